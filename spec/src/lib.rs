@@ -1,2 +1,28 @@
-//! Placeholder.
+//! The pure part of Kiln: what a kernel *is* (spec, search space, generated entries, hashes, baked
+//! tables), with no device, file system or process in it.
+//!
+//! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all speak of a
+//! kernel through these types. The grammar and the table text need the feature `parse`; a deployed
+//! program does not carry it.
 #![forbid(unsafe_code)]
+
+pub mod codegen;
+pub mod config;
+pub mod device;
+pub mod expr;
+pub mod hash;
+pub mod limits;
+pub mod model;
+pub mod plan;
+pub mod problem;
+pub mod source;
+pub mod space;
+
+pub use config::{Config, ParamValue};
+pub use device::{Backend, DeviceKey};
+pub use expr::{EvalError, Expr, Scope, Value};
+pub use hash::{ConfigHash, Hash, SourceHash, SpecHash};
+pub use limits::{DeviceLimit, DeviceLimits};
+pub use model::*;
+pub use plan::{LaunchPlan, PlanError};
+pub use problem::{Problem, ProblemValue};

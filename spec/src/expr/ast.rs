@@ -1,0 +1,187 @@
+//! The shape of an expression.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::DeviceLimit;
+
+/// An expression over tunable parameters, problem sizes and device limits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Expr {
+    /// A literal.
+    Int(i64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A tunable parameter, a problem size, a type parameter, or the name of a choice.
+    Name(String),
+    /// `device.<limit>`.
+    Device(DeviceLimit),
+    /// `-x`, `!x`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `x op y`.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `min(x, y)`, `x.div_ceil(y)`, …
+    Call(Function, Vec<Expr>),
+}
+
+/// A prefix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UnaryOp {
+    /// `-x`
+    Neg,
+    /// `!x`
+    Not,
+}
+
+/// An infix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BinaryOp {
+    /// `x + y`
+    Add,
+    /// `x - y`
+    Sub,
+    /// `x * y`
+    Mul,
+    /// `x / y`, towards zero
+    Div,
+    /// `x % y`, sign of `x`
+    Rem,
+    /// `x == y`
+    Eq,
+    /// `x != y`
+    Ne,
+    /// `x < y`
+    Lt,
+    /// `x <= y`
+    Le,
+    /// `x > y`
+    Gt,
+    /// `x >= y`
+    Ge,
+    /// `x && y`
+    And,
+    /// `x || y`
+    Or,
+}
+
+impl BinaryOp {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    /// Binding strength: larger binds tighter (Rust's order).
+    pub fn precedence(self) -> u8 {
+        match self {
+            BinaryOp::Or => 1,
+            BinaryOp::And => 2,
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => 3,
+            BinaryOp::Add | BinaryOp::Sub => 4,
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 5,
+        }
+    }
+}
+
+/// A function of the expression language. All take integers; the first argument may be written as
+/// a receiver: `n.div_ceil(BLOCK)` is `div_ceil(n, BLOCK)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Function {
+    /// The smaller of two or more.
+    Min,
+    /// The larger of two or more.
+    Max,
+    /// Quotient rounded up; both arguments non-negative.
+    DivCeil,
+    /// The smallest power of two not below a positive argument.
+    NextPowerOfTwo,
+}
+
+impl Function {
+    /// Every function.
+    pub const ALL: [Function; 4] = [
+        Function::Min,
+        Function::Max,
+        Function::DivCeil,
+        Function::NextPowerOfTwo,
+    ];
+
+    /// Its name as written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Min => "min",
+            Function::Max => "max",
+            Function::DivCeil => "div_ceil",
+            Function::NextPowerOfTwo => "next_power_of_two",
+        }
+    }
+
+    /// The function of that name.
+    pub fn from_name(name: &str) -> Option<Function> {
+        Self::ALL
+            .into_iter()
+            .find(|function| function.name() == name)
+    }
+
+    /// Whether it takes this many arguments.
+    pub fn accepts(self, arguments: usize) -> bool {
+        match self {
+            Function::Min | Function::Max => arguments >= 2,
+            Function::DivCeil => arguments == 2,
+            Function::NextPowerOfTwo => arguments == 1,
+        }
+    }
+}
+
+impl Expr {
+    /// Calls `visit` on this expression and everything inside it.
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
+        visit(self);
+        match self {
+            Expr::Int(_) | Expr::Bool(_) | Expr::Name(_) | Expr::Device(_) => {}
+            Expr::Unary(_, x) => x.walk(visit),
+            Expr::Binary(_, x, y) => {
+                x.walk(visit);
+                y.walk(visit);
+            }
+            Expr::Call(_, arguments) => arguments.iter().for_each(|x| x.walk(visit)),
+        }
+    }
+
+    /// The names it mentions, sorted.
+    pub fn names(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        self.walk(&mut |expr| {
+            if let Expr::Name(name) = expr {
+                names.insert(name.as_str());
+            }
+        });
+        names
+    }
+
+    /// Whether it depends on the device.
+    pub fn mentions_device(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| found |= matches!(expr, Expr::Device(_)));
+        found
+    }
+}

@@ -1,0 +1,244 @@
+//! Evaluation: exact, checked, three-valued where a name or the device is unknown.
+
+use thiserror::Error;
+
+use super::{BinaryOp, Expr, Function, UnaryOp, Value};
+use crate::limits::{DeviceLimit, DeviceLimits};
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// A name that the scope does not know (yet).
+    #[error("`{0}` has no value here")]
+    Unknown(String),
+    /// A device limit where no device is given.
+    #[error("`device.{}` is not known here", .0.name())]
+    UnknownDevice(DeviceLimit),
+    /// An operand of the wrong kind.
+    #[error("`{expr}`: expected {expected}, found {found}")]
+    Kind {
+        /// The operation.
+        expr: String,
+        /// The kind it needs.
+        expected: &'static str,
+        /// The kind it got.
+        found: &'static str,
+    },
+    /// A result that does not fit 128 bits.
+    #[error("`{0}` overflows")]
+    Overflow(String),
+    /// A division or remainder by zero.
+    #[error("`{0}` divides by zero")]
+    DivisionByZero(String),
+    /// A function outside its domain.
+    #[error("`{expr}`: {reason}")]
+    Domain {
+        /// The call.
+        expr: String,
+        /// What its arguments must be.
+        reason: &'static str,
+    },
+}
+
+impl EvalError {
+    /// Whether the value is merely not known yet, so that a constraint is neither true nor false.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, EvalError::Unknown(_) | EvalError::UnknownDevice(_))
+    }
+}
+
+/// Where names get their values.
+pub trait Scope {
+    /// The value of a parameter, problem size, type parameter or choice.
+    fn value(&self, name: &str) -> Option<Value>;
+
+    /// The limits of the device, where one is given.
+    fn device(&self) -> Option<&DeviceLimits> {
+        None
+    }
+}
+
+impl<S: Scope + ?Sized> Scope for &S {
+    fn value(&self, name: &str) -> Option<Value> {
+        (**self).value(name)
+    }
+
+    fn device(&self) -> Option<&DeviceLimits> {
+        (**self).device()
+    }
+}
+
+/// A three-valued truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// True whatever the unknowns are.
+    True,
+    /// False whatever the unknowns are.
+    False,
+    /// Depends on something not known yet.
+    Unknown,
+}
+
+/// The value of an expression.
+///
+/// # Errors
+/// When a name is unknown, an operand has the wrong kind, or the arithmetic has no exact result.
+pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
+    match expr {
+        Expr::Int(x) => Ok(Value::Int(i128::from(*x))),
+        Expr::Bool(x) => Ok(Value::Bool(*x)),
+        Expr::Name(name) => scope
+            .value(name)
+            .ok_or_else(|| EvalError::Unknown(name.clone())),
+        Expr::Device(limit) => {
+            let limits = scope.device().ok_or(EvalError::UnknownDevice(*limit))?;
+            Ok(Value::Int(i128::from(limit.of(limits))))
+        }
+        Expr::Unary(UnaryOp::Not, x) => Ok(Value::Bool(!evaluate_bool(x, scope)?)),
+        Expr::Unary(UnaryOp::Neg, x) => {
+            let value = evaluate_int(x, scope)?;
+            value
+                .checked_neg()
+                .map(Value::Int)
+                .ok_or_else(|| EvalError::Overflow(expr.to_string()))
+        }
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) => logic(*op, x, y, scope),
+        Expr::Binary(op, x, y) => binary(expr, *op, evaluate(x, scope)?, evaluate(y, scope)?),
+        Expr::Call(function, arguments) => call(expr, *function, arguments, scope),
+    }
+}
+
+/// The value of an expression that must be an integer.
+///
+/// # Errors
+/// As [`evaluate`], and when the value is no integer.
+pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
+    match evaluate(expr, scope)? {
+        Value::Int(x) => Ok(x),
+        other => Err(kind(expr, "an integer", &other)),
+    }
+}
+
+/// The value of an expression that must be a truth value.
+///
+/// # Errors
+/// As [`evaluate`], and when the value is no truth value.
+pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> {
+    match evaluate(expr, scope)? {
+        Value::Bool(x) => Ok(x),
+        other => Err(kind(expr, "a truth value", &other)),
+    }
+}
+
+/// The truth of a constraint where some names or the device may be unknown.
+///
+/// # Errors
+/// When it has no value for another reason than an unknown.
+pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
+    match evaluate_bool(expr, scope) {
+        Ok(true) => Ok(Known::True),
+        Ok(false) => Ok(Known::False),
+        Err(error) if error.is_unknown() => Ok(Known::Unknown),
+        Err(error) => Err(error),
+    }
+}
+
+/// `&&` and `||`, decided by either side alone where the other is unknown. As in Rust, the right side
+/// is not looked at when the left one decides, so `B != 0 && A % B == 0` is safe.
+fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
+    let deciding = op == BinaryOp::Or;
+    match evaluate_bool(x, scope) {
+        Ok(left) if left == deciding => Ok(Value::Bool(deciding)),
+        Ok(_) => evaluate_bool(y, scope).map(Value::Bool),
+        Err(unknown) if unknown.is_unknown() => match evaluate_bool(y, scope) {
+            Ok(right) if right == deciding => Ok(Value::Bool(deciding)),
+            // The left side may turn out to decide: then an error on the right does not matter.
+            _ => Err(unknown),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+fn binary(expr: &Expr, op: BinaryOp, x: Value, y: Value) -> Result<Value, EvalError> {
+    match (&x, &y) {
+        (Value::Int(x), Value::Int(y)) => integers(expr, op, *x, *y),
+        (Value::Bool(_), Value::Bool(_)) | (Value::Name(_), Value::Name(_)) => match op {
+            BinaryOp::Eq => Ok(Value::Bool(x == y)),
+            BinaryOp::Ne => Ok(Value::Bool(x != y)),
+            _ => Err(kind(expr, "integers", &x)),
+        },
+        (Value::Int(_), other) => Err(kind(expr, "an integer", other)),
+        (left, other) => Err(kind(expr, left.kind(), other)),
+    }
+}
+
+fn integers(expr: &Expr, op: BinaryOp, x: i128, y: i128) -> Result<Value, EvalError> {
+    let zero = || EvalError::DivisionByZero(expr.to_string());
+    let result = match op {
+        BinaryOp::Add => x.checked_add(y),
+        BinaryOp::Sub => x.checked_sub(y),
+        BinaryOp::Mul => x.checked_mul(y),
+        BinaryOp::Div if y == 0 => return Err(zero()),
+        BinaryOp::Rem if y == 0 => return Err(zero()),
+        BinaryOp::Div => x.checked_div(y),
+        BinaryOp::Rem => x.checked_rem(y),
+        BinaryOp::Eq => return Ok(Value::Bool(x == y)),
+        BinaryOp::Ne => return Ok(Value::Bool(x != y)),
+        BinaryOp::Lt => return Ok(Value::Bool(x < y)),
+        BinaryOp::Le => return Ok(Value::Bool(x <= y)),
+        BinaryOp::Gt => return Ok(Value::Bool(x > y)),
+        BinaryOp::Ge => return Ok(Value::Bool(x >= y)),
+        BinaryOp::And | BinaryOp::Or => return Err(kind(expr, "truth values", &Value::Int(x))),
+    };
+    result
+        .map(Value::Int)
+        .ok_or_else(|| EvalError::Overflow(expr.to_string()))
+}
+
+fn call(
+    expr: &Expr,
+    function: Function,
+    arguments: &[Expr],
+    scope: &dyn Scope,
+) -> Result<Value, EvalError> {
+    let domain = |reason| EvalError::Domain {
+        expr: expr.to_string(),
+        reason,
+    };
+    if !function.accepts(arguments.len()) {
+        return Err(domain("wrong number of arguments"));
+    }
+    let values = arguments
+        .iter()
+        .map(|x| evaluate_int(x, scope))
+        .collect::<Result<Vec<_>, _>>()?;
+    let result = match function {
+        Function::Min => values.iter().copied().min(),
+        Function::Max => values.iter().copied().max(),
+        Function::DivCeil if values[1] == 0 => {
+            return Err(EvalError::DivisionByZero(expr.to_string()));
+        }
+        Function::DivCeil if values[0] < 0 || values[1] < 0 => {
+            return Err(domain("div_ceil takes non-negative integers"));
+        }
+        Function::DivCeil => Some(values[0] / values[1] + i128::from(values[0] % values[1] != 0)),
+        Function::NextPowerOfTwo if values[0] < 1 => {
+            return Err(domain("next_power_of_two takes a positive integer"));
+        }
+        Function::NextPowerOfTwo => (values[0] as u128)
+            .checked_next_power_of_two()
+            .and_then(|power| i128::try_from(power).ok()),
+    };
+    result
+        .map(Value::Int)
+        .ok_or_else(|| EvalError::Overflow(expr.to_string()))
+}
+
+fn kind(expr: &Expr, expected: &'static str, found: &Value) -> EvalError {
+    EvalError::Kind {
+        expr: expr.to_string(),
+        expected,
+        found: found.kind(),
+    }
+}

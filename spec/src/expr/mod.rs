@@ -1,0 +1,15 @@
+//! The expression language of specs: integers, booleans and names, with checked arithmetic.
+//!
+//! Grammar (see `docs/spec-language.md`): `+ - * / %`, comparisons, `&& || !`, `min`, `max`,
+//! `div_ceil`, `next_power_of_two`, tunable parameters, problem sizes and `device.*` limits.
+//! Arithmetic is exact in 128 bits; overflow and division by zero are errors, never panics.
+//! `/` and `%` truncate towards zero, as in Rust and C.
+
+mod ast;
+mod eval;
+mod print;
+mod value;
+
+pub use ast::{BinaryOp, Expr, Function, UnaryOp};
+pub use eval::{EvalError, Known, Scope, evaluate, evaluate_bool, evaluate_int, truth};
+pub use value::Value;

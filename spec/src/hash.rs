@@ -1,0 +1,126 @@
+//! Content hashes: newtypes over BLAKE3, so that no two kinds can be mixed up.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Incremental hashing of length-prefixed fields, so that `("ab", "c")` and `("a", "bc")` differ.
+#[derive(Clone, Debug, Default)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// A hasher for one purpose; the domain keeps hashes of different purposes apart.
+    pub fn new(domain: &str) -> Hasher {
+        let mut hasher = Hasher(blake3::Hasher::new());
+        hasher.field(domain.as_bytes());
+        hasher
+    }
+
+    /// Adds one field.
+    pub fn field(&mut self, bytes: &[u8]) -> &mut Hasher {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    /// The hash of all fields so far.
+    pub fn finish(&self) -> Hash {
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
+        Hash(hash)
+    }
+}
+
+/// The first 128 bits of a BLAKE3 hash, printed as 32 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Hash([u8; 16]);
+
+impl Hash {
+    /// The first 64 bits: what a symbol carries and a receipt reports.
+    pub fn short(self) -> u64 {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0[..8]);
+        u64::from_be_bytes(first)
+    }
+
+    /// The hash of one run of bytes for one purpose.
+    pub fn of(domain: &str, bytes: &[u8]) -> Hash {
+        Hasher::new(domain).field(bytes).finish()
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Hash> for String {
+    fn from(hash: Hash) -> String {
+        hash.to_string()
+    }
+}
+
+impl TryFrom<String> for Hash {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Hash, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Hash {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Hash, String> {
+        let bad = || format!("`{text}` is not a hash of 32 hexadecimal digits");
+        if text.len() != 32
+            || !text
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        {
+            return Err(bad());
+        }
+        let value = u128::from_str_radix(text, 16).map_err(|_| bad())?;
+        Ok(Hash(value.to_be_bytes()))
+    }
+}
+
+macro_rules! hash_newtype {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Hash);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                text.parse().map($name)
+            }
+        }
+    )*};
+}
+
+hash_newtype! {
+    /// Hash of a kernel spec in canonical form: changes when anything the author declared changes.
+    SpecHash;
+    /// Hash of the expanded source: the `.cu` and everything it includes.
+    SourceHash;
+    /// Hash of one config's canonical text.
+    ConfigHash;
+}

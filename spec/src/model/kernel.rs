@@ -1,0 +1,176 @@
+//! The kernel spec: everything the author declared, as plain data.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ArgSpec, ElemRef, ElemType, SliceArg, Tolerance};
+use crate::config::{Config, ParamValue};
+use crate::expr::Expr;
+use crate::hash::{Hash, SpecHash};
+use crate::problem::Problem;
+
+/// A kernel, as its author declared it.
+///
+/// The same value comes from the macro (tokens) and from the command line (parsed source files). Its
+/// canonical JSON is what the macro embeds and what [`KernelSpec::hash`] covers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelSpec {
+    /// The name of the launch function, of the baked table and of every record.
+    pub name: String,
+    /// Path of the `.cu` as written, relative to the file that declares the kernel.
+    pub source: String,
+    /// The `__global__` function that is tuned.
+    pub entry: String,
+    /// Type parameters: element types that the launch function is generic over.
+    pub types: Vec<TypeParam>,
+    /// Tunable parameters, in declared order.
+    pub params: Vec<TunableParam>,
+    /// What a config must satisfy.
+    pub constraints: Vec<Constraint>,
+    /// Grid, block and dynamic shared memory of [`Self::entry`].
+    pub geometry: Geometry,
+    /// The simplest correct version.
+    pub baseline: Baseline,
+    /// The sizes to tune for; at least one.
+    pub problems: Vec<Problem>,
+    /// Small sizes to verify on, beside the tuned ones (derived where none are declared).
+    pub verify: Vec<Problem>,
+    /// Work of one launch, for the roofline check.
+    pub work: Work,
+    /// Tolerance of outputs that declare none of their own.
+    pub tolerance: Tolerance,
+    /// What the outputs are compared with.
+    pub reference: Option<Reference>,
+    /// Arguments in the order of the kernel's signature.
+    pub args: Vec<ArgSpec>,
+}
+
+/// A name that stands for one of several element types.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeParam {
+    /// Its name, as in `types(T in [f32, f16])`.
+    pub name: Arc<str>,
+    /// The types it may be.
+    pub choices: Vec<ElemType>,
+}
+
+/// A number, switch or choice that the tuner sets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunableParam {
+    /// Its name, which the source reads as a macro.
+    pub name: Arc<str>,
+    /// Its values, all of one kind, in declared order (the order of its axis in the search).
+    pub values: Vec<ParamValue>,
+}
+
+/// A condition on configs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraint {
+    /// Over tunable parameters, problem sizes and device limits.
+    pub expr: Expr,
+}
+
+/// Launch geometry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Geometry {
+    /// Blocks per axis: one to three expressions; missing axes are 1.
+    pub grid: Vec<Expr>,
+    /// Threads per axis: one to three expressions; missing axes are 1.
+    pub block: Vec<Expr>,
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: Option<Expr>,
+}
+
+/// The simplest correct version: always a candidate, and the winner of every tie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Its `__global__` function: the tuned entry, or another one of the same source.
+    pub entry: String,
+    /// The config it is compiled with.
+    pub config: Config,
+    /// Its geometry, where the entry is another one.
+    pub geometry: Option<Geometry>,
+}
+
+/// Work of one launch, over problem sizes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Floating-point operations.
+    pub flops: Option<Expr>,
+    /// Bytes that must move between memory and the device at least once.
+    pub bytes: Option<Expr>,
+}
+
+/// What the outputs are compared with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reference {
+    /// A Rust function, by path: same arguments, outputs in higher precision.
+    Rust(String),
+    /// A `__global__` function of the same source, launched on the cpu device with the baseline's geometry.
+    Entry(String),
+}
+
+impl KernelSpec {
+    /// Canonical JSON: fields in declared order, no white space.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self)
+            .expect("a kernel spec should always serialise: it holds no maps or foreign types")
+    }
+
+    /// Reads back what [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When the text is not a spec of this version.
+    pub fn from_json(json: &str) -> Result<KernelSpec, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    /// Hash of everything declared.
+    pub fn hash(&self) -> SpecHash {
+        SpecHash(Hash::of("kiln spec 1", self.to_json().as_bytes()))
+    }
+
+    /// The baseline's geometry.
+    pub fn baseline_geometry(&self) -> &Geometry {
+        self.baseline.geometry.as_ref().unwrap_or(&self.geometry)
+    }
+
+    /// Whether the baseline is an entry of its own rather than a config of the tuned entry.
+    pub fn baseline_is_another_entry(&self) -> bool {
+        self.baseline.entry != self.entry
+    }
+
+    /// The slice arguments, in order.
+    pub fn slices(&self) -> impl Iterator<Item = &SliceArg> {
+        self.args.iter().filter_map(|arg| match arg {
+            ArgSpec::Slice(slice) => Some(slice),
+            ArgSpec::Scalar(_) => None,
+        })
+    }
+
+    /// The element type of a slice for a problem; `None` when the problem lacks the type parameter.
+    pub fn elem_type(&self, slice: &SliceArg, problem: &Problem) -> Option<ElemType> {
+        match &slice.elem {
+            ElemRef::Fixed(ty) => Some(*ty),
+            ElemRef::Param(name) => match problem.get(name)? {
+                crate::problem::ProblemValue::Type(ty) => Some(ty),
+                crate::problem::ProblemValue::Size(_) => None,
+            },
+        }
+    }
+
+    /// The tolerance of an output.
+    pub fn tolerance_of(&self, slice: &SliceArg) -> Tolerance {
+        slice.tolerance.unwrap_or(self.tolerance)
+    }
+
+    /// Names of the problem dimensions in declared order: type parameters, then integer scalars that
+    /// the problems give a value.
+    pub fn dimensions(&self) -> Vec<&str> {
+        self.problems
+            .first()
+            .map(|p| p.iter().map(|(name, _)| &**name).collect())
+            .unwrap_or_default()
+    }
+}

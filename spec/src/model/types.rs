@@ -1,0 +1,92 @@
+//! Element and scalar types of kernel arguments.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! types {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $rust:literal, $c:literal, $bytes:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $rust)] $variant,)* }
+
+        impl $name {
+            /// Every type.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// Its name in a spec.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $rust,)* }
+            }
+
+            /// Its name in a kernel's source.
+            pub fn c_name(self) -> &'static str {
+                match self { $($name::$variant => $c,)* }
+            }
+
+            /// Its size in bytes.
+            pub fn bytes(self) -> usize {
+                match self { $($name::$variant => $bytes,)* }
+            }
+
+            /// The type of that name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                Self::ALL.iter().copied().find(|ty| ty.name() == name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+types! {
+    /// The type of a slice's elements.
+    ElemType {
+        /// IEEE binary32.
+        F32 = "f32", "float", 4;
+        /// IEEE binary16.
+        F16 = "f16", "__half", 2;
+        /// bfloat16.
+        Bf16 = "bf16", "__nv_bfloat16", 2;
+        /// 32-bit signed integer.
+        I32 = "i32", "int", 4;
+        /// 32-bit unsigned integer.
+        U32 = "u32", "unsigned int", 4;
+        /// 8-bit unsigned integer.
+        U8 = "u8", "unsigned char", 1;
+    }
+}
+
+types! {
+    /// The type of a scalar argument.
+    ScalarType {
+        /// 32-bit unsigned integer.
+        U32 = "u32", "unsigned int", 4;
+        /// 32-bit signed integer.
+        I32 = "i32", "int", 4;
+        /// 64-bit unsigned integer.
+        U64 = "u64", "unsigned long long", 8;
+        /// 64-bit signed integer.
+        I64 = "i64", "long long", 8;
+        /// IEEE binary32.
+        F32 = "f32", "float", 4;
+    }
+}
+
+impl ElemType {
+    /// Whether its values are real numbers, compared within a tolerance; integers are compared exactly.
+    pub fn is_float(self) -> bool {
+        matches!(self, ElemType::F32 | ElemType::F16 | ElemType::Bf16)
+    }
+}
+
+impl ScalarType {
+    /// Whether it can be a problem size.
+    pub fn is_integer(self) -> bool {
+        !matches!(self, ScalarType::F32)
+    }
+}

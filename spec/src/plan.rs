@@ -1,0 +1,276 @@
+//! Launch plans: the numbers a launch is made with.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::config::Config;
+use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
+use crate::limits::DeviceLimits;
+use crate::model::{Geometry, KernelSpec};
+use crate::problem::Problem;
+
+/// Grid, block and dynamic shared memory of one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LaunchPlan {
+    /// Blocks per axis (x, y, z).
+    pub grid: [u32; 3],
+    /// Threads of a block per axis (x, y, z).
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+impl LaunchPlan {
+    /// Threads of one block.
+    pub fn threads_per_block(&self) -> u64 {
+        self.block.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid
+            .iter()
+            .map(|&n| u64::from(n))
+            .fold(1, u64::saturating_mul)
+    }
+}
+
+impl fmt::Display for LaunchPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        write!(
+            f,
+            "grid=({gx},{gy},{gz}) block=({bx},{by},{bz}) shared={}",
+            self.shared_bytes
+        )
+    }
+}
+
+/// Why a config cannot be launched for a problem.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A geometry expression has no value.
+    #[error("{what}: {error}")]
+    Eval {
+        /// Which expression.
+        what: &'static str,
+        /// Why it has none.
+        error: EvalError,
+    },
+    /// An extent is zero, negative or beyond 32 bits.
+    #[error("{what} is {value}, which is no extent from 1 to 4294967295")]
+    Extent {
+        /// Which extent.
+        what: &'static str,
+        /// Its value.
+        value: i128,
+    },
+    /// A limit of the device is exceeded.
+    #[error("{what} is {value}, but the device allows {limit}")]
+    Limit {
+        /// Which quantity.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The device's limit.
+        limit: u64,
+    },
+}
+
+/// The scope of one launch: a config, a problem and, where given, a device.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchScope<'a> {
+    /// Values of the tunable parameters.
+    pub config: &'a Config,
+    /// Values of the problem sizes.
+    pub problem: &'a Problem,
+    /// Limits of the device.
+    pub limits: Option<&'a DeviceLimits>,
+    /// The spec, for the names of choices.
+    pub spec: &'a KernelSpec,
+}
+
+impl Scope for LaunchScope<'_> {
+    fn value(&self, name: &str) -> Option<Value> {
+        self.config
+            .value(name)
+            .or_else(|| self.problem.value(name))
+            .or_else(|| self.spec.literal(name))
+    }
+
+    fn device(&self) -> Option<&DeviceLimits> {
+        self.limits
+    }
+}
+
+impl KernelSpec {
+    /// The value of a bare name that is neither parameter nor size: a choice, or an element type.
+    pub fn literal(&self, name: &str) -> Option<Value> {
+        let is_choice = self.params.iter().flat_map(|p| &p.values).any(
+            |value| matches!(value, crate::config::ParamValue::Choice(choice) if &**choice == name),
+        );
+        let is_type = self
+            .types
+            .iter()
+            .flat_map(|t| &t.choices)
+            .any(|ty| ty.name() == name);
+        (is_choice || is_type).then(|| Value::Name(name.into()))
+    }
+
+    /// The plan of the tuned entry for a config and a problem.
+    ///
+    /// # Errors
+    /// When an extent has no value or is none; limits are checked by [`LaunchPlan::check`].
+    pub fn plan(
+        &self,
+        config: &Config,
+        problem: &Problem,
+        limits: Option<&DeviceLimits>,
+    ) -> Result<LaunchPlan, PlanError> {
+        self.geometry.plan(&LaunchScope {
+            config,
+            problem,
+            limits,
+            spec: self,
+        })
+    }
+
+    /// The plan of the baseline for a problem.
+    ///
+    /// # Errors
+    /// As [`Self::plan`].
+    pub fn baseline_plan(
+        &self,
+        problem: &Problem,
+        limits: Option<&DeviceLimits>,
+    ) -> Result<LaunchPlan, PlanError> {
+        let scope = LaunchScope {
+            config: &self.baseline.config,
+            problem,
+            limits,
+            spec: self,
+        };
+        self.baseline_geometry().plan(&scope)
+    }
+
+    /// Bytes of all slice arguments together for a problem.
+    ///
+    /// # Errors
+    /// When a length has no value or is negative.
+    pub fn footprint_bytes(&self, problem: &Problem) -> Result<u64, PlanError> {
+        let mut total: i128 = 0;
+        for slice in self.slices() {
+            let bytes = self
+                .elem_type(slice, problem)
+                .map_or(4, super::model::ElemType::bytes) as i128;
+            let len = self.slice_len(&slice.len, problem)?;
+            total = total.saturating_add(i128::from(len).saturating_mul(bytes));
+        }
+        u64::try_from(total).map_err(|_| PlanError::Extent {
+            what: "the footprint in bytes",
+            value: total,
+        })
+    }
+
+    /// The length of a slice in elements for a problem.
+    ///
+    /// # Errors
+    /// When it has no value or is negative.
+    pub fn slice_len(&self, len: &Expr, problem: &Problem) -> Result<u64, PlanError> {
+        let value = evaluate_int(len, problem).map_err(|error| PlanError::Eval {
+            what: "a slice length",
+            error,
+        })?;
+        u64::try_from(value).map_err(|_| PlanError::Extent {
+            what: "a slice length",
+            value,
+        })
+    }
+}
+
+impl Geometry {
+    /// The plan in a scope.
+    ///
+    /// # Errors
+    /// When an extent has no value or is no extent.
+    pub fn plan(&self, scope: &dyn Scope) -> Result<LaunchPlan, PlanError> {
+        let shared_bytes = match &self.shared_bytes {
+            None => 0,
+            Some(expr) => {
+                let what = "dynamic shared memory";
+                let value =
+                    evaluate_int(expr, scope).map_err(|error| PlanError::Eval { what, error })?;
+                u32::try_from(value).map_err(|_| PlanError::Extent { what, value })?
+            }
+        };
+        Ok(LaunchPlan {
+            grid: extents(&self.grid, ["grid x", "grid y", "grid z"], scope)?,
+            block: extents(&self.block, ["block x", "block y", "block z"], scope)?,
+            shared_bytes,
+        })
+    }
+}
+
+fn extents(
+    exprs: &[Expr],
+    names: [&'static str; 3],
+    scope: &dyn Scope,
+) -> Result<[u32; 3], PlanError> {
+    let mut extents = [1; 3];
+    for ((extent, expr), what) in extents.iter_mut().zip(exprs).zip(names) {
+        let value = evaluate_int(expr, scope).map_err(|error| PlanError::Eval { what, error })?;
+        *extent = u32::try_from(value)
+            .ok()
+            .filter(|&n| n > 0)
+            .ok_or(PlanError::Extent { what, value })?;
+    }
+    Ok(extents)
+}
+
+impl LaunchPlan {
+    /// Whether a device can launch this plan.
+    ///
+    /// # Errors
+    /// The first limit that is exceeded.
+    pub fn check(&self, limits: &DeviceLimits) -> Result<(), PlanError> {
+        let at_most = |what, value: u64, limit: u64| {
+            if value > limit {
+                Err(PlanError::Limit { what, value, limit })
+            } else {
+                Ok(())
+            }
+        };
+        at_most(
+            "threads per block",
+            self.threads_per_block(),
+            limits.max_threads_per_block.into(),
+        )?;
+        for (axis, (what_block, what_grid)) in [
+            ("block x", "grid x"),
+            ("block y", "grid y"),
+            ("block z", "grid z"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            at_most(
+                what_block,
+                self.block[axis].into(),
+                limits.max_block[axis].into(),
+            )?;
+            at_most(
+                what_grid,
+                self.grid[axis].into(),
+                limits.max_grid[axis].into(),
+            )?;
+        }
+        at_most(
+            "dynamic shared memory",
+            self.shared_bytes.into(),
+            limits.shared_bytes_per_block.into(),
+        )
+    }
+}

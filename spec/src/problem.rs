@@ -1,0 +1,82 @@
+//! One set of sizes that a kernel is tuned for and launched with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::expr::{Scope, Value};
+use crate::model::ElemType;
+
+/// The value of one problem dimension: a size, or the element type of a type parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProblemValue {
+    /// A size.
+    Size(i64),
+    /// An element type.
+    Type(ElemType),
+}
+
+impl fmt::Display for ProblemValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProblemValue::Size(x) => x.fmt(f),
+            ProblemValue::Type(x) => x.fmt(f),
+        }
+    }
+}
+
+/// A set of sizes, in declared order: first the type parameters, then the sizes.
+///
+/// Its canonical text is `m=512,n=512,k=512`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Problem(Vec<(Arc<str>, ProblemValue)>);
+
+impl Problem {
+    /// A problem of these values, in declared order.
+    pub fn new(values: impl IntoIterator<Item = (Arc<str>, ProblemValue)>) -> Problem {
+        Problem(values.into_iter().collect())
+    }
+
+    /// The value of a dimension.
+    pub fn get(&self, name: &str) -> Option<ProblemValue> {
+        self.0
+            .iter()
+            .find(|(dim, _)| &**dim == name)
+            .map(|(_, value)| *value)
+    }
+
+    /// The size of a dimension.
+    pub fn size(&self, name: &str) -> Option<i64> {
+        match self.get(name)? {
+            ProblemValue::Size(x) => Some(x),
+            ProblemValue::Type(_) => None,
+        }
+    }
+
+    /// Name and value of every dimension, in declared order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, ProblemValue)> {
+        self.0.iter().map(|(name, value)| (name, *value))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            write!(f, "{comma}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Scope for Problem {
+    fn value(&self, name: &str) -> Option<Value> {
+        self.get(name).map(|value| match value {
+            ProblemValue::Size(x) => Value::Int(i128::from(x)),
+            ProblemValue::Type(x) => Value::Name(x.name().into()),
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! Kernel sources: flattening of local includes, and a token scan of the `.cu`.
