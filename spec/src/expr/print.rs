@@ -1,6 +1,6 @@
 //! Canonical text of expressions: parses back to the same expression.
 
-use std::fmt;
+use std::fmt::{self, Display as _};
 
 use super::{BinaryOp, Expr, UnaryOp};
 
