@@ -1,2 +1,53 @@
-//! Project tasks.
-fn main() {}
+//! Project tasks: `cargo xtask test` passes all tests, `cargo xtask bars [N]` measures the bars in full.
+#![forbid(unsafe_code)]
+
+mod bars;
+mod check;
+mod setup;
+mod step;
+mod suite;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <TASK>
+
+Tasks:
+  test        install what the tests need, then run every check and test
+  bars [N]    run the bars of docs/bars.md in full (all, or number N)
+  setup       only install what the tests need
+  check       only formatting, lints, docs and layout";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["test"] => setup::run()
+            .and_then(|()| check::run())
+            .and_then(|()| suite::run()),
+        ["bars"] => setup::run().and_then(|()| bars::run(None)),
+        ["bars", number] => match number.parse() {
+            Ok(number) => setup::run().and_then(|()| bars::run(Some(number))),
+            Err(_) => return usage(&format!("`{number}` is not the number of a bar")),
+        },
+        ["setup"] => setup::run(),
+        ["check"] => check::run(),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        other => return usage(&format!("unknown task `{}`", other.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(problem: &str) -> ExitCode {
+    eprintln!("xtask: {problem}\n\n{USAGE}");
+    ExitCode::from(2)
+}

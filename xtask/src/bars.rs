@@ -1,0 +1,108 @@
+//! The bars of docs/bars.md, each as the test or command that measures it, in full.
+
+use std::process::Command;
+
+use crate::step::{self, cargo};
+
+/// A bar's number, what it says in short, and the tests that measure it: package, test file, filter.
+type Bar = (
+    u32,
+    &'static str,
+    &'static [(&'static str, &'static str, &'static str)],
+);
+
+const BARS: &[Bar] = &[
+    (
+        1,
+        "a fresh clone tunes within its budget",
+        &[("kiln-tests", "fresh_clone", "")],
+    ),
+    (
+        3,
+        "a crate of its own, from spec to receipt",
+        &[("kiln-tests", "standalone", "")],
+    ),
+    (
+        4,
+        "mis-dispatches are caught",
+        &[
+            ("kiln", "misdispatch", ""),
+            ("kiln-tests", "flash_attention", ""),
+        ],
+    ),
+    (
+        5,
+        "faulty candidates never win",
+        &[("kiln-tests", "faulty_candidates", "")],
+    ),
+    (
+        6,
+        "honest under noise",
+        &[
+            ("kiln-tuner", "honesty", ""),
+            ("kiln-tests", "equal_candidates", ""),
+        ],
+    ),
+    (
+        7,
+        "kill -9 and damaged stores",
+        &[("kiln-tests", "killed", ""), ("kiln-cache", "damage", "")],
+    ),
+    (8, "the launch path", &[("kiln", "launch_path", "")]),
+    (9, "gemm on the cpu", &[("kiln-tests", "gemm_speed", "")]),
+    (
+        10,
+        "bad input",
+        &[("kiln-tests", "bad_input", ""), ("kiln-macros", "ui", "")],
+    ),
+];
+
+/// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.
+///
+/// # Errors
+/// The first bar that is missed, or an unknown number.
+pub fn run(number: Option<u32>) -> Result<(), String> {
+    let chosen: Vec<_> = BARS
+        .iter()
+        .filter(|bar| number.is_none_or(|number| bar.0 == number))
+        .collect();
+    if chosen.is_empty() {
+        let known = BARS
+            .iter()
+            .map(|bar| bar.0.to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
+        return Err(format!(
+            "there is no bar {} (known: {known}; bar 2 is `cargo xtask test`)",
+            number.unwrap_or_default()
+        ));
+    }
+    for (number, title, tests) in chosen {
+        for (package, file, filter) in *tests {
+            step::run(
+                &format!("bar {number}, {title}"),
+                &mut test(package, file, filter),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn test(package: &str, file: &str, filter: &str) -> Command {
+    let mut command = cargo(&[
+        "test",
+        "--release",
+        "--package",
+        package,
+        "--test",
+        file,
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    if !filter.is_empty() {
+        command.arg(filter);
+    }
+    command.env("KILN_BARS", "1");
+    command
+}

@@ -1,0 +1,124 @@
+//! Formatting, lints, documentation and the rules of the source layout.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::step::{self, cargo};
+
+/// No Rust or kernel file may be longer.
+const MAX_LINES: usize = 700;
+
+/// Runs commands in order.
+///
+/// # Errors
+/// The first that fails.
+fn run_all(steps: &mut [(&str, Command)]) -> Result<(), String> {
+    steps
+        .iter_mut()
+        .try_for_each(|(title, command)| step::run(title, command))
+}
+
+/// Runs every check that needs no test runner.
+///
+/// # Errors
+/// The first that fails.
+pub fn run() -> Result<(), String> {
+    let mut docs = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    run_all(&mut [
+        ("formatting", cargo(&["fmt", "--all", "--check"])),
+        (
+            "lints",
+            cargo(&[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--quiet",
+                "--",
+                "-D",
+                "warnings",
+            ]),
+        ),
+        ("documentation", docs),
+    ])?;
+    layout(&step::root())
+}
+
+/// Length of files, names that say nothing, and where `unsafe` stands.
+fn layout(root: &Path) -> Result<(), String> {
+    let mut problems = Vec::new();
+    for file in tracked(root)? {
+        let Ok(text) = fs::read_to_string(root.join(&file)) else {
+            continue;
+        };
+        let code = [".rs", ".cu", ".cuh", ".h"]
+            .iter()
+            .any(|ending| file.ends_with(ending));
+        if code && text.lines().count() > MAX_LINES {
+            problems.push(format!(
+                "{file}: {} lines, more than {MAX_LINES}",
+                text.lines().count()
+            ));
+        }
+        let name = file.rsplit('/').next().unwrap_or(&file);
+        if [
+            "util.rs",
+            "utils.rs",
+            "helper.rs",
+            "helpers.rs",
+            "misc.rs",
+            "common.rs",
+        ]
+        .contains(&name)
+        {
+            problems.push(format!("{file}: a name that says nothing"));
+        }
+        if file.ends_with(".rs") && !unsafe_allowed(&file) {
+            let stray = text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| has_unsafe(line));
+            problems
+                .extend(stray.map(|(i, _)| format!("{file}:{}: unsafe outside its place", i + 1)));
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("layout:\n  {}", problems.join("\n  ")))
+    }
+}
+
+fn unsafe_allowed(file: &str) -> bool {
+    let backend = file
+        .strip_prefix("runtime/src/backend/")
+        .and_then(|rest| rest.split_once('/'));
+    file == "runtime/src/launch.rs"
+        || backend.is_some_and(|(_, file)| file == "ffi.rs")
+        || file.starts_with("macros/tests/")
+        || file.starts_with("xtask/")
+}
+
+/// Blocks, functions and implementations; the `unsafe extern "C"` of a kernel declaration is the
+/// author's own promise and is swallowed by the macro.
+fn has_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|form| {
+        code.find(form).is_some_and(|at| {
+            !code[..at].ends_with(|c: char| c.is_alphanumeric() || "_\"`".contains(c))
+        })
+    })
+}
+
+fn tracked(root: &Path) -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files"])
+        .current_dir(root)
+        .output();
+    let output = output.map_err(|error| format!("layout: cannot run git: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}

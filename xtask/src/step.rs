@@ -1,0 +1,62 @@
+//! Running one command, saying which, and stopping at the first that fails.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// The workspace root.
+pub fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// A cargo command in the workspace root.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// When it cannot be started or exits with another code than 0.
+pub fn run(title: &str, command: &mut Command) -> Result<(), String> {
+    eprintln!("xtask: {title}: {}", words(command));
+    let start = Instant::now();
+    let status = command
+        .status()
+        .map_err(|error| format!("{title}: cannot start: {error}"))?;
+    if !status.success() {
+        return Err(format!("{title}: {status}"));
+    }
+    eprintln!(
+        "xtask: {title}: done in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Whether a program answers `--version`.
+pub fn there(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+fn words(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let program = program
+        .file_name()
+        .unwrap_or(program.as_os_str())
+        .to_string_lossy()
+        .into_owned();
+    let arguments = command
+        .get_args()
+        .map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(program)
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
