@@ -1,0 +1,233 @@
+//! The [`Compiler`] trait: from one generated source text to an [`Artifact`] that a device loads.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kiln_spec::{Backend, Hash};
+use thiserror::Error;
+
+/// A compiler for one target.
+pub trait Compiler: Send + Sync + fmt::Debug {
+    /// Which compiler it is: part of every tuning key.
+    fn identity(&self) -> &CompilerIdentity;
+
+    /// The options that every compile of that kind gets, in order: part of every tuning key.
+    fn flags(&self, build: BuildKind) -> Vec<String>;
+
+    /// The target it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
+    fn target_arch(&self) -> &str;
+
+    /// Compiles one source text. Blocks; may be called from many threads at once.
+    ///
+    /// # Errors
+    /// See [`CompileError`]; options and the full log are kept.
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
+}
+
+/// Name and version of a compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CompilerIdentity {
+    /// Its name: `clang++`, `g++`, `nvrtc`.
+    pub name: String,
+    /// Its version: `19.1.7`.
+    pub version: String,
+    /// What tells two builds of one version apart: the vendor's version line, a library's hash.
+    pub build: String,
+}
+
+impl fmt::Display for CompilerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({})", self.name, self.version, self.build)
+    }
+}
+
+/// What a build is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BuildKind {
+    /// Fast: what is timed and shipped.
+    Release,
+    /// Checked in process: divergent barriers, both schedules, shared memory that starts as NaN.
+    Check,
+    /// As `Check`, with the sanitizers of the host compiler; loads only into a process started for it.
+    Sanitize,
+}
+
+/// One source text to compile.
+#[derive(Clone, Debug)]
+pub struct CompileRequest {
+    /// The whole generated translation unit.
+    pub source: String,
+    /// A name for messages: usually the entry's symbol.
+    pub name: String,
+    /// Options behind the compiler's own.
+    pub options: Vec<String>,
+    /// What the build is for.
+    pub build: BuildKind,
+    /// What the compiler may use up.
+    pub limits: CompileLimits,
+}
+
+impl CompileRequest {
+    /// A release build within the usual limits.
+    pub fn new(name: &str, source: impl Into<String>) -> CompileRequest {
+        CompileRequest {
+            source: source.into(),
+            name: name.into(),
+            options: Vec::new(),
+            build: BuildKind::Release,
+            limits: CompileLimits::default(),
+        }
+    }
+
+    /// The same for another kind of build.
+    pub fn with_build(mut self, build: BuildKind) -> CompileRequest {
+        self.build = build;
+        self
+    }
+}
+
+/// What one compile may use up before it is killed with all its children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Wall time.
+    pub deadline: Duration,
+    /// Address space of each process, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        CompileLimits {
+            deadline: Duration::from_secs(60),
+            memory_bytes: 4 << 30,
+        }
+    }
+}
+
+/// A compiled translation unit: what a device loads, what a cache stores, what a program embeds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// The backend it is for.
+    pub backend: Backend,
+    /// The target it was compiled for.
+    pub target: String,
+    /// What the build is for.
+    pub build: BuildKind,
+    /// The image: shared object, cubin or code object.
+    pub image: Arc<[u8]>,
+    /// Hash of the image.
+    pub hash: Hash,
+    /// What the compiler said, warnings included.
+    pub log: String,
+}
+
+impl Artifact {
+    /// An artifact of an image, with the hash taken of it.
+    pub fn new(
+        backend: Backend,
+        target: &str,
+        build: BuildKind,
+        image: impl Into<Arc<[u8]>>,
+        log: String,
+    ) -> Artifact {
+        let image = image.into();
+        let hash = Hash::of("artifact", &image);
+        Artifact {
+            backend,
+            target: target.into(),
+            build,
+            image,
+            hash,
+            log,
+        }
+    }
+}
+
+impl fmt::Debug for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Artifact")
+            .field("backend", &self.backend)
+            .field("target", &self.target)
+            .field("build", &self.build)
+            .field("bytes", &self.image.len())
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a source text was not compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// No compiler, or a part of it, is installed.
+    #[error("{what} was not found ({looked})\nhelp: {help}")]
+    NotFound {
+        /// What is missing.
+        what: String,
+        /// Where it was looked for.
+        looked: String,
+        /// What to install or set.
+        help: String,
+    },
+    /// The compiler rejected the source.
+    #[error("`{name}` does not compile: {}", first_error(log))]
+    Failed {
+        /// The request's name.
+        name: String,
+        /// The command or option list.
+        options: Vec<String>,
+        /// Everything the compiler said.
+        log: String,
+    },
+    /// The compiler was killed at its deadline.
+    #[error("`{name}` was not compiled within {deadline:?}")]
+    TimedOut {
+        /// The request's name.
+        name: String,
+        /// The command or option list.
+        options: Vec<String>,
+        /// The deadline.
+        deadline: Duration,
+        /// What the compiler had said until then.
+        log: String,
+    },
+    /// The compiler needed more memory than it was allowed.
+    #[error("`{name}` needs more than {memory_bytes} bytes to compile")]
+    OutOfMemory {
+        /// The request's name.
+        name: String,
+        /// The command or option list.
+        options: Vec<String>,
+        /// The limit, in bytes.
+        memory_bytes: u64,
+        /// Everything the compiler said.
+        log: String,
+    },
+    /// A file or process operation failed.
+    #[error("{what} failed: {text}")]
+    Io {
+        /// The operation.
+        what: String,
+        /// What the system says.
+        text: String,
+    },
+}
+
+impl CompileError {
+    /// A [`CompileError::Io`] of a failed operation.
+    pub fn io(what: &str, error: impl fmt::Display) -> CompileError {
+        CompileError::Io {
+            what: what.into(),
+            text: error.to_string(),
+        }
+    }
+}
+
+/// The first line of a log that names an error, or its first line.
+fn first_error(log: &str) -> &str {
+    log.lines()
+        .find(|line| line.contains("error"))
+        .or_else(|| log.lines().next())
+        .unwrap_or("the compiler said nothing")
+}

@@ -1,0 +1,323 @@
+//! The [`Device`] trait: what every backend offers, whatever it launches on.
+//!
+//! A device loads [`Artifact`]s into [`Module`]s, hands out [`Function`]s of them by symbol, and launches
+//! those with a [`LaunchPlan`] on a stream. Work of one stream runs in order; [`Stream`] keeps its device
+//! alive. Errors are values, sorted by cause into [`ErrorClass`]es.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
+
+use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
+
+use crate::compiler::{Artifact, CompileError, Compiler};
+
+pub use crate::error::{DeviceError, ErrorClass};
+
+/// What is known of a device before anything runs on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Backend, architecture and product name: what baked rows are selected by.
+    pub key: DeviceKey,
+    /// Launch limits and sizes.
+    pub limits: DeviceLimits,
+    /// The device fingerprint in clear text: driver, processor features, clocks… Never a compiler.
+    pub fingerprint: BTreeMap<String, String>,
+    /// Its number among the devices of its backend, as the driver counts them.
+    pub ordinal: u32,
+    /// The smallest difference that [`Device::time`] can tell, in nanoseconds.
+    pub timer_tick_ns: u64,
+}
+
+/// One device of one backend.
+pub trait Device: Send + Sync + fmt::Debug {
+    /// Identity, limits and fingerprint.
+    fn info(&self) -> &DeviceInfo;
+
+    /// A small number of this device object, unique within the process: an index for tables of loaded
+    /// functions.
+    fn index(&self) -> u32;
+
+    /// The compiler for this device.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when none is installed; images can still be loaded then.
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError>;
+
+    /// Allocates `bytes` bytes aligned to `align` (a power of two), with every byte zero.
+    ///
+    /// # Errors
+    /// [`DeviceError::Oom`] when there is no room.
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError>;
+
+    /// As [`Self::alloc`], with inaccessible memory directly before and behind it, so that a stray access
+    /// faults. The end lies against the guard as closely as `align` allows.
+    ///
+    /// # Errors
+    /// As [`Self::alloc`]; [`DeviceError::Unsupported`] where the device has no such memory.
+    fn alloc_guarded(
+        &self,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Box<dyn Allocation>, DeviceError> {
+        let _ = (bytes, align);
+        Err(DeviceError::Unsupported {
+            what: format!("guarded memory on {}", self.info().key),
+        })
+    }
+
+    /// Loads an artifact that was compiled for this device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Load`] when it is damaged or was compiled for another target.
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError>;
+
+    /// Queues one launch on a stream. On return the launch may still be running, except on devices that
+    /// run at once.
+    ///
+    /// # Errors
+    /// [`DeviceError::LaunchRefused`] when the plan exceeds a limit; what the kernel itself did wrong shows
+    /// here or at the next synchronisation.
+    fn launch(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// Launches `launches` times back to back and gives the time of all together on the device's own clock,
+    /// in nanoseconds: events on a GPU, the largest thread CPU time on the cpu.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    fn time(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError>;
+
+    /// Waits until everything queued on every stream is done.
+    ///
+    /// # Errors
+    /// What a kernel did wrong since the last synchronisation.
+    fn synchronize(&self) -> Result<(), DeviceError>;
+
+    /// Opens a stream of its own; [`Stream`] closes it.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError>;
+
+    /// Closes a stream that [`Self::open_stream`] gave, after its work is done.
+    fn close_stream(&self, stream: StreamHandle);
+
+    /// Waits until everything queued on one stream is done.
+    ///
+    /// # Errors
+    /// As [`Self::synchronize`].
+    fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
+}
+
+/// Memory of a device, freed when dropped.
+///
+/// Copies are ordered after the earlier work of the stream they name and done on return.
+pub trait Allocation: Send + Sync + fmt::Debug {
+    /// Its address as kernels see it: what a kernel argument holds.
+    fn address(&self) -> u64;
+
+    /// Its size in bytes.
+    fn bytes(&self) -> usize;
+
+    /// The [`Device::index`] of its device.
+    fn device_index(&self) -> u32;
+
+    /// Copies `out.len()` bytes from `offset` to the host.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    fn read(&self, stream: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Copies `data` from the host to `offset`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError>;
+
+    /// Sets `bytes` bytes from `offset` to `value`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    fn fill(
+        &self,
+        stream: StreamHandle,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), DeviceError>;
+}
+
+/// A loaded artifact.
+pub trait Module: Send + Sync + fmt::Debug {
+    /// The function of that symbol, which keeps the module loaded.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when the module has no such kernel.
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError>;
+}
+
+/// A kernel ready to launch: its symbol, and the backend's own entry, which keeps its module loaded.
+#[derive(Clone)]
+pub struct Function {
+    symbol: Arc<str>,
+    device_index: u32,
+    static_shared_bytes: u32,
+    entry: Arc<dyn Any + Send + Sync>,
+}
+
+impl Function {
+    /// A function of the device `device_index`; `entry` is what the backend launches by and must own the
+    /// module. `static_shared_bytes` is what the kernel declares of shared memory, in bytes.
+    pub fn new(
+        symbol: &str,
+        device_index: u32,
+        static_shared_bytes: u32,
+        entry: Arc<dyn Any + Send + Sync>,
+    ) -> Function {
+        Function {
+            symbol: symbol.into(),
+            device_index,
+            static_shared_bytes,
+            entry,
+        }
+    }
+
+    /// The symbol it was found by.
+    pub fn symbol(&self) -> &str {
+        &self.symbol
+    }
+
+    /// The [`Device::index`] of the device it was loaded on.
+    pub fn device_index(&self) -> u32 {
+        self.device_index
+    }
+
+    /// Static shared memory of one block, in bytes.
+    pub fn static_shared_bytes(&self) -> u32 {
+        self.static_shared_bytes
+    }
+
+    /// The backend's entry, if it is of that type and belongs to the device of that index.
+    pub fn entry<E: Any>(&self, device_index: u32) -> Option<&E> {
+        if self.device_index != device_index {
+            return None;
+        }
+        self.entry.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function")
+            .field("symbol", &self.symbol)
+            .field("device_index", &self.device_index)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as
+/// `cuLaunchKernel` takes them.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelArgs<'a>(&'a [*const c_void]);
+
+impl<'a> KernelArgs<'a> {
+    /// Vouches for the arguments, so that launching itself can be a safe call.
+    ///
+    /// # Safety
+    /// There is one pointer for each parameter of the kernel that they are launched with; each points to a
+    /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
+    /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
+    pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
+        KernelArgs(pointers)
+    }
+
+    /// The pointers.
+    pub fn pointers(self) -> &'a [*const c_void] {
+        self.0
+    }
+}
+
+/// A backend's name for one of its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamHandle(pub u64);
+
+impl StreamHandle {
+    /// The stream that every device has from the start.
+    pub const DEFAULT: StreamHandle = StreamHandle(0);
+}
+
+/// An ordered queue of work on one device.
+///
+/// ```
+/// use std::sync::Arc;
+/// use kiln::device::{Device, DeviceError, Stream};
+///
+/// fn drain(device: Arc<dyn Device>) -> Result<(), DeviceError> {
+///     Stream::default_of(device).synchronize()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Stream {
+    device: Arc<dyn Device>,
+    handle: StreamHandle,
+}
+
+impl Stream {
+    /// A stream of its own.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn new(device: Arc<dyn Device>) -> Result<Stream, DeviceError> {
+        let handle = device.open_stream()?;
+        Ok(Stream { device, handle })
+    }
+
+    /// The device's default stream.
+    pub fn default_of(device: Arc<dyn Device>) -> Stream {
+        Stream {
+            device,
+            handle: StreamHandle::DEFAULT,
+        }
+    }
+
+    /// The device it queues work on.
+    pub fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    /// The backend's name for it.
+    pub fn handle(&self) -> StreamHandle {
+        self.handle
+    }
+
+    /// Waits until everything queued on it is done.
+    ///
+    /// # Errors
+    /// What a kernel did wrong since the last synchronisation.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
+        self.device.synchronize_stream(self.handle)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.handle != StreamHandle::DEFAULT {
+            self.device.close_stream(self.handle);
+        }
+    }
+}
