@@ -1,0 +1,264 @@
+//! C types of kernel parameters, as far as a spec can name them.
+
+use std::collections::BTreeMap;
+
+use crate::model::{ElemType, ScalarType};
+
+/// A parameter's type, with the spellings of one type made equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CType {
+    /// The type without `const`, pointers and `__restrict__`.
+    pub base: Base,
+    /// Whether what a pointer points to is `const`.
+    pub pointee_const: bool,
+    /// Levels of pointers.
+    pub pointers: usize,
+    /// Whether it is a C++ reference.
+    pub reference: bool,
+}
+
+/// What a type is without `const` and pointers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// A number that can be passed by value.
+    Scalar(ScalarType),
+    /// An element type that is no scalar argument.
+    Elem(ElemType),
+    /// A vector of elements, as `float4`.
+    Vector(ElemType, u32),
+    /// `void`.
+    Void,
+    /// A known C type that no spec can name, by its spelling (`double`, `short`, `bool`).
+    Foreign(String),
+    /// A name that the source does not resolve: a type parameter or a type of the author's.
+    Named(String),
+}
+
+impl Base {
+    /// The element type it is, if it is one.
+    pub fn elem(&self) -> Option<ElemType> {
+        match self {
+            Base::Scalar(ScalarType::F32) => Some(ElemType::F32),
+            Base::Scalar(ScalarType::I32) => Some(ElemType::I32),
+            Base::Scalar(ScalarType::U32) => Some(ElemType::U32),
+            Base::Elem(elem) => Some(*elem),
+            _ => None,
+        }
+    }
+}
+
+impl CType {
+    /// Reads a type as [`super::Parameter::ty`] holds it, resolving `aliases` (a name with `None` has
+    /// several meanings).
+    pub fn parse(text: &str, aliases: &BTreeMap<String, Option<String>>) -> CType {
+        CType::resolve(text, aliases, 8)
+    }
+
+    fn resolve(text: &str, aliases: &BTreeMap<String, Option<String>>, depth: usize) -> CType {
+        let mut words: Vec<&str> = Vec::new();
+        let (mut pointers, mut pointee_const, mut reference) = (0, false, false);
+        for word in text.split_whitespace() {
+            match word {
+                "*" => pointers += 1,
+                "&" => reference = true,
+                // After the first `*` it is the pointer that is const, which changes nothing here.
+                "const" if pointers == 0 => pointee_const = true,
+                "const" | "volatile" | "__restrict__" | "__restrict" | "restrict" => {}
+                ":" | "std" | "struct" | "typename" | "__grid_constant__" => {}
+                _ => words.push(word),
+            }
+        }
+        let name = words.join(" ");
+        if depth > 0
+            && let Some(Some(alias)) = aliases.get(&name)
+        {
+            let inner = CType::resolve(alias, aliases, depth - 1);
+            return CType {
+                base: inner.base,
+                pointee_const: pointee_const || inner.pointee_const,
+                pointers: pointers + inner.pointers,
+                reference,
+            };
+        }
+        CType {
+            base: base(&words).unwrap_or(Base::Named(name)),
+            pointee_const,
+            pointers,
+            reference,
+        }
+    }
+}
+
+/// The base that words name; `None` for a name that is not known.
+fn base(words: &[&str]) -> Option<Base> {
+    if let [name] = words
+        && let Some(base) = single(name)
+    {
+        return Some(base);
+    }
+    integer(words)
+}
+
+fn single(name: &str) -> Option<Base> {
+    Some(match name {
+        "float" => Base::Scalar(ScalarType::F32),
+        "int32_t" => Base::Scalar(ScalarType::I32),
+        "uint32_t" | "uint" => Base::Scalar(ScalarType::U32),
+        "int64_t" | "ssize_t" | "ptrdiff_t" => Base::Scalar(ScalarType::I64),
+        // 64 bits on every device there is.
+        "uint64_t" | "size_t" => Base::Scalar(ScalarType::U64),
+        "__half" | "half" | "_Float16" => Base::Elem(ElemType::F16),
+        "__nv_bfloat16" | "nv_bfloat16" | "__hip_bfloat16" | "hip_bfloat16" | "__bf16" => {
+            Base::Elem(ElemType::Bf16)
+        }
+        "uint8_t" | "uchar" => Base::Elem(ElemType::U8),
+        "__half2" | "half2" => Base::Vector(ElemType::F16, 2),
+        "__nv_bfloat162" => Base::Vector(ElemType::Bf16, 2),
+        "void" => Base::Void,
+        "double" | "bool" | "int8_t" | "int16_t" | "uint16_t" | "wchar_t" => {
+            Base::Foreign(name.into())
+        }
+        _ => return vector(name),
+    })
+}
+
+fn vector(name: &str) -> Option<Base> {
+    let (stem, width) = name.split_at(name.len().checked_sub(1)?);
+    let width = match width {
+        "1" => 1,
+        "2" => 2,
+        "3" => 3,
+        "4" => 4,
+        _ => return None,
+    };
+    let elem = match stem {
+        "float" => ElemType::F32,
+        "int" => ElemType::I32,
+        "uint" => ElemType::U32,
+        "uchar" => ElemType::U8,
+        _ => return None,
+    };
+    Some(Base::Vector(elem, width))
+}
+
+/// `unsigned`, `long long int`, `char`, … in any order.
+fn integer(words: &[&str]) -> Option<Base> {
+    let count = |word: &str| words.iter().filter(|w| **w == word).count();
+    let (unsigned, signed, long) = (count("unsigned"), count("signed"), count("long"));
+    let (short, int, char) = (count("short"), count("int"), count("char"));
+    let known = unsigned + signed + long + short + int + char;
+    if words.is_empty() || known != words.len() || int > 1 || long > 2 || unsigned + signed > 1 {
+        return None;
+    }
+    let base = match (char, short, long, unsigned) {
+        (1, 0, 0, 1) => Base::Elem(ElemType::U8),
+        (0, 0, 0, 1) => Base::Scalar(ScalarType::U32),
+        (0, 0, 0, 0) => Base::Scalar(ScalarType::I32),
+        // `long` has 64 bits on Linux, where kernels are compiled.
+        (0, 0, 1 | 2, 1) => Base::Scalar(ScalarType::U64),
+        (0, 0, 1 | 2, 0) => Base::Scalar(ScalarType::I64),
+        _ => Base::Foreign(words.join(" ")),
+    };
+    Some(base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> CType {
+        CType::parse(text, &BTreeMap::new())
+    }
+
+    #[test]
+    fn spellings_of_one_type_are_equal() {
+        for (spellings, scalar) in [
+            (
+                [
+                    "unsigned",
+                    "unsigned int",
+                    "uint32_t",
+                    "std : : uint32_t",
+                    "const unsigned",
+                ],
+                ScalarType::U32,
+            ),
+            (
+                ["int", "signed", "int32_t", "const int", "signed int"],
+                ScalarType::I32,
+            ),
+            (
+                [
+                    "unsigned long long",
+                    "uint64_t",
+                    "size_t",
+                    "unsigned long",
+                    "long unsigned int",
+                ],
+                ScalarType::U64,
+            ),
+            (
+                [
+                    "long long",
+                    "int64_t",
+                    "long",
+                    "long long int",
+                    "const long",
+                ],
+                ScalarType::I64,
+            ),
+        ] {
+            for spelling in spellings {
+                assert_eq!(parse(spelling).base, Base::Scalar(scalar), "{spelling}");
+            }
+        }
+    }
+
+    #[test]
+    fn const_counts_only_for_what_is_pointed_to() {
+        for constant in [
+            "const float *",
+            "float const *",
+            "const float * __restrict__",
+            "const float * const",
+        ] {
+            let ty = parse(constant);
+            assert_eq!((ty.pointee_const, ty.pointers), (true, 1), "{constant}");
+        }
+        let ty = parse("float * const __restrict__");
+        assert_eq!((ty.pointee_const, ty.pointers), (false, 1));
+        assert_eq!(parse("float * *").pointers, 2);
+        assert!(parse("const float &").reference);
+    }
+
+    #[test]
+    fn element_types_vectors_and_unknown_names_are_told_apart() {
+        assert_eq!(parse("const __half *").base, Base::Elem(ElemType::F16));
+        assert_eq!(parse("unsigned char *").base, Base::Elem(ElemType::U8));
+        assert_eq!(parse("const float4 *").base, Base::Vector(ElemType::F32, 4));
+        assert_eq!(parse("double").base, Base::Foreign("double".into()));
+        assert_eq!(
+            parse("unsigned short").base,
+            Base::Foreign("unsigned short".into())
+        );
+        assert_eq!(parse("T *").base, Base::Named("T".into()));
+        assert_eq!(parse("int int").base, Base::Named("int int".into()));
+    }
+
+    #[test]
+    fn aliases_are_resolved_and_cycles_end() {
+        let alias = |name: &str, ty: &str| (name.to_owned(), Some(ty.to_owned()));
+        let aliases = BTreeMap::from([
+            alias("real", "float"),
+            alias("input", "const real *"),
+            alias("a", "b"),
+            alias("b", "a"),
+        ]);
+        let ty = CType::parse("input", &aliases);
+        assert_eq!(
+            (ty.base, ty.pointee_const, ty.pointers),
+            (Base::Scalar(ScalarType::F32), true, 1)
+        );
+        assert!(matches!(CType::parse("a *", &aliases).base, Base::Named(_)));
+    }
+}

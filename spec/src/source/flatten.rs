@@ -1,0 +1,349 @@
+//! Expanding a kernel's source: every local include inlined, so that one text is hashed and compiled.
+
+use std::collections::BTreeSet;
+
+use super::error::{Location, SourceError};
+use super::lexer::{Token, TokenKind, lex, lex_directive};
+use super::path;
+use crate::hash::{Hash, SourceHash};
+
+/// Headers that Kiln provides itself: `#include` of these is left as it is, and the prelude's own hash
+/// covers them.
+pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
+
+/// Largest expanded source, in bytes.
+pub const MAX_SOURCE_BYTES: usize = 1 << 20;
+
+/// Deepest nesting of includes.
+pub const MAX_INCLUDE_DEPTH: usize = 64;
+
+/// Reads a file of the package by its normalised name: UTF-8 text, or the reason there is none.
+pub type Reader<'r> = dyn FnMut(&str) -> Result<String, String> + 'r;
+
+/// One file that went into an expanded source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name, as the reader knows it.
+    pub name: String,
+    /// Hash of its text.
+    pub hash: Hash,
+}
+
+/// A kernel's source with its local includes inlined.
+///
+/// `#include "local.cuh"` is replaced by the file's text between `#line` markers; `#pragma once`
+/// becomes an include guard, so that it holds under `#if` too. `#include <..>` and Kiln's own headers
+/// ([`PRELUDE_HEADERS`]) stay. Line endings are `\n` whatever they were, so that a checkout's settings
+/// do not change the hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    text: String,
+    files: Vec<SourceFile>,
+}
+
+impl SourceText {
+    /// Expands `root_name`, asking `reader` for each file by a name relative to the same root
+    /// (`/` between components, no `.` or `..`).
+    ///
+    /// # Errors
+    /// When a file cannot be read, an include is computed, circular, too deep or leaves the root, or
+    /// the text is too large or does not lex.
+    pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
+        let name = path::normalise(root_name).ok_or_else(|| SourceError::Root {
+            name: root_name.into(),
+            message: "the path leaves the package".into(),
+        })?;
+        let message = |message| SourceError::Root {
+            name: root_name.into(),
+            message,
+        };
+        let text = reader(&name).map_err(message)?;
+        let mut flattener = Flattener {
+            reader,
+            root: name.clone(),
+            files: Vec::new(),
+            seen_unconditionally: BTreeSet::new(),
+            open: Vec::new(),
+            conditionals: 0,
+            out: String::new(),
+        };
+        flattener.file(&name, &text)?;
+        Ok(SourceText {
+            text: flattener.out,
+            files: flattener.files,
+        })
+    }
+
+    /// A source that was expanded before, as the macro embeds it.
+    pub fn from_expanded(text: impl Into<String>) -> SourceText {
+        SourceText {
+            text: text.into(),
+            files: Vec::new(),
+        }
+    }
+
+    /// The expanded text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Every file it was made of, the `.cu` first; empty for [`Self::from_expanded`].
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// Hash of the expanded text.
+    pub fn hash(&self) -> SourceHash {
+        SourceHash(Hash::of("kiln source 1", self.text.as_bytes()))
+    }
+
+    /// The file and line of a byte of the expanded text, by its `#line` markers.
+    pub fn locate(&self, offset: usize) -> Location {
+        let mut location = Location {
+            file: self.files.first().map_or("source", |f| &f.name).to_owned(),
+            line: 1,
+        };
+        let mut marker_line = 0;
+        let tokens = lex(&self.text).unwrap_or_default();
+        for directive in tokens
+            .iter()
+            .filter(|t| t.is_directive() && t.end <= offset)
+        {
+            if let Some((line, file)) = line_marker(&self.text, directive) {
+                (location.line, location.file) = (line, file);
+                marker_line = directive.line;
+            }
+        }
+        let before = self.text.as_bytes()[..offset.min(self.text.len())].iter();
+        let physical = 1 + u32::try_from(before.filter(|&&b| b == b'\n').count()).unwrap_or(0);
+        location.line += (physical - marker_line).saturating_sub(1);
+        location
+    }
+}
+
+/// Line and file of a `#line` directive.
+fn line_marker(text: &str, directive: &Token) -> Option<(u32, String)> {
+    let inner = lex_directive(text, directive);
+    let [name, line, file] = inner.as_slice() else {
+        return None;
+    };
+    if !name.is_name(text, "line") || file.kind != TokenKind::Str {
+        return None;
+    }
+    let file = file.text(text);
+    let unquoted = file.trim_matches('"').replace("\\\"", "\"");
+    let file = unquoted.replace("\\\\", "\\");
+    Some((line.text(text).parse().ok()?, file))
+}
+
+struct Flattener<'a, 'r> {
+    reader: &'a mut Reader<'r>,
+    root: String,
+    files: Vec<SourceFile>,
+    /// Guarded files that were inlined outside every conditional: later includes of them are empty.
+    seen_unconditionally: BTreeSet<String>,
+    /// Files being inlined, outermost first, with whether each has a guard.
+    open: Vec<(String, bool)>,
+    /// `#if` groups open at this point, over all open files.
+    conditionals: usize,
+    out: String,
+}
+
+/// What a directive means here.
+enum Action {
+    Include(String),
+    Once,
+    Open,
+    Close,
+    Keep,
+}
+
+impl Flattener<'_, '_> {
+    fn file(&mut self, name: &str, text: &str) -> Result<(), SourceError> {
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let location = |line| Location {
+            file: name.to_owned(),
+            line,
+        };
+        if let Some(nul) = text.find('\0') {
+            let at = location(line_of(&text, nul));
+            return Err(SourceError::Nul { at });
+        }
+        let tokens = lex(&text).map_err(|error| SourceError::Unterminated {
+            what: error.what,
+            at: location(error.line),
+        })?;
+        self.record(name, &text);
+        let once = tokens.iter().any(|token| is_pragma_once(&text, token));
+        self.open
+            .push((name.to_owned(), once || has_guard(&text, &tokens)));
+        let guard = format!(
+            "KILN_ONCE_{:016x}",
+            Hash::of("kiln once", name.as_bytes()).short()
+        );
+        if once {
+            self.push(&format!("#ifndef {guard}\n#define {guard}\n"))?;
+        }
+        self.push(&marker(1, name))?;
+        self.body(name, &text, &tokens)?;
+        if once {
+            self.push("\n#endif\n")?;
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn record(&mut self, name: &str, text: &str) {
+        if !self.files.iter().any(|file| file.name == name) {
+            self.files.push(SourceFile {
+                name: name.to_owned(),
+                hash: Hash::of("kiln source file", text.as_bytes()),
+            });
+        }
+    }
+
+    fn body(&mut self, name: &str, text: &str, tokens: &[Token]) -> Result<(), SourceError> {
+        let outer = self.conditionals;
+        let mut copied = 0;
+        for directive in tokens.iter().filter(|token| token.is_directive()) {
+            let at = || Location {
+                file: name.to_owned(),
+                line: directive.line,
+            };
+            match action(text, directive).ok_or_else(|| SourceError::Computed { at: at() })? {
+                Action::Keep => {}
+                Action::Open => self.conditionals += 1,
+                Action::Close => self.conditionals = self.conditionals.saturating_sub(1).max(outer),
+                Action::Once => {
+                    self.push(&text[copied..directive.start])?;
+                    copied = directive.end;
+                }
+                Action::Include(path) => {
+                    self.push(&text[copied..directive.start])?;
+                    self.push("\n")?;
+                    self.include(name, &path, at())?;
+                    self.push(&marker(line_of(text, directive.end), name))?;
+                    copied = directive.end;
+                }
+            }
+        }
+        self.conditionals = outer;
+        self.push(&text[copied..])?;
+        self.push(if self.out.ends_with('\n') { "" } else { "\n" })
+    }
+
+    fn include(&mut self, from: &str, path: &str, at: Location) -> Result<(), SourceError> {
+        let Some(name) = path::resolve(from, path) else {
+            let path = path.to_owned();
+            return Err(SourceError::Outside { path, at });
+        };
+        if self.seen_unconditionally.contains(&name) {
+            return Ok(());
+        }
+        if let Some((_, guarded)) = self.open.iter().find(|(open, _)| *open == name) {
+            if *guarded {
+                return Ok(());
+            }
+            let chain = self.open.iter().map(|(open, _)| open.as_str());
+            let chain = chain
+                .chain([name.as_str()])
+                .collect::<Vec<_>>()
+                .join(" -> ");
+            return Err(SourceError::Cycle { name, chain, at });
+        }
+        if self.open.len() >= MAX_INCLUDE_DEPTH {
+            let limit = MAX_INCLUDE_DEPTH;
+            return Err(SourceError::TooDeep { at, limit });
+        }
+        let text = (self.reader)(&name).map_err(|message| SourceError::Include {
+            name: name.clone(),
+            at,
+            message,
+        })?;
+        self.file(&name, &text)?;
+        let guarded = lex(&text).is_ok_and(|t| t.iter().any(|t| is_pragma_once(&text, t)));
+        if guarded && self.conditionals == 0 {
+            self.seen_unconditionally.insert(name);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), SourceError> {
+        if self.out.len() + text.len() > MAX_SOURCE_BYTES {
+            return Err(SourceError::TooLarge {
+                name: self.root.clone(),
+                limit: MAX_SOURCE_BYTES,
+            });
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+/// The line of a byte, from 1.
+fn line_of(text: &str, offset: usize) -> u32 {
+    let newlines = text.as_bytes()[..offset].iter().filter(|&&b| b == b'\n');
+    1 + u32::try_from(newlines.count()).unwrap_or(u32::MAX - 1)
+}
+
+/// A `#line` marker: the next line is `line` of `name`.
+fn marker(line: u32, name: &str) -> String {
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("#line {line} \"{name}\"\n")
+}
+
+/// What a directive asks of the flattener; `None` for a computed include.
+fn action(text: &str, directive: &Token) -> Option<Action> {
+    let inner = lex_directive(text, directive);
+    let Some(name) = inner.first() else {
+        return Some(Action::Keep);
+    };
+    match &*name.text(text) {
+        "include" | "include_next" | "import" => match inner.get(1) {
+            Some(path) if path.kind == TokenKind::Str => {
+                let path = path.text(text);
+                let path = path.strip_prefix('"')?.strip_suffix('"')?;
+                Some(if PRELUDE_HEADERS.contains(&path) {
+                    Action::Keep
+                } else {
+                    Action::Include(path.to_owned())
+                })
+            }
+            Some(open) if open.is_punct(b'<') => Some(Action::Keep),
+            _ => None,
+        },
+        "pragma" if is_pragma_once(text, directive) => Some(Action::Once),
+        "if" | "ifdef" | "ifndef" => Some(Action::Open),
+        "endif" => Some(Action::Close),
+        _ => Some(Action::Keep),
+    }
+}
+
+fn is_pragma_once(text: &str, token: &Token) -> bool {
+    token.is_directive()
+        && matches!(lex_directive(text, token).as_slice(),
+            [pragma, once, ..] if pragma.is_name(text, "pragma") && once.is_name(text, "once"))
+}
+
+/// Whether a file is all inside `#ifndef X`, `#define X`, …, `#endif`.
+fn has_guard(text: &str, tokens: &[Token]) -> bool {
+    let [first, second, .., last] = tokens else {
+        return false;
+    };
+    let operand = |token: &Token, directive: &str| -> Option<String> {
+        let inner = lex_directive(text, token);
+        let named = token.is_directive() && inner.first()?.is_name(text, directive);
+        named.then(|| inner.get(1).map(|t| t.text(text).into_owned()))?
+    };
+    let closes = last.is_directive()
+        && lex_directive(text, last)
+            .first()
+            .is_some_and(|t| t.is_name(text, "endif"));
+    closes
+        && operand(first, "ifndef").is_some()
+        && operand(first, "ifndef") == operand(second, "define")
+}
+
+#[cfg(test)]
+#[path = "flatten_tests.rs"]
+mod tests;

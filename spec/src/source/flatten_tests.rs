@@ -1,0 +1,173 @@
+//! Tests of the flattener over files in memory.
+
+use super::*;
+
+fn load(files: &[(&str, &str)]) -> Result<SourceText, SourceError> {
+    let files: Vec<(String, String)> = files
+        .iter()
+        .map(|(n, t)| ((*n).into(), (*t).into()))
+        .collect();
+    SourceText::load(&files[0].0, &mut |name| {
+        let file = files.iter().find(|(file, _)| file == name);
+        file.map(|(_, text)| text.clone())
+            .ok_or_else(|| "no such file".into())
+    })
+}
+
+#[test]
+fn a_source_without_includes_keeps_its_text() {
+    let source = load(&[("a.cu", "int x;\n")]).unwrap();
+    assert_eq!(source.text(), "#line 1 \"a.cu\"\nint x;\n");
+    assert_eq!(source.files().len(), 1);
+}
+
+#[test]
+fn includes_are_relative_to_the_includer_and_leave_line_markers() {
+    let source = load(&[
+        (
+            "src/a.cu",
+            "int a;\n#include \"sub/b.cuh\" // why\nint c;\n",
+        ),
+        ("src/sub/b.cuh", "#include \"../d.cuh\"\nint b;"),
+        ("src/d.cuh", "int d;\n"),
+    ])
+    .unwrap();
+    let expected = "#line 1 \"src/a.cu\"\nint a;\n\n#line 1 \"src/sub/b.cuh\"\n\n#line 1 \"src/d.cuh\"\nint d;\n\
+                    #line 1 \"src/sub/b.cuh\"\n\nint b;\n#line 2 \"src/a.cu\"\n\nint c;\n";
+    assert_eq!(source.text(), expected);
+    let names: Vec<_> = source.files().iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["src/a.cu", "src/sub/b.cuh", "src/d.cuh"]);
+    for (needle, at) in [
+        ("int d", "src/d.cuh:1"),
+        ("int b", "src/sub/b.cuh:2"),
+        ("int c", "src/a.cu:3"),
+    ] {
+        let offset = source.text().find(needle).unwrap();
+        assert_eq!(source.locate(offset).to_string(), at);
+    }
+}
+
+#[test]
+fn pragma_once_is_honoured_and_diamonds_expand_once() {
+    let source = load(&[
+        ("a.cu", "#include \"b.cuh\"\n#include \"c.cuh\"\n"),
+        ("b.cuh", "#pragma once\n#include \"d.cuh\"\n"),
+        ("c.cuh", "#pragma once\n#include \"d.cuh\"\n"),
+        ("d.cuh", "#pragma once\nint d;\n"),
+    ])
+    .unwrap();
+    assert_eq!(source.text().matches("int d;").count(), 1);
+    assert!(!source.text().contains("#pragma"));
+}
+
+#[test]
+fn pragma_once_holds_under_conditionals() {
+    // Inlined in both branches, each time under the same guard: either branch sees it.
+    let source = load(&[
+        (
+            "a.cu",
+            "#if X\n#include \"d.cuh\"\n#else\n#include \"d.cuh\"\n#endif\n#include \"d.cuh\"\n",
+        ),
+        ("d.cuh", "#pragma once\nint d;\n"),
+    ])
+    .unwrap();
+    assert_eq!(source.text().matches("int d;").count(), 3);
+    assert_eq!(source.text().matches("#ifndef KILN_ONCE_").count(), 3);
+}
+
+#[test]
+fn a_guarded_cycle_ends_and_an_unguarded_one_is_an_error() {
+    let guarded = load(&[
+        ("a.cu", "#include \"b.cuh\"\n"),
+        (
+            "b.cuh",
+            "#ifndef B\n#define B\n#include \"c.cuh\"\nint b;\n#endif\n",
+        ),
+        ("c.cuh", "#include \"b.cuh\"\nint c;\n"),
+    ]);
+    assert!(guarded.unwrap().text().contains("int c;"));
+    let error = load(&[
+        ("a.cu", "\n#include \"b.cuh\"\n"),
+        ("b.cuh", "#include \"a.cu\"\n"),
+    ])
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "b.cuh:1: `a.cu` includes itself: a.cu -> b.cuh -> a.cu\nhelp: add `#pragma once` to `a.cu`"
+    );
+}
+
+#[test]
+fn includes_in_comments_strings_and_angle_brackets_are_left_alone() {
+    let text = "// #include \"x\"\n/*\n#include \"x\"\n*/\n#include <cuda_fp16.h>\n#include \"kiln.cuh\"\n\
+                const char* s = R\"(\n#include \"x\"\n)\";\n";
+    let source = load(&[("a.cu", text)]).unwrap();
+    assert_eq!(source.text(), format!("#line 1 \"a.cu\"\n{text}"));
+}
+
+#[test]
+fn what_cannot_be_included_is_named_with_its_place() {
+    let message = |text: &str| load(&[("src/a.cu", text)]).unwrap_err().to_string();
+    assert!(
+        message("\n#include \"b.cuh\"\n")
+            .starts_with("src/a.cu:2: cannot read included file `src/b.cuh`: no such file")
+    );
+    assert!(
+        message("#include \"../../b.cuh\"\n")
+            .starts_with("src/a.cu:1: `#include \"../../b.cuh\"` leaves the package")
+    );
+    assert!(message("#include \"/b.cuh\"\n").contains("leaves the package"));
+    assert!(message("#include HEADER\n").contains("`#include` of a macro"));
+    assert!(message("int a;\n/*").contains("src/a.cu:2: unterminated block comment"));
+    assert!(message("a\n\0").contains("src/a.cu:2: the source holds a NUL byte"));
+    let missing = SourceText::load("../a.cu", &mut |_| Ok(String::new())).unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .contains("cannot read kernel source `../a.cu`")
+    );
+}
+
+#[test]
+fn a_source_over_the_limits_is_refused() {
+    let error = load(&[("a.cu", &"x".repeat(MAX_SOURCE_BYTES))]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the expanded source of `a.cu` is larger than 1048576 bytes"
+    );
+    let deep = SourceText::load("0.cu", &mut |name| {
+        let number: u32 = name.split('.').next().unwrap().parse().unwrap();
+        Ok(format!("#include \"{}.cu\"\n", number + 1))
+    });
+    assert!(matches!(deep, Err(SourceError::TooDeep { limit: 64, .. })));
+    // Each file includes the next twice: 2^n copies must end at the size limit, not in memory.
+    let wide = SourceText::load("0.cu", &mut |name| {
+        let number: u32 = name.split('.').next().unwrap().parse().unwrap();
+        let next = format!("#include \"{}.cu\"\n", number + 1);
+        Ok(if number < 40 {
+            next.repeat(2)
+        } else {
+            "int x;\n".into()
+        })
+    });
+    assert!(matches!(wide, Err(SourceError::TooLarge { .. })));
+}
+
+#[test]
+fn line_endings_and_byte_order_marks_do_not_change_the_hash() {
+    let unix = load(&[("a.cu", "int x;\nint y;\n")]).unwrap();
+    let dos = load(&[("a.cu", "\u{feff}int x;\r\nint y;\r\n")]).unwrap();
+    assert_eq!(unix.hash(), dos.hash());
+    let other = load(&[("a.cu", "int x;\nint z;\n")]).unwrap();
+    assert_ne!(unix.hash(), other.hash());
+}
+
+#[test]
+fn an_included_file_changes_the_hash() {
+    let hash = |text: &str| {
+        load(&[("a.cu", "#include \"b.cuh\"\n"), ("b.cuh", text)])
+            .unwrap()
+            .hash()
+    };
+    assert_ne!(hash("int x;"), hash("int y;"));
+}

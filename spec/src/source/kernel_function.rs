@@ -1,0 +1,328 @@
+//! `__global__` functions, as written.
+
+use std::ops::Range;
+
+use super::conditional::Conditions;
+use super::error::Location;
+use super::lexer::{Token, TokenKind};
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its type with single spaces between tokens, as in `const float * __restrict__`.
+    pub ty: String,
+    /// Its name; empty where it has none.
+    pub name: String,
+}
+
+/// Why a `__global__` function cannot be an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A template, or a specialisation of one.
+    Template,
+    /// Declared inside a namespace.
+    Namespace,
+    /// Declared inside a class or a function.
+    Nested,
+    /// Does not return `void`.
+    NotVoid,
+    /// A parameter with a default value.
+    DefaultArgument,
+    /// Ends in `...`.
+    Variadic,
+    /// A preprocessor directive in the middle of the signature.
+    Directive,
+}
+
+impl Obstacle {
+    /// What it is, and what to do instead.
+    pub fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Obstacle::Template => (
+                "is a template",
+                "write a plain `__global__` function that calls a `__device__` template",
+            ),
+            Obstacle::Namespace => (
+                "is declared in a namespace",
+                "declare the kernel outside every namespace",
+            ),
+            Obstacle::Nested => (
+                "is declared inside a class or function",
+                "declare the kernel at file scope",
+            ),
+            Obstacle::NotVoid => ("does not return `void`", "declare it `__global__ void`"),
+            Obstacle::DefaultArgument => (
+                "has a default argument",
+                "remove the default: every argument is passed",
+            ),
+            Obstacle::Variadic => ("takes `...`", "declare every parameter"),
+            Obstacle::Directive => (
+                "has a preprocessor directive in its signature",
+                "write the whole signature once in each branch",
+            ),
+        }
+    }
+}
+
+/// One declaration or definition of a `__global__` function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelFunction {
+    /// Its name.
+    pub name: String,
+    /// From the first token of the declaration to the closing brace or semicolon.
+    pub range: Range<usize>,
+    /// The name.
+    pub name_range: Range<usize>,
+    /// What is between the parentheses of the parameter list.
+    pub params_range: Range<usize>,
+    /// The opening brace of the body; `None` for a declaration.
+    pub body_open: Option<usize>,
+    /// Where `extern "C"` goes: before the first specifier.
+    pub specifiers_start: usize,
+    /// Storage-class words among the specifiers that `extern "C"` does not go with.
+    pub static_words: Vec<Range<usize>>,
+    /// Whether `extern "C"` stands right before it.
+    pub extern_c: bool,
+    /// Whether it is inside an `extern "C" { … }` block.
+    pub in_extern_c_block: bool,
+    /// The text inside `__launch_bounds__(..)`.
+    pub launch_bounds: Option<String>,
+    /// Its parameters.
+    pub params: Vec<Parameter>,
+    /// Why it cannot be an entry.
+    pub obstacle: Option<Obstacle>,
+    /// The `#if` groups around it.
+    pub conditions: Conditions,
+    /// The file and line of its name.
+    pub at: Location,
+}
+
+/// What follows `__global__`, up to the body or semicolon.
+pub(super) struct Signature {
+    pub name: Token,
+    /// Indices of the parentheses of the parameter list.
+    pub parens: (usize, usize),
+    /// Index of `{` or `;`.
+    pub end: usize,
+    pub obstacle: Option<Obstacle>,
+    pub launch_bounds: Option<String>,
+}
+
+/// The index of the bracket that closes the one at `open`.
+pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
+    let TokenKind::Punct(opening) = tokens.get(open)?.kind else {
+        return None;
+    };
+    let closing = match opening {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        _ => return None,
+    };
+    let mut depth = 0usize;
+    for (i, token) in tokens.iter().enumerate().skip(open) {
+        if token.is_punct(opening) {
+            depth += 1;
+        } else if token.is_punct(closing) {
+            depth -= 1;
+            if depth == 0 {
+                return Some(i);
+            }
+        }
+    }
+    None
+}
+
+/// Reads the signature of the kernel whose `__global__` is at `global`; `None` where this is no
+/// function (the name is hidden in a macro, say).
+pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
+    let mut i = global + 1;
+    let mut saw_void = false;
+    let mut obstacle = None;
+    let mut launch_bounds = None;
+    loop {
+        let token = tokens.get(i)?;
+        match token.kind {
+            TokenKind::Identifier
+                if tokens
+                    .get(argument_list(tokens, i + 1))
+                    .is_some_and(|t| t.is_punct(b'(')) =>
+            {
+                let open = argument_list(tokens, i + 1);
+                let close = matching(tokens, open)?;
+                if let Some(end) = function_end(text, tokens, close + 1) {
+                    if tokens[i..end].iter().any(Token::is_directive) {
+                        obstacle = Some(Obstacle::Directive);
+                    }
+                    if !saw_void {
+                        obstacle = obstacle.or(Some(Obstacle::NotVoid));
+                    }
+                    if open > i + 1 {
+                        obstacle = Some(Obstacle::Template);
+                    }
+                    let trailing = bounds(text, tokens, close + 1..end);
+                    return Some(Signature {
+                        name: *token,
+                        parens: (open, close),
+                        end,
+                        obstacle,
+                        launch_bounds: launch_bounds.or(trailing),
+                    });
+                }
+                launch_bounds = launch_bounds.or_else(|| bounds(text, tokens, i..close));
+                i = close;
+            }
+            TokenKind::Identifier => saw_void |= token.is_name(text, "void"),
+            TokenKind::Punct(b'(' | b'[') => i = matching(tokens, i)?,
+            TokenKind::Punct(b';' | b'{' | b'}') => return None,
+            _ => {}
+        }
+        i += 1;
+    }
+}
+
+/// The index after the template arguments at `i`, or `i` where there are none.
+fn argument_list(tokens: &[Token], i: usize) -> usize {
+    if !tokens.get(i).is_some_and(|t| t.is_punct(b'<')) {
+        return i;
+    }
+    let mut depth = 0usize;
+    for (j, token) in tokens.iter().enumerate().skip(i) {
+        match token.kind {
+            TokenKind::Punct(b'<') => depth += 1,
+            TokenKind::Punct(b'>') => depth -= 1,
+            TokenKind::Punct(b';' | b'{' | b'}') => return i,
+            _ => {}
+        }
+        if depth == 0 {
+            return j + 1;
+        }
+    }
+    i
+}
+
+/// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`; `None`
+/// when another name follows, so that what closed was a macro in front of the name.
+fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
+    const TRAILING: [&str; 5] = [
+        "__attribute__",
+        "__launch_bounds__",
+        "noexcept",
+        "requires",
+        "__maxnreg__",
+    ];
+    loop {
+        let token = tokens.get(i)?;
+        match token.kind {
+            TokenKind::Punct(b'{' | b';') => return Some(i),
+            TokenKind::Punct(b'[' | b'(') => i = matching(tokens, i)?,
+            TokenKind::Directive => {}
+            TokenKind::Identifier if TRAILING.contains(&&*token.text(text)) => {}
+            _ => return None,
+        }
+        i += 1;
+    }
+}
+
+/// The text inside `__launch_bounds__( … )` in a range of tokens.
+fn bounds(text: &str, tokens: &[Token], range: Range<usize>) -> Option<String> {
+    let at = range
+        .into_iter()
+        .find(|&i| tokens[i].is_name(text, "__launch_bounds__"))?;
+    let close = matching(tokens, at + 1)?;
+    Some(
+        text[tokens[at + 1].end..tokens[close].start]
+            .trim()
+            .to_owned(),
+    )
+}
+
+/// The parameters between two parentheses, and what keeps the kernel from being an entry.
+pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Option<Obstacle>) {
+    let mut params = Vec::new();
+    let mut obstacle = None;
+    for part in split_commas(tokens) {
+        let words: Vec<_> = part.iter().filter(|t| !t.is_directive()).copied().collect();
+        if let [only] = words.as_slice()
+            && only.is_name(text, "void")
+        {
+            continue;
+        }
+        if words.iter().any(|t| t.is_punct(b'=')) {
+            obstacle = Some(Obstacle::DefaultArgument);
+        }
+        if words.iter().filter(|t| t.is_punct(b'.')).count() == 3 {
+            obstacle = Some(Obstacle::Variadic);
+        }
+        if !words.is_empty() {
+            params.push(parameter(text, &words));
+        }
+    }
+    (params, obstacle)
+}
+
+/// Runs of tokens between commas that are in no bracket (`<` counts as one: `pair<int, int> p`).
+fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0i32);
+    for (i, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => depth += 1,
+            TokenKind::Punct(b')' | b']' | b'}' | b'>') => depth -= 1,
+            TokenKind::Punct(b',') if depth == 0 => {
+                parts.push(&tokens[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tokens[start..]);
+    parts
+}
+
+/// Splits `const float* __restrict__ a` into type and name. `a[]` is a pointer.
+fn parameter(text: &str, words: &[Token]) -> Parameter {
+    const TYPE_WORDS: [&str; 17] = [
+        "const",
+        "volatile",
+        "unsigned",
+        "signed",
+        "int",
+        "long",
+        "short",
+        "char",
+        "float",
+        "double",
+        "bool",
+        "void",
+        "__restrict__",
+        "__restrict",
+        "restrict",
+        "__half",
+        "half",
+    ];
+    let array = words.iter().position(|t| t.is_punct(b'['));
+    let end = array.unwrap_or(words.len());
+    let before_default = words
+        .iter()
+        .position(|t| t.is_punct(b'='))
+        .unwrap_or(end)
+        .min(end);
+    let declarator = &words[..before_default];
+    let named = declarator.len() > 1
+        && declarator.last().is_some_and(|last| {
+            last.kind == TokenKind::Identifier && !TYPE_WORDS.contains(&&*last.text(text))
+        });
+    let (ty, name) = declarator.split_at(declarator.len() - usize::from(named));
+    let mut ty: Vec<_> = ty.iter().map(|t| t.text(text)).collect();
+    if array.is_some() {
+        ty.push("*".into());
+    }
+    Parameter {
+        ty: ty.join(" "),
+        name: name
+            .first()
+            .map(|t| t.text(text).into_owned())
+            .unwrap_or_default(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Names of source files: relative to the package, `/` between components.
+
+/// A path without `.` and `..`; `None` when it is absolute, empty or leaves its root.
+pub fn normalise(path: &str) -> Option<String> {
+    resolve("", path)
+}
+
+/// The name of the file that `path`, written in `includer`, means.
+pub fn resolve(includer: &str, path: &str) -> Option<String> {
+    if path.is_empty() || path.starts_with(['/', '\\']) || path.contains([':', '\0', '\n']) {
+        return None;
+    }
+    let folder = includer.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_relative_to_the_file_that_writes_it() {
+        assert_eq!(
+            resolve("src/gemm/gemm.cu", "tile.cuh").as_deref(),
+            Some("src/gemm/tile.cuh")
+        );
+        assert_eq!(
+            resolve("src/gemm/gemm.cu", "../common/./x.cuh").as_deref(),
+            Some("src/common/x.cuh")
+        );
+        assert_eq!(resolve("gemm.cu", "a/b.cuh").as_deref(), Some("a/b.cuh"));
+    }
+
+    #[test]
+    fn a_path_never_leaves_its_root() {
+        for path in ["../x.cuh", "a/../../x.cuh", "/etc/passwd", "C:\\x", "", "."] {
+            assert_eq!(resolve("gemm.cu", path), None, "{path}");
+        }
+        assert_eq!(resolve("src/gemm.cu", "../../x.cuh"), None);
+        assert_eq!(normalise("./src//gemm.cu").as_deref(), Some("src/gemm.cu"));
+    }
+}

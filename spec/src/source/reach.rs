@@ -1,0 +1,86 @@
+//! What a kernel can reach in its source, to tell whether it needs fibres on the cpu device.
+
+use std::collections::BTreeSet;
+
+use super::scan::MacroDefinition;
+
+/// One declaration at file or namespace scope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// Names outside its braces: what it declares, and its types.
+    pub head: BTreeSet<String>,
+    /// All names.
+    pub all: BTreeSet<String>,
+    /// The kernel it defines.
+    pub kernel: Option<String>,
+}
+
+/// Names whose mention means that threads of a block wait for each other. A trailing `*` matches the rest.
+const BARRIERS: &[&str] = &[
+    "__syncthreads*",
+    "__syncwarp",
+    "__barrier_sync*",
+    "__shfl*",
+    "__ballot*",
+    "__any*",
+    "__all*",
+    "__activemask",
+    "__match_*",
+    "__reduce_*",
+    "cooperative_groups",
+    "kiln_sync*",
+    "kiln_barrier*",
+    "kiln_block_*",
+    "kiln_warp_*",
+    "kiln_mma*",
+    "kiln_tile_*",
+    "nvcuda",
+    "wmma",
+];
+
+fn is_barrier(name: &str) -> bool {
+    BARRIERS
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == *pattern,
+        })
+}
+
+impl Unit {
+    /// Whether code uses it without naming it: `using` directives and operators.
+    fn is_implicit(&self) -> bool {
+        self.head.contains("using") || self.head.contains("operator")
+    }
+}
+
+/// Whether any of `roots`, or a declaration or macro that they reach by name, names a barrier.
+///
+/// A declaration is reached when a name outside its braces is mentioned: more than what is called, never
+/// less.
+pub fn reaches_barrier<'s>(
+    roots: impl Iterator<Item = &'s Unit>,
+    units: &'s [Unit],
+    macros: &'s [MacroDefinition],
+) -> bool {
+    let helpers: Vec<_> = units.iter().filter(|unit| unit.kernel.is_none()).collect();
+    let implicit = helpers.iter().filter(|unit| unit.is_implicit()).copied();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    let mut pending: Vec<&str> = roots
+        .chain(implicit)
+        .flat_map(|unit| unit.all.iter().map(String::as_str))
+        .collect();
+    while let Some(name) = pending.pop() {
+        if is_barrier(name) {
+            return true;
+        }
+        if !known.insert(name) {
+            continue;
+        }
+        let reached = helpers.iter().filter(|unit| unit.head.contains(name));
+        pending.extend(reached.flat_map(|unit| unit.all.iter().map(String::as_str)));
+        let expanded = macros.iter().filter(|m| m.name == name);
+        pending.extend(expanded.flat_map(|m| m.mentions.iter().map(String::as_str)));
+    }
+    false
+}

@@ -1,0 +1,317 @@
+//! The token scan: what a kernel source declares and mentions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use thiserror::Error;
+
+use super::conditional::Conditions;
+use super::error::{Location, SourceError};
+use super::flatten::SourceText;
+use super::kernel_function::{KernelFunction, Parameter};
+use super::reach::Unit;
+use super::walk;
+
+/// How the cpu device runs the threads of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// One after the other, in a loop that vectorises: the kernel has no barrier and no warp operation.
+    Loop,
+    /// As fibres that switch at barriers and warp operations.
+    Fiber,
+}
+
+/// A `#define` in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MacroDefinition {
+    /// Its name.
+    pub name: String,
+    /// The directive.
+    pub range: Range<usize>,
+    /// The `#if` groups around it.
+    pub conditions: Conditions,
+    /// Names in its replacement.
+    pub mentions: BTreeSet<String>,
+    /// Whether this is `#undef NAME` rather than `#define NAME`.
+    pub undef: bool,
+}
+
+/// An `#include` that was left in the expanded text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// The directive.
+    pub range: Range<usize>,
+    /// Whether it is under an `#if`.
+    pub conditional: bool,
+}
+
+/// A `#pragma unroll`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unroll {
+    /// The directive.
+    pub range: Range<usize>,
+    /// Its operand, where it has one.
+    pub count: Option<String>,
+}
+
+/// A declaration `extern __shared__ T name[];`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicShared {
+    /// From its first token to the semicolon.
+    pub range: Range<usize>,
+    /// Element type and name; `None` where the declaration has another form.
+    pub declares: Option<(String, String)>,
+    /// Whether it stands outside every function.
+    pub file_scope: bool,
+}
+
+/// An `extern "C"`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternC {
+    /// The literal `"C"`.
+    pub literal: Range<usize>,
+    /// Whether what follows is a declaration without a body.
+    pub declaration: bool,
+}
+
+/// What a kernel source declares and mentions, found without evaluating the preprocessor.
+///
+/// A kernel that can be tuned is a `__global__ void` function that is written out (no macro makes it),
+/// at file scope or in an `extern "C"` block, and is no template. It may have launch bounds, attributes,
+/// prototypes, several definitions in different branches of one `#if`, and other kernels beside it in
+/// the file. Kernels that are not tuned may have any form. Not supported, each with a message of its
+/// own where it concerns the entry: templates, namespaces, default arguments, `...`, a directive inside
+/// the parameter list, two definitions that are compiled together, a parameter list that a macro makes.
+/// Host code is no part of a kernel source: it belongs under `#ifndef KILN`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceScan {
+    pub(super) kernels: Vec<KernelFunction>,
+    pub(super) identifiers: BTreeSet<String>,
+    pub(super) macros: Vec<MacroDefinition>,
+    pub(super) includes: Vec<Include>,
+    pub(super) directives: Vec<Range<usize>>,
+    pub(super) unrolls: Vec<Unroll>,
+    pub(super) dynamic_shared: Vec<DynamicShared>,
+    pub(super) extern_c: Vec<ExternC>,
+    pub(super) aliases: BTreeMap<String, Option<String>>,
+    pub(super) units: Vec<Unit>,
+}
+
+/// Why a name is no entry.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// No `__global__` function of that name.
+    #[error("no `__global__` function `{name}` in the source (found: {found})\nhelp: {help}")]
+    Unknown {
+        /// The name looked for.
+        name: String,
+        /// The names there are.
+        found: String,
+        /// What to do.
+        help: String,
+    },
+    /// A form of kernel that is not supported.
+    #[error("{at}: kernel `{name}` {what}\nhelp: {help}")]
+    Unsupported {
+        /// The kernel.
+        name: String,
+        /// Where it is.
+        at: Location,
+        /// What it is.
+        what: &'static str,
+        /// What to do instead.
+        help: &'static str,
+    },
+    /// Prototypes only.
+    #[error(
+        "{at}: kernel `{name}` is declared but not defined\nhelp: its body must be in the source or in a file it includes"
+    )]
+    Undefined {
+        /// The kernel.
+        name: String,
+        /// Where it is declared.
+        at: Location,
+    },
+    /// Two definitions that are compiled together.
+    #[error(
+        "{second}: kernel `{name}` is defined twice, first at {first}\nhelp: give each kernel a name of its own"
+    )]
+    Twice {
+        /// The kernel.
+        name: String,
+        /// The first definition.
+        first: Location,
+        /// The second definition.
+        second: Location,
+    },
+}
+
+/// A kernel that can be tuned: every declaration and definition of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// Its prototypes and definitions, in source order.
+    pub sites: Vec<&'s KernelFunction>,
+}
+
+impl<'s> Entry<'s> {
+    /// The parameters of its first definition.
+    pub fn params(&self) -> &'s [Parameter] {
+        let definition = self.sites.iter().find(|site| site.body_open.is_some());
+        definition.map_or(&[], |site| &site.params)
+    }
+}
+
+impl SourceScan {
+    /// Scans an expanded source.
+    ///
+    /// # Errors
+    /// When the text does not lex or its conditionals do not match.
+    pub fn new(source: &SourceText) -> Result<SourceScan, SourceError> {
+        walk::walk(source)
+    }
+
+    /// Every `__global__` function, in source order; one name may come more than once.
+    pub fn kernels(&self) -> &[KernelFunction] {
+        &self.kernels
+    }
+
+    /// Whether code mentions this name: comments, strings, and directives that only define it or ask
+    /// whether it is defined, do not count.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.identifiers.contains(name)
+    }
+
+    /// Every name that code mentions.
+    pub fn identifiers(&self) -> &BTreeSet<String> {
+        &self.identifiers
+    }
+
+    /// Every `#define` and `#undef`.
+    pub fn macros(&self) -> &[MacroDefinition] {
+        &self.macros
+    }
+
+    /// Every `#include` left in the text.
+    pub fn includes(&self) -> &[Include] {
+        &self.includes
+    }
+
+    /// Every directive.
+    pub fn directives(&self) -> &[Range<usize>] {
+        &self.directives
+    }
+
+    /// Every `#pragma unroll`.
+    pub fn unrolls(&self) -> &[Unroll] {
+        &self.unrolls
+    }
+
+    /// Every `extern __shared__` declaration.
+    pub fn dynamic_shared(&self) -> &[DynamicShared] {
+        &self.dynamic_shared
+    }
+
+    /// Every `extern "C"`.
+    pub fn extern_c(&self) -> &[ExternC] {
+        &self.extern_c
+    }
+
+    /// The kernel of that name, if it can be tuned.
+    ///
+    /// # Errors
+    /// When there is none, or it has a form that is not supported.
+    pub fn entry(&self, name: &str) -> Result<Entry<'_>, EntryError> {
+        let sites: Vec<_> = self.kernels.iter().filter(|k| k.name == name).collect();
+        if sites.is_empty() {
+            return Err(self.unknown(name));
+        }
+        for site in &sites {
+            if let Some(obstacle) = site.obstacle {
+                let (what, help) = obstacle.describe();
+                return Err(EntryError::Unsupported {
+                    name: name.into(),
+                    at: site.at.clone(),
+                    what,
+                    help,
+                });
+            }
+        }
+        let definitions: Vec<_> = sites
+            .iter()
+            .filter(|site| site.body_open.is_some())
+            .collect();
+        let Some(first) = definitions.first() else {
+            let at = sites[0].at.clone();
+            return Err(EntryError::Undefined {
+                name: name.into(),
+                at,
+            });
+        };
+        for (i, one) in definitions.iter().enumerate() {
+            for other in &definitions[i + 1..] {
+                if !one.conditions.excludes(&other.conditions) {
+                    return Err(EntryError::Twice {
+                        name: name.into(),
+                        first: one.at.clone(),
+                        second: other.at.clone(),
+                    });
+                }
+            }
+        }
+        Ok(Entry {
+            name: &first.name,
+            sites,
+        })
+    }
+
+    fn unknown(&self, name: &str) -> EntryError {
+        let names: BTreeSet<_> = self
+            .kernels
+            .iter()
+            .map(|k| format!("`{}`", k.name))
+            .collect();
+        let found = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let hiding = self
+            .macros
+            .iter()
+            .find(|m| m.mentions.contains("__global__"));
+        let help = match hiding {
+            Some(definition) => format!(
+                "macro `{}` makes `__global__` functions, which Kiln does not expand: write the kernel out",
+                definition.name
+            ),
+            None => "name the kernel with `entry = \"..\"` if it differs from the launch function"
+                .into(),
+        };
+        EntryError::Unknown {
+            name: name.into(),
+            found,
+            help,
+        }
+    }
+
+    /// How the cpu device runs a kernel: by whether the kernel, or anything of the source that it can
+    /// reach, names a barrier or a warp operation.
+    pub fn mode(&self, entry: &str) -> Mode {
+        let roots = self
+            .units
+            .iter()
+            .filter(|unit| unit.kernel.as_deref() == Some(entry));
+        if super::reach::reaches_barrier(roots, &self.units, &self.macros) {
+            Mode::Fiber
+        } else {
+            Mode::Loop
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

@@ -1,0 +1,313 @@
+//! Tests of the scan over small sources.
+
+use super::*;
+use crate::source::Obstacle;
+
+fn scan(text: &str) -> SourceScan {
+    SourceScan::new(&SourceText::from_expanded(text)).expect("the source should scan")
+}
+
+fn refusal(text: &str) -> String {
+    scan(text).entry("k").unwrap_err().to_string()
+}
+
+#[test]
+fn a_plain_kernel_is_found_with_its_parts() {
+    let text = "extern \"C\" __global__ void __launch_bounds__(64, 2)\n\
+                k(const float* __restrict__ a, unsigned int n, float b[]) { b[0] = a[n]; }\n";
+    let found = scan(text);
+    let entry = found.entry("k").unwrap();
+    let site = entry.sites[0];
+    assert_eq!(&text[site.name_range.clone()], "k");
+    assert_eq!(
+        &text[site.params_range.clone()],
+        "const float* __restrict__ a, unsigned int n, float b[]"
+    );
+    assert_eq!(&text[site.body_open.unwrap()..][..6], " b[0] ");
+    assert_eq!(&text[site.range.clone()], text.trim_end());
+    assert_eq!(site.launch_bounds.as_deref(), Some("64, 2"));
+    assert!(site.extern_c && !site.in_extern_c_block);
+    let params: Vec<_> = entry
+        .params()
+        .iter()
+        .map(|p| (p.ty.as_str(), p.name.as_str()))
+        .collect();
+    assert_eq!(
+        params,
+        [
+            ("const float * __restrict__", "a"),
+            ("unsigned int", "n"),
+            ("float *", "b")
+        ]
+    );
+}
+
+#[test]
+fn attributes_macros_and_launch_bounds_may_stand_anywhere_before_the_name() {
+    for head in [
+        "__launch_bounds__(THREADS) __global__ void",
+        "static __global__ void __attribute__((used))",
+        "__global__ __launch_bounds__(THREADS, 1) void",
+        "__global__ void BOUNDS(THREADS)",
+        "[[maybe_unused]] inline __global__ void",
+        "__global__ static void",
+        "MY_ATTRIBUTE __global__ void",
+    ] {
+        let text = format!("int before;\n{head} k(int n) {{}}\nint after;");
+        let found = scan(&text);
+        let entry = found
+            .entry("k")
+            .unwrap_or_else(|error| panic!("{head}: {error}"));
+        let range = entry.sites[0].range.clone();
+        assert_eq!(text[range], format!("{head} k(int n) {{}}"), "{head}");
+    }
+}
+
+#[test]
+fn a_macro_call_without_semicolon_on_the_line_before_is_not_part_of_the_kernel() {
+    let text = "CHECK(1)\n__global__ void k() {}";
+    let found = scan(text);
+    assert_eq!(
+        &text[found.kernels()[0].range.clone()],
+        "__global__ void k() {}"
+    );
+}
+
+#[test]
+fn kernels_in_comments_strings_and_macros_are_none() {
+    let found = scan(
+        "// __global__ void a() {}\n/* __global__ void b() {} */\nconst char* s = \"__global__ void c() {}\";\n\
+         #define D __global__ void d() {}\n",
+    );
+    assert!(found.kernels().is_empty());
+}
+
+#[test]
+fn a_block_of_c_linkage_is_file_scope() {
+    let found = scan("extern \"C\" {\nint x;\n__global__ void k() {}\n}\n__global__ void l() {}");
+    assert!(found.entry("k").unwrap().sites[0].in_extern_c_block);
+    assert!(!found.entry("l").unwrap().sites[0].in_extern_c_block);
+}
+
+#[test]
+fn what_cannot_be_an_entry_is_refused_with_its_reason() {
+    for (text, reason) in [
+        (
+            "template <int N> __global__ void k(int n) {}",
+            "is a template",
+        ),
+        (
+            "template <> __global__ void k<4>(int n) {}",
+            "is a template",
+        ),
+        (
+            "namespace a { namespace b { __global__ void k() {} } }",
+            "is declared in a namespace",
+        ),
+        (
+            "namespace { __global__ void k() {} }",
+            "is declared in a namespace",
+        ),
+        (
+            "struct S { static __global__ void k() {} };",
+            "is declared inside a class",
+        ),
+        ("__global__ int k() {}", "does not return `void`"),
+        ("__global__ void k(int n = 3) {}", "has a default argument"),
+        ("__global__ void k(int n, ...) {}", "takes `...`"),
+        (
+            "__global__ void k(int n,\n#ifdef X\nint m\n#endif\n) {}",
+            "preprocessor directive in its signature",
+        ),
+        ("__global__ void k(int n);", "is declared but not defined"),
+        (
+            "__global__ void k() {}\n__global__ void k(int n) {}",
+            "is defined twice, first at source:1",
+        ),
+        (
+            "__global__ void other() {}",
+            "no `__global__` function `k` in the source (found: `other`)",
+        ),
+        (
+            "#define KERNEL(n) __global__ void n()\nKERNEL(k) {}",
+            "macro `KERNEL` makes `__global__` functions",
+        ),
+    ] {
+        let message = refusal(text);
+        assert!(message.contains(reason), "{text}\n{message}");
+        assert!(message.contains("\nhelp: "), "{message}");
+    }
+    assert!(refusal("namespace a {\n__global__ void k() {} }").starts_with("source:2: "));
+}
+
+#[test]
+fn a_namespace_that_is_closed_does_not_count() {
+    let found = scan(
+        "namespace a { struct S { int x; }; void f() { if (1) { } } }\n__global__ void k() {}",
+    );
+    assert!(found.entry("k").is_ok());
+}
+
+#[test]
+fn definitions_in_branches_of_one_conditional_are_one_entry() {
+    let found = scan(
+        "#if A\n__global__ void k(int n) { if (n) {\n#if B\n} else {\n#else\n}  {\n#endif\n} }\n\
+         #elif C\n__global__ void k(int n) {}\n#else\n__global__ void k(int n) {}\n#endif\n\
+         __global__ void l() {}",
+    );
+    assert_eq!(found.entry("k").unwrap().sites.len(), 3);
+    assert!(
+        found.entry("l").is_ok(),
+        "braces balance again after the branches"
+    );
+    let twice =
+        scan("#if A\n__global__ void k() {}\n#endif\n#if B\n__global__ void k() {}\n#endif\n");
+    assert!(matches!(twice.entry("k"), Err(EntryError::Twice { .. })));
+    let guarded = "#ifndef G\n#define G\n__global__ void k() {}\n#endif\n";
+    assert!(
+        scan(&guarded.repeat(2)).entry("k").is_ok(),
+        "the same guard keeps one of them"
+    );
+}
+
+#[test]
+fn a_prototype_and_a_definition_are_one_entry() {
+    let found = scan("__global__ void k(int);\n__global__ void k(int n) {}");
+    let entry = found.entry("k").unwrap();
+    assert_eq!(
+        (entry.sites.len(), entry.params()[0].name.as_str()),
+        (2, "n")
+    );
+}
+
+#[test]
+fn mentions_are_uses_in_code_and_conditions() {
+    let found = scan(
+        "#ifndef GUARDED\n#define GUARDED 4\n#endif\n#if defined(ASKED) && TESTED > 1\n#endif\n\
+         #define WRAPPED (USED_BY_MACRO + 1)\n// COMMENT\nconst char* s = \"STRING\";\n\
+         #pragma unroll UNROLLED\nint x = CODE;",
+    );
+    for name in ["TESTED", "USED_BY_MACRO", "UNROLLED", "CODE"] {
+        assert!(found.mentions(name), "{name}");
+    }
+    for name in ["GUARDED", "ASKED", "WRAPPED", "COMMENT", "STRING"] {
+        assert!(!found.mentions(name), "{name}");
+    }
+}
+
+#[test]
+fn the_mode_follows_what_the_kernel_can_reach() {
+    let mode = |text: &str| scan(text).mode("k");
+    let helper = "__device__ float sum(float x) { __syncthreads(); return x; }\n";
+    assert_eq!(
+        mode(&format!("{helper}__global__ void k() {{}}")),
+        Mode::Loop
+    );
+    assert_eq!(
+        mode(&format!("{helper}__global__ void k() {{ sum(1); }}")),
+        Mode::Fiber
+    );
+    assert_eq!(
+        mode("__global__ void k() {}\n__global__ void l() { __syncthreads(); }"),
+        Mode::Loop
+    );
+    assert_eq!(
+        mode("__global__ void k() { /* __syncthreads(); */ }"),
+        Mode::Loop
+    );
+    for reached in [
+        "#define SYNC() BARRIER()\n#define BARRIER() __syncwarp()\n__global__ void k() { SYNC(); }",
+        "struct S { __device__ void go() { __shfl_down_sync(0, 0, 1); } };\n__device__ S make() { return S(); }\n\
+         __global__ void k() { make().go(); }",
+        "namespace cg = cooperative_groups;\n__global__ void k() { cg::this_thread_block(); }",
+        "using namespace cooperative_groups;\n__global__ void k() { this_thread_block(); }",
+        "struct V {};\n__device__ V operator+(V a, V b) { __any_sync(0, 0); return a; }\n\
+         __global__ void k() {}",
+        "template <class T> __device__ T f(T x) { return __ballot_sync(0, x); }\n\
+         template <class T> __device__ T g(T x) { return f<T>(x); }\n__global__ void k() { g(1); }",
+        "__global__ void k() {\n#if WARP\n__shfl_sync(0, 0, 0);\n#endif\n}",
+        "__global__ void k() { kiln_block_sum(1.0f); }",
+    ] {
+        assert_eq!(mode(reached), Mode::Fiber, "{reached}");
+    }
+}
+
+#[test]
+fn dynamic_shared_arrays_are_found_with_type_and_name() {
+    let text = "__global__ void k() {\n  extern __shared__ __align__(16) unsigned char raw[];\n\
+                  alignas(16) extern __shared__ ns::T tile[];\n  extern __shared__ float a[][4];\n}\n\
+                extern __shared__ float outside[];\nextern int plain;";
+    let found = scan(text);
+    let declared: Vec<_> = found
+        .dynamic_shared()
+        .iter()
+        .map(|d| {
+            (
+                d.declares.as_ref().map(|(t, n)| (t.as_str(), n.as_str())),
+                d.file_scope,
+            )
+        })
+        .collect();
+    assert_eq!(
+        declared,
+        [
+            (Some(("unsigned char", "raw")), false),
+            (Some(("ns :: T", "tile")), false),
+            (None, false),
+            (Some(("float", "outside")), true)
+        ]
+    );
+    assert!(text[found.dynamic_shared()[1].range.clone()].starts_with("alignas(16) extern"));
+}
+
+#[test]
+fn pragmas_and_includes_are_found() {
+    let text = "#include <cuda_fp16.h>\n#if X\n#include <other.h>\n#endif\n\
+                __global__ void k() {\n#pragma unroll\nfor (;;) ;\n#pragma unroll (N / 2) // half\nfor (;;) ;\n}";
+    let found = scan(text);
+    let conditional: Vec<_> = found.includes().iter().map(|i| i.conditional).collect();
+    assert_eq!(conditional, [false, true]);
+    let counts: Vec<_> = found.unrolls().iter().map(|u| u.count.as_deref()).collect();
+    assert_eq!(counts, [None, Some("(N / 2)")]);
+}
+
+#[test]
+fn unmatched_conditionals_are_errors() {
+    for text in ["#endif", "#else", "#if X\nint a;", "#elif X"] {
+        let error = SourceScan::new(&SourceText::from_expanded(text)).unwrap_err();
+        assert!(
+            matches!(error, SourceError::Conditional { .. }),
+            "{text}: {error}"
+        );
+    }
+}
+
+#[test]
+fn kernels_that_are_not_tuned_may_have_any_form() {
+    let found = scan(
+        "template <class T> __global__ void a(T* x) {}\nnamespace n { __global__ void b() {} }\n\
+         __global__ void c(int n = 1) {}\n__global__ void k() {}",
+    );
+    assert!(found.entry("k").is_ok());
+    assert_eq!(found.kernels()[0].obstacle, Some(Obstacle::Template));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_soup_of_tokens_scans_or_is_refused(words in proptest::collection::vec(
+        proptest::sample::select(vec![
+            "__global__", "void", "k", "(", ")", "{", "}", ";", ",", "int", "n", "extern", "\"C\"", "namespace",
+            "__shared__", "[", "]", "\n#if X\n", "\n#else\n", "\n#endif\n", "template", "<", ">", "__launch_bounds__",
+            "struct", "static", "=", "\n#define M ", "\n#pragma unroll ", "using", "typedef", "alignas", "*",
+        ]), 0..60)) {
+        let source = SourceText::from_expanded(words.join(" "));
+        if let Ok(found) = SourceScan::new(&source) {
+            let _ = found.entry("k");
+            let _ = found.mode("k");
+            for kernel in found.kernels() {
+                let inside = kernel.range.start <= kernel.name_range.start && kernel.name_range.end <= kernel.range.end;
+                proptest::prop_assert!(inside);
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Whether a spec's arguments are those of its kernel.
+
+use thiserror::Error;
+
+use super::ctype::{Base, CType};
+use super::error::Location;
+use super::kernel_function::{KernelFunction, Parameter};
+use super::scan::{Entry, SourceScan};
+use crate::model::{Access, ArgSpec, ElemRef, ElemType, KernelSpec, ScalarArg, SliceArg};
+
+/// A difference between a spec's arguments and a kernel's parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// Another number of arguments.
+    #[error(
+        "kernel `{kernel}` takes {in_source} arguments in the source ({at}) but {in_spec} in its spec\nhelp: the source declares ({params})"
+    )]
+    Count {
+        /// The kernel.
+        kernel: String,
+        /// Arguments in the spec.
+        in_spec: usize,
+        /// Parameters in the source.
+        in_source: usize,
+        /// The parameters as written.
+        params: String,
+        /// Where the kernel is.
+        at: Location,
+    },
+    /// An argument of another type.
+    #[error(
+        "argument `{arg}` of `{kernel}` is `{in_spec}` in the spec but `{in_source}` in the source ({at})\nhelp: {help}"
+    )]
+    Type {
+        /// The kernel.
+        kernel: String,
+        /// The argument, as the spec names it.
+        arg: String,
+        /// Its place in the argument list, from 0.
+        index: usize,
+        /// Its type in the spec.
+        in_spec: String,
+        /// Its type in the source.
+        in_source: String,
+        /// What to change.
+        help: String,
+        /// Where the kernel is.
+        at: Location,
+    },
+}
+
+impl SignatureError {
+    /// The argument that differs, from 0; `None` for the whole list.
+    pub fn argument(&self) -> Option<usize> {
+        match self {
+            SignatureError::Count { .. } => None,
+            SignatureError::Type { index, .. } => Some(*index),
+        }
+    }
+}
+
+impl SourceScan {
+    /// Every difference between a spec's arguments and the parameters of an entry, over all of its
+    /// definitions.
+    ///
+    /// Names may differ. A vector pointer (`float4*`) matches a slice of its elements that declares
+    /// `#[align(..)]`; a type parameter matches its own name; a type that the source does not resolve
+    /// matches behind a pointer. An input may lack `const`: verification proves that it is not written.
+    pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
+        let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
+        let mut errors: Vec<SignatureError> = Vec::new();
+        for site in definitions {
+            for error in self.compare_site(spec, site) {
+                if !errors
+                    .iter()
+                    .any(|known| known.argument() == error.argument())
+                {
+                    errors.push(error);
+                }
+            }
+        }
+        errors
+    }
+
+    fn compare_site(&self, spec: &KernelSpec, site: &KernelFunction) -> Vec<SignatureError> {
+        if spec.args.len() != site.params.len() {
+            let params = site.params.iter().map(|p| format!("{} {}", p.ty, p.name));
+            return vec![SignatureError::Count {
+                kernel: site.name.clone(),
+                in_spec: spec.args.len(),
+                in_source: site.params.len(),
+                params: params.collect::<Vec<_>>().join(", "),
+                at: site.at.clone(),
+            }];
+        }
+        let pairs = spec.args.iter().zip(&site.params).enumerate();
+        pairs
+            .filter_map(|(index, (arg, param))| {
+                let ty = CType::parse(&param.ty, &self.aliases);
+                let help = match arg {
+                    ArgSpec::Scalar(scalar) => scalar_mismatch(scalar, &ty),
+                    ArgSpec::Slice(slice) => slice_mismatch(slice, &ty),
+                }?;
+                Some(type_error(site, index, arg, param, help))
+            })
+            .collect()
+    }
+}
+
+fn type_error(
+    site: &KernelFunction,
+    index: usize,
+    arg: &ArgSpec,
+    param: &Parameter,
+    help: String,
+) -> SignatureError {
+    let in_spec = match arg {
+        ArgSpec::Scalar(scalar) => scalar.ty.name().to_owned(),
+        ArgSpec::Slice(slice) => {
+            let elem = match &slice.elem {
+                ElemRef::Fixed(elem) => elem.name(),
+                ElemRef::Param(name) => name,
+            };
+            let reference = if slice.access == Access::In {
+                "&"
+            } else {
+                "&mut "
+            };
+            format!("{reference}[{elem}]")
+        }
+    };
+    SignatureError::Type {
+        kernel: site.name.clone(),
+        arg: arg.name().to_owned(),
+        index,
+        in_spec,
+        in_source: param.ty.clone(),
+        help,
+        at: site.at.clone(),
+    }
+}
+
+/// What to change so that a scalar matches; `None` when it does.
+fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
+    if ty.pointers > 0 {
+        return Some(format!(
+            "declare it `&[..]` or `&mut [..]`, or take `{}` by value",
+            scalar.ty.c_name()
+        ));
+    }
+    if ty.reference {
+        return Some("a kernel takes numbers by value".into());
+    }
+    match &ty.base {
+        Base::Scalar(found) if *found == scalar.ty => None,
+        Base::Scalar(found) => Some(format!("declare it `{}: {}`", scalar.name, found.name())),
+        _ => Some(format!("take `{}` in the source", scalar.ty.c_name())),
+    }
+}
+
+/// What to change so that a slice matches; `None` when it does.
+fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
+    if ty.pointers != 1 || ty.reference {
+        return Some(format!("a slice is one pointer: take `{}`", pointer(slice)));
+    }
+    if slice.access != Access::In && ty.pointee_const {
+        return Some(format!(
+            "declare it `&[..]` if it is only read, or take `{}`",
+            pointer(slice)
+        ));
+    }
+    let same = match (&slice.elem, &ty.base) {
+        (_, Base::Void) => true,
+        (ElemRef::Param(name), Base::Named(found)) => return named_mismatch(name, found),
+        (ElemRef::Fixed(_), Base::Named(_)) => true,
+        (ElemRef::Fixed(elem), Base::Vector(found, width)) if elem == found => {
+            let missing = slice.align.is_none() && *width > 1;
+            return missing.then(|| {
+                format!(
+                    "add `#[align({width})]` to `{}`: the kernel reads vectors",
+                    slice.name
+                )
+            });
+        }
+        (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
+        (ElemRef::Param(_), _) => false,
+    };
+    (!same).then(|| match (&slice.elem, ty.base.elem()) {
+        (ElemRef::Fixed(_), Some(found)) => format!(
+            "make it a slice of `{}`, or take `{}`",
+            found.name(),
+            pointer(slice)
+        ),
+        _ => format!("take `{}`", pointer(slice)),
+    })
+}
+
+/// A type parameter of the spec against a name of the source.
+fn named_mismatch(param: &str, found: &str) -> Option<String> {
+    (param != found).then(|| format!("name the type parameter `{found}`, or take `{param}*`"))
+}
+
+fn pointer(slice: &SliceArg) -> String {
+    let constant = if slice.access == Access::In {
+        "const "
+    } else {
+        ""
+    };
+    let elem = match &slice.elem {
+        ElemRef::Fixed(elem) => ElemType::c_name(*elem),
+        ElemRef::Param(name) => name,
+    };
+    format!("{constant}{elem}*")
+}
+
+#[cfg(test)]
+#[path = "signature_tests.rs"]
+mod tests;

@@ -1,0 +1,192 @@
+//! Tests of the comparison of specs with signatures.
+
+use super::*;
+use crate::expr::Expr;
+use crate::model::{Baseline, Fill, Geometry, ScalarType, Tolerance, Work};
+use crate::source::SourceText;
+
+fn scalar(name: &str, ty: ScalarType) -> ArgSpec {
+    ArgSpec::Scalar(ScalarArg {
+        name: name.into(),
+        ty,
+        value: None,
+    })
+}
+
+fn slice(name: &str, elem: ElemRef, access: Access, align: Option<i64>) -> ArgSpec {
+    ArgSpec::Slice(SliceArg {
+        name: name.into(),
+        elem,
+        access,
+        len: Expr::Int(1),
+        fill: Fill::Iota,
+        align: align.map(Expr::Int),
+        tolerance: None,
+    })
+}
+
+fn f32s(access: Access) -> ArgSpec {
+    slice("a", ElemRef::Fixed(ElemType::F32), access, None)
+}
+
+fn spec(args: Vec<ArgSpec>) -> KernelSpec {
+    let one = || vec![Expr::Int(1)];
+    KernelSpec {
+        name: "k".into(),
+        source: "k.cu".into(),
+        entry: "k".into(),
+        types: Vec::new(),
+        params: Vec::new(),
+        constraints: Vec::new(),
+        geometry: Geometry {
+            grid: one(),
+            block: one(),
+            shared_bytes: None,
+        },
+        baseline: Baseline {
+            entry: "k".into(),
+            config: Default::default(),
+            geometry: None,
+        },
+        problems: Vec::new(),
+        verify: Vec::new(),
+        work: Work::default(),
+        tolerance: Tolerance {
+            relative: 0.0,
+            absolute: 0.0,
+        },
+        reference: None,
+        args,
+    }
+}
+
+fn compare(params: &str, args: Vec<ArgSpec>) -> Vec<SignatureError> {
+    let text = format!("typedef float real;\n__global__ void k({params}) {{}}");
+    let scan = SourceScan::new(&SourceText::from_expanded(text)).unwrap();
+    scan.compare_signature(&spec(args), &scan.entry("k").unwrap())
+}
+
+fn matches(param: &str, arg: ArgSpec) {
+    assert_eq!(compare(param, vec![arg]), [], "{param}");
+}
+
+fn differs(param: &str, arg: ArgSpec, help: &str) {
+    let errors = compare(param, vec![arg]);
+    assert_eq!(errors.len(), 1, "{param}");
+    assert_eq!(errors[0].argument(), Some(0));
+    assert!(
+        errors[0].to_string().contains(&format!("help: {help}")),
+        "{}",
+        errors[0]
+    );
+}
+
+#[test]
+fn arguments_of_the_same_types_match() {
+    for n in [
+        "unsigned n",
+        "unsigned int n",
+        "uint32_t n",
+        "const uint32_t n",
+        "std::uint32_t",
+    ] {
+        matches(n, scalar("n", ScalarType::U32));
+    }
+    matches("size_t n", scalar("n", ScalarType::U64));
+    matches("const real x", scalar("x", ScalarType::F32));
+    for a in [
+        "const float* __restrict__ a",
+        "float const * a",
+        "const float a[]",
+        "const real* a",
+        "const void* a",
+        "float* a",
+    ] {
+        matches(a, f32s(Access::In));
+    }
+    matches("float* __restrict__ a", f32s(Access::Out));
+    matches("unknown_t* a", f32s(Access::InOut));
+    matches(
+        "const T* a",
+        slice("a", ElemRef::Param("T".into()), Access::In, None),
+    );
+    matches(
+        "const float4* a",
+        slice("a", ElemRef::Fixed(ElemType::F32), Access::In, Some(4)),
+    );
+}
+
+#[test]
+fn other_types_are_errors_that_say_what_to_change() {
+    differs("int n", scalar("n", ScalarType::U32), "declare it `n: i32`");
+    differs(
+        "size_t n",
+        scalar("n", ScalarType::U32),
+        "declare it `n: u64`",
+    );
+    differs(
+        "double x",
+        scalar("x", ScalarType::F32),
+        "take `float` in the source",
+    );
+    differs(
+        "Params p",
+        scalar("p", ScalarType::F32),
+        "take `float` in the source",
+    );
+    differs(
+        "const float* a",
+        scalar("a", ScalarType::F32),
+        "declare it `&[..]`",
+    );
+    differs(
+        "float a",
+        f32s(Access::In),
+        "a slice is one pointer: take `const float*`",
+    );
+    differs(
+        "float** a",
+        f32s(Access::Out),
+        "a slice is one pointer: take `float*`",
+    );
+    differs(
+        "const float* a",
+        f32s(Access::Out),
+        "declare it `&[..]` if it is only read, or take `float*`",
+    );
+    differs(
+        "const int* a",
+        f32s(Access::In),
+        "make it a slice of `i32`, or take `const float*`",
+    );
+    differs("const double* a", f32s(Access::In), "take `const float*`");
+    differs(
+        "const float4* a",
+        f32s(Access::In),
+        "add `#[align(4)]` to `a`",
+    );
+    differs(
+        "const U* a",
+        slice("a", ElemRef::Param("T".into()), Access::In, None),
+        "name the type parameter `U`",
+    );
+}
+
+#[test]
+fn another_number_of_arguments_is_one_error() {
+    let errors = compare("const float* a, int n", vec![f32s(Access::In)]);
+    assert_eq!(
+        errors[0].to_string(),
+        "kernel `k` takes 2 arguments in the source (source:2) but 1 in its spec\n\
+         help: the source declares (const float * a, int n)"
+    );
+}
+
+#[test]
+fn every_definition_of_a_kernel_is_compared() {
+    let text = "#if X\n__global__ void k(int n) {}\n#else\n__global__ void k(float n) {}\n#endif";
+    let scan = SourceScan::new(&SourceText::from_expanded(text)).unwrap();
+    let spec = spec(vec![scalar("n", ScalarType::I32)]);
+    let errors = scan.compare_signature(&spec, &scan.entry("k").unwrap());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+}

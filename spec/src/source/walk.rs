@@ -1,0 +1,512 @@
+//! The walk over a source's tokens that fills a [`SourceScan`].
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::conditional::Conditions;
+use super::error::SourceError;
+use super::flatten::SourceText;
+use super::kernel_function::{KernelFunction, Obstacle, matching, parameters, signature};
+use super::lexer::{Token, TokenKind, lex, lex_directive};
+use super::reach::Unit;
+use super::scan::{DynamicShared, ExternC, Include, MacroDefinition, SourceScan, Unroll};
+
+/// What a pair of braces is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    ExternC,
+    Namespace,
+    /// A function, class or initialiser; with the kernel whose body it is.
+    Body(Option<usize>),
+}
+
+struct Walker<'s> {
+    source: &'s SourceText,
+    text: &'s str,
+    tokens: Vec<Token>,
+    scan: SourceScan,
+    scopes: Vec<Scope>,
+    /// The scopes at each open `#if`, to which every branch returns.
+    saved: Vec<Vec<Scope>>,
+    conditions: Conditions,
+    groups: usize,
+    /// First token of the current declaration or statement.
+    run: usize,
+    /// First token of the current declaration at file or namespace scope.
+    unit: usize,
+    /// The kernel whose body opens at this token.
+    pending: Option<(usize, usize)>,
+}
+
+/// Scans a source.
+pub(super) fn walk(source: &SourceText) -> Result<SourceScan, SourceError> {
+    let text = source.text();
+    let tokens = lex(text).map_err(|error| SourceError::Unterminated {
+        what: error.what,
+        at: source.locate(line_start(text, error.line)),
+    })?;
+    let mut walker = Walker {
+        source,
+        text,
+        tokens,
+        scan: SourceScan {
+            kernels: Vec::new(),
+            identifiers: BTreeSet::new(),
+            macros: Vec::new(),
+            includes: Vec::new(),
+            directives: Vec::new(),
+            unrolls: Vec::new(),
+            dynamic_shared: Vec::new(),
+            extern_c: Vec::new(),
+            aliases: Default::default(),
+            units: Vec::new(),
+        },
+        scopes: Vec::new(),
+        saved: Vec::new(),
+        conditions: Conditions::default(),
+        groups: 0,
+        run: 0,
+        unit: 0,
+        pending: None,
+    };
+    for i in 0..walker.tokens.len() {
+        walker.step(i)?;
+    }
+    if !walker.conditions.is_empty() {
+        return Err(walker.conditional("`#if` without `#endif`", text.len()));
+    }
+    Ok(walker.scan)
+}
+
+/// The first byte of a physical line.
+fn line_start(text: &str, line: u32) -> usize {
+    let lines = text.split_inclusive('\n').map(str::len);
+    lines.take(line.saturating_sub(1) as usize).sum()
+}
+
+impl Walker<'_> {
+    fn conditional(&self, what: &'static str, offset: usize) -> SourceError {
+        let at = self.source.locate(offset);
+        SourceError::Conditional { what, at }
+    }
+
+    fn name(&self, i: usize) -> std::borrow::Cow<'_, str> {
+        self.tokens[i].text(self.text)
+    }
+
+    fn is_name(&self, i: usize, name: &str) -> bool {
+        self.tokens
+            .get(i)
+            .is_some_and(|t| t.is_name(self.text, name))
+    }
+
+    /// Whether this is file scope, a namespace or an `extern "C"` block.
+    fn at_declarations(&self) -> bool {
+        !self
+            .scopes
+            .iter()
+            .any(|scope| matches!(scope, Scope::Body(_)))
+    }
+
+    fn step(&mut self, i: usize) -> Result<(), SourceError> {
+        match self.tokens[i].kind {
+            TokenKind::Directive => {
+                self.directive(i)?;
+                if self.run == i {
+                    self.run = i + 1;
+                }
+                if self.unit == i {
+                    self.unit = i + 1;
+                }
+            }
+            TokenKind::Identifier => self.identifier(i),
+            TokenKind::Str if self.name(i) == "\"C\"" && i > 0 && self.is_name(i - 1, "extern") => {
+                self.extern_c(i)
+            }
+            TokenKind::Punct(b'{') => self.open(i),
+            TokenKind::Punct(b'}') => self.close(i),
+            TokenKind::Punct(b';') => {
+                if self.at_declarations() {
+                    self.end_unit(i);
+                }
+                self.run = i + 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn identifier(&mut self, i: usize) {
+        let name = self.name(i).into_owned();
+        match name.as_str() {
+            "__global__" => self.kernel(i),
+            "extern" => self.dynamic_shared(i),
+            _ => {}
+        }
+        self.scan.identifiers.insert(name);
+    }
+
+    fn open(&mut self, i: usize) {
+        let scope = match self.pending {
+            Some((brace, kernel)) if brace == i => Scope::Body(Some(kernel)),
+            _ if !self.at_declarations() => Scope::Body(None),
+            _ if i > 0 && self.tokens[i - 1].kind == TokenKind::Str => Scope::ExternC,
+            _ if (self.run..i).any(|j| self.is_name(j, "namespace")) => Scope::Namespace,
+            _ => Scope::Body(None),
+        };
+        self.scopes.push(scope);
+        self.run = i + 1;
+        if !matches!(scope, Scope::Body(_)) {
+            self.unit = i + 1;
+        }
+    }
+
+    fn close(&mut self, i: usize) {
+        let closed = self.scopes.pop();
+        if let Some(Scope::Body(Some(kernel))) = closed {
+            self.scan.kernels[kernel].range.end = self.tokens[i].end;
+        }
+        self.run = i + 1;
+        if matches!(closed, Some(Scope::Body(_))) && self.at_declarations() {
+            self.end_unit(i);
+        } else if self.at_declarations() {
+            self.unit = i + 1;
+        }
+    }
+
+    /// Ends a declaration at file or namespace scope, whose last token is `last`.
+    fn end_unit(&mut self, last: usize) {
+        let range = self.unit..last + 1;
+        self.unit = last + 1;
+        let mut unit = Unit::default();
+        let mut depth = 0usize;
+        for token in &self.tokens[range.clone()] {
+            match token.kind {
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') => depth = depth.saturating_sub(1),
+                TokenKind::Identifier => {
+                    let name = token.text(self.text).into_owned();
+                    if depth == 0 {
+                        unit.head.insert(name.clone());
+                    }
+                    unit.all.insert(name);
+                }
+                TokenKind::Directive => unit.all.extend(directive_names(self.text, token)),
+                _ => {}
+            }
+        }
+        if unit.head.is_empty() {
+            return;
+        }
+        self.alias(range.clone());
+        let bytes = self.tokens[range.start].start..self.tokens[last].end;
+        let kernel = self
+            .scan
+            .kernels
+            .iter()
+            .rev()
+            .find(|k| bytes.contains(&k.name_range.start));
+        unit.kernel = kernel.map(|kernel| kernel.name.clone());
+        self.scan.units.push(unit);
+    }
+
+    /// Remembers `typedef A B;` and `using B = A;`; a name with two meanings has none.
+    fn alias(&mut self, range: Range<usize>) {
+        let words: Vec<_> = self.tokens[range]
+            .iter()
+            .filter(|t| !t.is_directive())
+            .copied()
+            .collect();
+        let (name, ty) = match words.as_slice() {
+            [typedef, ty @ .., name, end]
+                if typedef.is_name(self.text, "typedef")
+                    && end.is_punct(b';')
+                    && name.kind == TokenKind::Identifier =>
+            {
+                (name, ty)
+            }
+            [using, name, equals, ty @ .., end]
+                if using.is_name(self.text, "using")
+                    && equals.is_punct(b'=')
+                    && end.is_punct(b';') =>
+            {
+                (name, ty)
+            }
+            _ => return,
+        };
+        let ty: Vec<_> = ty.iter().map(|t| t.text(self.text)).collect();
+        let ty = ty.join(" ");
+        let name = name.text(self.text).into_owned();
+        let known = self
+            .scan
+            .aliases
+            .entry(name)
+            .or_insert_with(|| Some(ty.clone()));
+        if known.as_ref() != Some(&ty) {
+            *known = None;
+        }
+    }
+
+    fn extern_c(&mut self, i: usize) {
+        let mut end = i + 1;
+        while let Some(token) = self.tokens.get(end) {
+            match token.kind {
+                TokenKind::Punct(b'{' | b';') => break,
+                TokenKind::Punct(b'(') => end = matching(&self.tokens, end).unwrap_or(end),
+                _ => {}
+            }
+            end += 1;
+        }
+        self.scan.extern_c.push(ExternC {
+            literal: self.tokens[i].start..self.tokens[i].end,
+            declaration: self.tokens.get(end).is_some_and(|t| t.is_punct(b';')),
+        });
+    }
+
+    fn dynamic_shared(&mut self, i: usize) {
+        let end = (i..self.tokens.len())
+            .find(|&j| matches!(self.tokens[j].kind, TokenKind::Punct(b';' | b'{' | b'}')));
+        let Some(end) = end.filter(|&end| self.tokens[end].is_punct(b';')) else {
+            return;
+        };
+        if !(i..end).any(|j| self.is_name(j, "__shared__")) {
+            return;
+        }
+        self.scan.dynamic_shared.push(DynamicShared {
+            range: self.tokens[self.run.min(i)].start..self.tokens[end].end,
+            declares: self.shared_declarator(self.run.min(i)..end),
+            file_scope: self.at_declarations(),
+        });
+    }
+
+    /// Element type and name of `extern __shared__ alignas(16) T name[]`.
+    fn shared_declarator(&self, range: Range<usize>) -> Option<(String, String)> {
+        let mut words = Vec::new();
+        let mut i = range.start;
+        while i < range.end {
+            let token = self.tokens[i];
+            let text = token.text(self.text);
+            match &*text {
+                "extern" | "__shared__" => {}
+                "alignas" | "__align__" | "__attribute__" => i = matching(&self.tokens, i + 1)?,
+                _ if token.is_directive() => return None,
+                _ => words.push(token),
+            }
+            i += 1;
+        }
+        let [ty @ .., name, open, close] = words.as_slice() else {
+            return None;
+        };
+        let plain =
+            |t: &Token| !matches!(t.kind, TokenKind::Punct(b',' | b'(' | b'[' | b'=' | b'"'));
+        let named =
+            name.kind == TokenKind::Identifier && open.is_punct(b'[') && close.is_punct(b']');
+        if !named || ty.is_empty() || !ty.iter().all(plain) {
+            return None;
+        }
+        let ty: Vec<_> = ty.iter().map(|t| t.text(self.text)).collect();
+        Some((
+            ty.join(" ").replace(": :", "::"),
+            name.text(self.text).into_owned(),
+        ))
+    }
+
+    fn kernel(&mut self, global: usize) {
+        let Some(signature) = signature(self.text, &self.tokens, global) else {
+            return;
+        };
+        let (open, close) = signature.parens;
+        let (params, obstacle) = parameters(self.text, &self.tokens[open + 1..close]);
+        let start = self.declaration_start(global);
+        let specifiers = || start..global;
+        let nested = !self.at_declarations();
+        let template = specifiers().any(|j| self.is_name(j, "template"));
+        let place = nested.then_some(Obstacle::Nested);
+        let place = place.or(self
+            .scopes
+            .contains(&Scope::Namespace)
+            .then_some(Obstacle::Namespace));
+        let is_definition = self.tokens[signature.end].is_punct(b'{');
+        let name = signature.name;
+        self.scan.kernels.push(KernelFunction {
+            name: name.text(self.text).into_owned(),
+            range: self.tokens[start].start..self.tokens[signature.end].end,
+            name_range: name.start..name.end,
+            params_range: self.tokens[open].end..self.tokens[close].start,
+            body_open: is_definition.then(|| self.tokens[signature.end].end),
+            specifiers_start: self.tokens[start].start,
+            static_words: (start..open)
+                .filter(|&j| self.is_name(j, "static"))
+                .map(|j| self.tokens[j].start..self.tokens[j].end)
+                .collect(),
+            extern_c: specifiers()
+                .any(|j| self.is_name(j, "extern") && self.tokens[j + 1].kind == TokenKind::Str),
+            in_extern_c_block: self.scopes.contains(&Scope::ExternC),
+            launch_bounds: signature
+                .launch_bounds
+                .or_else(|| self.leading_bounds(start, global)),
+            params,
+            obstacle: place
+                .or(template.then_some(Obstacle::Template))
+                .or(signature.obstacle)
+                .or(obstacle),
+            conditions: self.conditions.clone(),
+            at: self.source.locate(name.start),
+        });
+        if is_definition {
+            self.pending = Some((signature.end, self.scan.kernels.len() - 1));
+        }
+    }
+
+    /// The first token of the declaration whose `__global__` is at `global`: the start of the run, or
+    /// what follows a macro call on an earlier line that needs no semicolon.
+    fn declaration_start(&self, global: usize) -> usize {
+        const CALLS: [&str; 5] = [
+            "__launch_bounds__",
+            "__attribute__",
+            "alignas",
+            "__align__",
+            "__declspec",
+        ];
+        let mut start = self.run;
+        let mut i = self.run;
+        while i < global {
+            let known = CALLS.iter().any(|call| self.is_name(i, call));
+            if self.tokens[i].is_directive() {
+                start = i + 1;
+            } else if self.tokens[i].kind == TokenKind::Identifier
+                && self.tokens[i + 1].is_punct(b'(')
+                && let Some(close) = matching(&self.tokens, i + 1)
+            {
+                let next_line = self
+                    .tokens
+                    .get(close + 1)
+                    .is_some_and(|t| t.line > self.tokens[close].line);
+                if !known && next_line && close < global {
+                    start = close + 1;
+                }
+                i = close;
+            }
+            i += 1;
+        }
+        start
+    }
+
+    fn leading_bounds(&self, start: usize, global: usize) -> Option<String> {
+        let at = (start..global).find(|&j| self.is_name(j, "__launch_bounds__"))?;
+        let close = matching(&self.tokens, at + 1)?;
+        let inside = self.tokens[at + 1].end..self.tokens[close].start;
+        Some(self.text[inside].trim().to_owned())
+    }
+
+    fn directive(&mut self, i: usize) -> Result<(), SourceError> {
+        let directive = self.tokens[i];
+        let range = directive.start..directive.end;
+        self.scan.directives.push(range.clone());
+        let inner = lex_directive(self.text, &directive);
+        let Some(name) = inner.first().map(|t| t.text(self.text)) else {
+            return Ok(());
+        };
+        match &*name {
+            "if" | "ifdef" | "ifndef" => {
+                self.groups += 1;
+                self.conditions
+                    .open(self.groups, guard_name(self.text, &inner));
+                self.saved.push(self.scopes.clone());
+            }
+            "elif" | "else" | "elifdef" | "elifndef" => {
+                if !self.conditions.next_branch() {
+                    return Err(
+                        self.conditional("`#else` or `#elif` without `#if`", directive.start)
+                    );
+                }
+                self.scopes = self.saved.last().cloned().unwrap_or_default();
+                self.run = i + 1;
+            }
+            "endif" => {
+                if !self.conditions.close() {
+                    return Err(self.conditional("`#endif` without `#if`", directive.start));
+                }
+                self.saved.pop();
+            }
+            "include" | "include_next" | "import" => self.scan.includes.push(Include {
+                range,
+                conditional: !self.conditions.is_empty(),
+            }),
+            "define" | "undef" => self.definition(range, &inner, &name == "undef"),
+            "pragma" if inner.get(1).is_some_and(|t| t.is_name(self.text, "unroll")) => {
+                let operand = inner.get(2).zip(inner.last());
+                let count = operand
+                    .map(|(first, last)| self.text[first.start..last.end].replace("\\\n", " "));
+                self.scan.unrolls.push(Unroll { range, count });
+            }
+            _ => {}
+        }
+        self.scan
+            .identifiers
+            .extend(directive_names(self.text, &directive));
+        Ok(())
+    }
+
+    fn definition(&mut self, range: Range<usize>, inner: &[Token], undef: bool) {
+        let Some(name) = inner.get(1).filter(|t| t.kind == TokenKind::Identifier) else {
+            return;
+        };
+        self.scan.macros.push(MacroDefinition {
+            name: name.text(self.text).into_owned(),
+            range,
+            conditions: self.conditions.clone(),
+            mentions: names(self.text, &inner[2..]).collect(),
+            undef,
+        });
+    }
+}
+
+fn names<'t>(text: &'t str, tokens: &'t [Token]) -> impl Iterator<Item = String> + 't {
+    let names = tokens.iter().filter(|t| t.kind == TokenKind::Identifier);
+    names.map(|t| t.text(text).into_owned())
+}
+
+/// The names that a directive uses: not those that it defines or asks about.
+fn directive_names(text: &str, directive: &Token) -> Vec<String> {
+    let inner = lex_directive(text, directive);
+    let Some(name) = inner.first().map(|t| t.text(text)) else {
+        return Vec::new();
+    };
+    match &*name {
+        "define" => names(text, inner.get(2..).unwrap_or_default()).collect(),
+        "if" | "elif" => {
+            let mut used = Vec::new();
+            let mut i = 1;
+            while i < inner.len() {
+                if inner[i].is_name(text, "defined") {
+                    i += 1 + usize::from(inner.get(i + 1).is_some_and(|t| t.is_punct(b'(')));
+                } else {
+                    used.extend(names(text, &inner[i..=i]));
+                }
+                i += 1;
+            }
+            used
+        }
+        "pragma" => names(text, &inner[1..]).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// `X` of `#ifndef X`, `#if !defined(X)` and `#if !defined X`.
+fn guard_name(text: &str, inner: &[Token]) -> Option<String> {
+    let name = match inner {
+        [ifndef, name] if ifndef.is_name(text, "ifndef") => name,
+        [_, not, defined, name] if not.is_punct(b'!') && defined.is_name(text, "defined") => name,
+        [_, not, defined, open, name, close]
+            if not.is_punct(b'!')
+                && defined.is_name(text, "defined")
+                && open.is_punct(b'(')
+                && close.is_punct(b')') =>
+        {
+            name
+        }
+        _ => return None,
+    };
+    (name.kind == TokenKind::Identifier).then(|| name.text(text).into_owned())
+}
