@@ -310,6 +310,7 @@ fn parameter(text: &str, words: &[Token]) -> Parameter {
         .min(end);
     let declarator = &words[..before_default];
     let named = declarator.len() > 1
+        && !declarator[declarator.len() - 2].is_punct(b':')
         && declarator.last().is_some_and(|last| {
             last.kind == TokenKind::Identifier && !TYPE_WORDS.contains(&&*last.text(text))
         });
