@@ -1,0 +1,204 @@
+//! Tunable parameters and element types as macros.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::CodegenError;
+use crate::config::{Config, ParamValue};
+use crate::model::{KernelSpec, TunableParam};
+use crate::problem::{Problem, ProblemValue};
+
+/// The macros of one config, in the order they are defined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Defines(Vec<(String, String)>);
+
+impl Defines {
+    /// The macros of `config` and of the element types in `problem`.
+    ///
+    /// An integer is itself, `true` and `false` are 1 and 0. A choice parameter `P` with a choice `v` is
+    /// `P_v`, and every `P_v` is the index of `v` among the choices of the spec.
+    ///
+    /// `partial`: whether parameters may be missing (a baseline that is an entry of its own reads none).
+    pub fn new(
+        spec: &KernelSpec,
+        config: &Config,
+        problem: &Problem,
+        partial: bool,
+    ) -> Result<Defines, CodegenError> {
+        let mut defines = Defines::default();
+        for (name, value) in config.iter() {
+            let unknown = || CodegenError::UnknownValue {
+                param: name.to_string(),
+                value: value.to_string(),
+                config: config.to_string(),
+            };
+            let param = spec
+                .params
+                .iter()
+                .find(|p| p.name == *name)
+                .ok_or_else(unknown)?;
+            if !param.values.contains(value) {
+                return Err(unknown());
+            }
+        }
+        for param in &spec.params {
+            match config.get(&param.name) {
+                Some(value) => defines.param(param, value),
+                None if partial => {}
+                None => {
+                    return Err(CodegenError::MissingParam {
+                        param: param.name.to_string(),
+                        config: config.to_string(),
+                    });
+                }
+            }
+        }
+        for ty in &spec.types {
+            let Some(ProblemValue::Type(elem)) = problem.get(&ty.name) else {
+                return Err(CodegenError::MissingType {
+                    name: ty.name.to_string(),
+                    problem: problem.to_string(),
+                });
+            };
+            defines.push(ty.name.to_string(), elem.c_name().to_owned());
+        }
+        defines.check(spec)?;
+        Ok(defines)
+    }
+
+    fn push(&mut self, name: String, value: String) {
+        self.0.push((name, value));
+    }
+
+    fn param(&mut self, param: &TunableParam, value: &ParamValue) {
+        let choices = param.values.iter().enumerate();
+        for (index, choice) in choices.filter(|(_, v)| matches!(v, ParamValue::Choice(_))) {
+            self.push(format!("{}_{choice}", param.name), index.to_string());
+        }
+        let text = match value {
+            ParamValue::Bool(x) => i32::from(*x).to_string(),
+            ParamValue::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
+            ParamValue::Int(x) if *x < 0 => format!("({x})"),
+            ParamValue::Int(x) => x.to_string(),
+            ParamValue::Choice(x) => format!("{}_{x}", param.name),
+        };
+        self.push(param.name.to_string(), text);
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    fn check(&self, spec: &KernelSpec) -> Result<(), CodegenError> {
+        let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+        for name in self.names() {
+            if let Some(reason) = reserved(name) {
+                let name = name.to_owned();
+                return Err(CodegenError::MacroName { name, reason });
+            }
+            let params = spec.params.iter().map(|p| &*p.name);
+            let owner = params
+                .chain(spec.types.iter().map(|t| &*t.name))
+                .filter(|owner| {
+                    *owner == name
+                        || name
+                            .strip_prefix(owner)
+                            .is_some_and(|rest| rest.starts_with('_'))
+                })
+                .max_by_key(|owner| owner.len())
+                .unwrap_or(name);
+            if let Some(first) = owners.insert(name, owner) {
+                return Err(CodegenError::MacroTwice {
+                    name: name.to_owned(),
+                    first: format!("`{first}`"),
+                    second: format!("`{owner}`"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Defines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|(name, value)| writeln!(f, "#define {name} {value}"))
+    }
+}
+
+/// Why a name cannot be a macro.
+fn reserved(name: &str) -> Option<&'static str> {
+    const WORDS: &[&str] = &[
+        "alignas",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "class",
+        "const",
+        "constexpr",
+        "continue",
+        "default",
+        "defined",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "goto",
+        "half",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "namespace",
+        "new",
+        "operator",
+        "private",
+        "public",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "true",
+        "typedef",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "void",
+        "volatile",
+        "while",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
+        "warpSize",
+    ];
+    let identifier = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.bytes().next().is_some_and(|b| !b.is_ascii_digit());
+    if !identifier {
+        Some("it is no C identifier")
+    } else if WORDS.contains(&name) {
+        Some("it is a word of the language")
+    } else if name.starts_with("__")
+        || name.to_ascii_lowercase().starts_with("kiln_")
+        || name == "KILN"
+    {
+        Some("names with `__` or `kiln_` in front are reserved")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,67 @@
+//! Replacing byte ranges of a text.
+
+use std::ops::Range;
+
+/// Replacements of byte ranges, in any order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edits(Vec<(Range<usize>, String)>);
+
+impl Edits {
+    /// Replaces a range. Line breaks of the range that the new text lacks are kept after it, so that
+    /// line numbers stay.
+    pub fn replace(&mut self, text: &str, range: Range<usize>, with: &str) {
+        let had = text[range.clone()].matches('\n').count();
+        let has = with.matches('\n').count();
+        let with = format!("{with}{}", "\n".repeat(had.saturating_sub(has)));
+        self.0.push((range, with));
+    }
+
+    /// Inserts before a byte.
+    pub fn insert(&mut self, at: usize, with: &str) {
+        self.0.push((at..at, with.to_owned()));
+    }
+
+    /// Removes a range but for its line breaks.
+    pub fn blank(&mut self, text: &str, range: Range<usize>) {
+        self.replace(text, range, "");
+    }
+
+    /// Forgets every edit that touches a range.
+    pub fn forget(&mut self, range: &Range<usize>) {
+        self.0
+            .retain(|(edit, _)| edit.end <= range.start || edit.start >= range.end);
+    }
+
+    /// The text with every edit made. Edits at one place are made in the order they were given.
+    pub fn apply(mut self, text: &str) -> String {
+        self.0.sort_by_key(|(range, _)| range.start);
+        let mut out = String::with_capacity(text.len() + 1024);
+        let mut copied = 0;
+        for (range, with) in self.0 {
+            // The ranges are those of different tokens or declarations, which do not overlap.
+            if range.start < copied {
+                continue;
+            }
+            out.push_str(&text[copied..range.start]);
+            out.push_str(&with);
+            copied = range.end;
+        }
+        out.push_str(&text[copied..]);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_keep_the_lines_of_what_they_replace() {
+        let text = "one\ntwo three\nfour\nfive";
+        let mut edits = Edits::default();
+        edits.replace(text, 4..18, "2");
+        edits.insert(0, "zero ");
+        edits.blank(text, 19..23);
+        assert_eq!(edits.apply(text), "zero one\n2\n\n");
+    }
+}

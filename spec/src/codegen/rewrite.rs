@@ -1,0 +1,206 @@
+//! The two copies of a source in a translation unit, as edits of its text.
+
+use std::ops::Range;
+
+use super::edit::Edits;
+use super::target::Row;
+use super::{CodegenError, Symbol};
+use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
+use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
+
+/// What both copies are made from.
+pub(super) struct Rewriter<'a> {
+    pub source: &'a SourceText,
+    pub scan: &'a SourceScan,
+    pub entry: &'a Entry<'a>,
+    pub row: &'a Row,
+    /// Macros whose value is a number: those of the config.
+    pub params: Vec<&'a str>,
+}
+
+/// The statement that signs a receipt, and the parameter it writes to.
+pub(super) struct Signing<'a> {
+    pub symbol: &'a Symbol,
+    pub symbol_hash: u64,
+    pub config_hash: u64,
+}
+
+impl Rewriter<'_> {
+    fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// The release copy: the entry renamed, other kernels left out, nothing added.
+    pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
+        let mut edits = Edits::default();
+        for site in &self.entry.sites {
+            self.rename(
+                &mut edits,
+                site,
+                symbol.as_str(),
+                site.extern_c || site.in_extern_c_block,
+            );
+        }
+        if self.row.host {
+            self.dynamic_shared(&mut edits)?;
+            self.unroll_on_host(&mut edits);
+        }
+        self.drop_other_kernels(&mut edits);
+        Ok(edits.apply(self.text()))
+    }
+
+    /// The receipt copy: for the inside of a namespace, with the record as last parameter and the
+    /// signing as first statement. It is compiled for size: no loop is unrolled on request.
+    pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
+        let mut edits = Edits::default();
+        for site in &self.entry.sites {
+            self.rename(&mut edits, site, signing.symbol.as_str(), site.extern_c);
+            self.sign(&mut edits, site, signing);
+        }
+        for include in self.scan.includes() {
+            edits.blank(self.text(), include.range.clone());
+        }
+        for unroll in self.scan.unrolls() {
+            edits.blank(self.text(), unroll.range.clone());
+        }
+        self.take_linkage(&mut edits);
+        if self.row.host {
+            self.dynamic_shared(&mut edits)?;
+        }
+        self.drop_other_kernels(&mut edits);
+        Ok(edits.apply(self.text()))
+    }
+
+    fn rename(&self, edits: &mut Edits, site: &KernelFunction, name: &str, has_linkage: bool) {
+        if !has_linkage {
+            edits.insert(site.specifiers_start, "extern \"C\" ");
+        }
+        for word in &site.static_words {
+            edits.blank(self.text(), word.clone());
+        }
+        edits.replace(self.text(), site.name_range.clone(), name);
+    }
+
+    fn sign(&self, edits: &mut Edits, site: &KernelFunction, signing: &Signing<'_>) {
+        const PARAMETER: &str = "::kiln_receipt* kiln_r";
+        if site.params.is_empty() {
+            edits.replace(self.text(), site.params_range.clone(), PARAMETER);
+        } else {
+            edits.insert(site.params_range.end, &format!(", {PARAMETER}"));
+        }
+        if let Some(body) = site.body_open {
+            let (symbol, config) = (signing.symbol_hash, signing.config_hash);
+            let statement =
+                format!(" KILN_SIGN_RECEIPT(kiln_r, 0x{symbol:016x}ull, 0x{config:016x}ull);");
+            edits.insert(body, &statement);
+        }
+    }
+
+    /// Functions with C linkage in two namespaces are one function: in the receipt copy only the entry
+    /// keeps it.
+    fn take_linkage(&self, edits: &mut Edits) {
+        for linkage in self.scan.extern_c() {
+            let at = linkage.literal.start;
+            let of_entry = self
+                .entry
+                .sites
+                .iter()
+                .any(|s| (s.specifiers_start..s.name_range.start).contains(&at));
+            if !of_entry && !linkage.declaration {
+                edits.replace(self.text(), linkage.literal.clone(), "\"C++\"");
+            }
+        }
+    }
+
+    fn is_dropped(&self, offset: usize) -> bool {
+        self.dropped().any(|kernel| kernel.range.contains(&offset))
+    }
+
+    fn dropped(&self) -> impl Iterator<Item = &KernelFunction> {
+        self.scan
+            .kernels()
+            .iter()
+            .filter(|kernel| kernel.name != self.entry.name)
+    }
+
+    fn drop_other_kernels(&self, edits: &mut Edits) {
+        for kernel in self.dropped() {
+            edits.forget(&kernel.range);
+            let inside = |range: &&Range<usize>| {
+                kernel.range.start <= range.start && range.end <= kernel.range.end
+            };
+            let kept = self
+                .scan
+                .directives()
+                .iter()
+                .filter(inside)
+                .filter(|range| self.shapes_lines(range));
+            let mut start = kernel.range.start;
+            for directive in kept {
+                edits.blank(self.text(), start..directive.start);
+                start = directive.end;
+            }
+            edits.blank(self.text(), start..kernel.range.end);
+        }
+    }
+
+    /// Whether a directive matters to the lines after a function that it stands in.
+    fn shapes_lines(&self, directive: &Range<usize>) -> bool {
+        let token = Token {
+            kind: TokenKind::Directive,
+            start: directive.start,
+            end: directive.end,
+            line: 1,
+        };
+        let name = lex_directive(self.text(), &token)
+            .first()
+            .map(|t| t.text(self.text()).into_owned());
+        name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
+    }
+
+    /// On the host an incomplete extern array has no memory: it becomes a pointer to the block's.
+    fn dynamic_shared(&self, edits: &mut Edits) -> Result<(), CodegenError> {
+        for array in self.scan.dynamic_shared() {
+            if self.is_dropped(array.range.start) {
+                continue;
+            }
+            let (Some((ty, name)), false) = (&array.declares, array.file_scope) else {
+                let at = self.source.locate(array.range.start);
+                return Err(CodegenError::DynamicShared { at });
+            };
+            let pointer = format!("{ty}* {name} = ({ty}*)kiln_cpu_dynamic_shared();");
+            edits.replace(self.text(), array.range.clone(), &pointer);
+        }
+        Ok(())
+    }
+
+    /// g++ knows another spelling of `#pragma unroll`; a macro picks the compiler's.
+    fn unroll_on_host(&self, edits: &mut Edits) {
+        for unroll in self.scan.unrolls() {
+            let call = match &unroll.count {
+                Some(count) if self.is_number(count) => format!("KILN_UNROLL({count})"),
+                _ => "KILN_UNROLL_ALL".to_owned(),
+            };
+            edits.replace(self.text(), unroll.range.clone(), &call);
+        }
+    }
+
+    /// Whether the preprocessor turns this text into a number: g++ takes no template parameter or
+    /// `constexpr` variable as unroll count.
+    fn is_number(&self, count: &str) -> bool {
+        let tokens = lex(count).unwrap_or_default();
+        !tokens.is_empty()
+            && tokens
+                .iter()
+                .filter(|t| t.kind == TokenKind::Identifier)
+                .all(|t| {
+                    let name = t.text(count);
+                    let defined = self
+                        .scan
+                        .macros()
+                        .iter()
+                        .any(|m| !m.undef && m.name == name);
+                    self.params.contains(&&*name) || defined
+                })
+    }
+}

@@ -1,0 +1,40 @@
+//! Names of entries in compiled artifacts.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of an entry in an artifact: `<entry>_<16 hexadecimal digits>`, with `_receipt` after it for
+/// the receipt entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Symbol(String);
+
+impl Symbol {
+    /// The release symbol of an entry.
+    pub fn release(entry: &str, hash: u64) -> Symbol {
+        Symbol(format!("{entry}_{hash:016x}"))
+    }
+
+    /// The receipt symbol that goes with a release symbol.
+    pub fn receipt(&self) -> Symbol {
+        Symbol(format!("{}_receipt", self.0))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for Symbol {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}

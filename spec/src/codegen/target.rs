@@ -1,0 +1,56 @@
+//! What a translation unit is generated for.
+
+use crate::hash::Hash;
+
+/// The compiler family that a translation unit is generated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// C++ for the host processor.
+    Cpu,
+    /// CUDA C++.
+    Cuda,
+    /// HIP C++.
+    Hip,
+}
+
+/// How the units of one target differ from those of the others.
+pub(super) struct Row {
+    /// Its name, part of every symbol's hash.
+    pub name: &'static str,
+    /// The prelude that the unit includes first.
+    pub prelude: &'static str,
+    /// The macro that exports an entry to the executor; none where the entry itself is what is loaded.
+    pub entry_macro: Option<&'static str>,
+    /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
+    pub host: bool,
+}
+
+impl Target {
+    pub(super) fn row(self) -> &'static Row {
+        match self {
+            Target::Cpu => &Row {
+                name: "cpu",
+                prelude: "kiln_cpu.h",
+                entry_macro: Some("KILN_CPU_ENTRY"),
+                host: true,
+            },
+            Target::Cuda => &Row {
+                name: "cuda",
+                prelude: "kiln_cuda.h",
+                entry_macro: None,
+                host: false,
+            },
+            Target::Hip => &Row {
+                name: "hip",
+                prelude: "kiln_hip.h",
+                entry_macro: None,
+                host: false,
+            },
+        }
+    }
+
+    /// Hash of the prelude that units of this target include.
+    pub fn prelude_hash(self) -> Hash {
+        Hash::of("kiln prelude", self.row().prelude.as_bytes())
+    }
+}

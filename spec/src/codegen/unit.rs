@@ -1,0 +1,233 @@
+//! The translation unit of one entry, config and target.
+
+use std::collections::BTreeSet;
+
+use super::defines::Defines;
+use super::rewrite::{Rewriter, Signing};
+use super::target::Row;
+use super::{CodegenError, Symbol, Target};
+use crate::config::Config;
+use crate::hash::{Hasher, SourceHash};
+use crate::model::KernelSpec;
+use crate::problem::Problem;
+use crate::source::{Mode, SourceScan, SourceText};
+
+/// The namespace of the receipt copy.
+const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
+
+/// `#pragma unroll` for host compilers: clang has its own, g++ another spelling, in which a loop is
+/// unrolled 16 times at most (unrolling two nested loops of 16 takes g++ 4 seconds).
+const UNROLL: &str = "\
+#define KILN_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define KILN_UNROLL(n) KILN_PRAGMA(unroll n)
+#define KILN_UNROLL_ALL KILN_PRAGMA(unroll)
+#else
+#define KILN_UNROLL(n) KILN_PRAGMA(GCC unroll ((n) < 16 ? (n) : 16))
+#define KILN_UNROLL_ALL KILN_PRAGMA(GCC unroll 16)
+#endif
+";
+
+/// The translation unit of one entry, config and target: what a compiler is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranslationUnit {
+    /// The text; it includes the target's prelude by name.
+    pub text: String,
+    /// The release entry.
+    pub release: Symbol,
+    /// The receipt entry.
+    pub receipt: Symbol,
+    /// The number in both symbols, which a receipt reports.
+    pub symbol_hash: u64,
+    /// The number of the config, which a receipt reports.
+    pub config_hash: u64,
+    /// How the cpu device runs the kernel's threads.
+    pub mode: Mode,
+}
+
+/// The number in an entry's symbols: it covers the expanded source, the target and its prelude, the
+/// entry, and the config with everything it defines. Element types come from `problem`.
+///
+/// # Errors
+/// When the config or problem does not fit the spec.
+pub fn symbol_hash(
+    source: SourceHash,
+    spec: &KernelSpec,
+    entry: &str,
+    config: &Config,
+    problem: &Problem,
+    target: Target,
+) -> Result<u64, CodegenError> {
+    let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
+    Ok(hash(source, entry, config, &defines, target))
+}
+
+fn hash(
+    source: SourceHash,
+    entry: &str,
+    config: &Config,
+    defines: &Defines,
+    target: Target,
+) -> u64 {
+    Hasher::new("kiln symbol 1")
+        .field(source.to_string().as_bytes())
+        .field(target.row().name.as_bytes())
+        .field(target.prelude_hash().to_string().as_bytes())
+        .field(entry.as_bytes())
+        .field(config.to_string().as_bytes())
+        .field(defines.to_string().as_bytes())
+        .finish()
+        .short()
+}
+
+impl TranslationUnit {
+    /// Generates the unit of `entry` (the spec's own, or its baseline's) for a config; `problem` gives
+    /// the type parameters their types.
+    ///
+    /// The order is: prelude, unconditional `#include <..>` of the source, tuning defines, release copy,
+    /// receipt copy, exports. Includes come before the defines so that a header never sees them; macros
+    /// that the source defines are forgotten between the copies, so that both read the same.
+    ///
+    /// # Errors
+    /// When the entry cannot be tuned, the config or problem does not fit the spec, or the source
+    /// defines a tunable parameter without an `#ifndef` around it.
+    pub fn new(
+        source: &SourceText,
+        scan: &SourceScan,
+        spec: &KernelSpec,
+        entry: &str,
+        config: &Config,
+        problem: &Problem,
+        target: Target,
+    ) -> Result<TranslationUnit, CodegenError> {
+        let found = scan.entry(entry)?;
+        let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
+        check_source_defines(source, scan, &defines)?;
+        let symbol_hash = hash(source.hash(), entry, config, &defines, target);
+        let release = Symbol::release(entry, symbol_hash);
+        let receipt = release.receipt();
+        let config_hash = config.hash().0.short();
+        let rewriter = Rewriter {
+            source,
+            scan,
+            entry: &found,
+            row: target.row(),
+            params: defines.names().collect(),
+        };
+        let signing = Signing {
+            symbol: &receipt,
+            symbol_hash,
+            config_hash,
+        };
+        let mode = scan.mode(entry);
+        let parts = Parts {
+            row: target.row(),
+            mode,
+            title: format!("// entry {entry}, config {config}, {release}\n"),
+            includes: hoisted_includes(source, scan),
+            macros: scan.macros().iter().map(|m| m.name.as_str()).collect(),
+            defines: &defines,
+            release_copy: rewriter.release(&release)?,
+            receipt_copy: rewriter.receipt(&signing)?,
+        };
+        Ok(TranslationUnit {
+            text: parts.join(&release, &receipt),
+            release,
+            receipt,
+            symbol_hash,
+            config_hash,
+            mode,
+        })
+    }
+}
+
+/// A tunable parameter may be defined by the source only as a default.
+fn check_source_defines(
+    source: &SourceText,
+    scan: &SourceScan,
+    defines: &Defines,
+) -> Result<(), CodegenError> {
+    let names: BTreeSet<&str> = defines.names().collect();
+    let mut clashes = scan
+        .macros()
+        .iter()
+        .filter(|m| names.contains(m.name.as_str()));
+    match clashes.find(|m| m.undef || !m.conditions.guards(&m.name)) {
+        None => Ok(()),
+        Some(clash) => Err(CodegenError::ParamDefined {
+            param: clash.name.clone(),
+            at: source.locate(clash.range.start),
+        }),
+    }
+}
+
+fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
+    let unconditional = scan
+        .includes()
+        .iter()
+        .filter(|include| !include.conditional);
+    unconditional
+        .map(|include| format!("{}\n", &source.text()[include.range.clone()]))
+        .collect()
+}
+
+/// The parts of a unit's text.
+struct Parts<'a> {
+    row: &'a Row,
+    mode: Mode,
+    title: String,
+    includes: String,
+    macros: BTreeSet<&'a str>,
+    defines: &'a Defines,
+    release_copy: String,
+    receipt_copy: String,
+}
+
+impl Parts<'_> {
+    fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
+        let prelude = self.row.prelude;
+        let fibers = u8::from(self.mode == Mode::Fiber);
+        let (mode, unroll) = if self.row.host {
+            (format!("#define KILN_CPU_FIBERS {fibers}\n"), UNROLL)
+        } else {
+            (String::new(), "")
+        };
+        let (push, pop) = (self.pragmas("push_macro"), self.pragmas("pop_macro"));
+        let undefines: String = self
+            .defines
+            .names()
+            .map(|name| format!("#undef {name}\n"))
+            .collect();
+        let mut text = format!(
+            "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
+            self.title, self.includes
+        );
+        text += &format!("{push}{}{}\n", self.defines, self.release_copy);
+        // Once more: popping restores what was before, for the second copy and for the exports.
+        text += &format!(
+            "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
+            self.receipt_copy
+        );
+        text += &format!("{MARKER}{pop}{undefines}");
+        if let Some(export) = self.row.entry_macro {
+            text += &format!("{export}({release}, {release})\n");
+            text += &format!("{export}({receipt}, {RECEIPT_NAMESPACE}::{receipt})\n");
+        }
+        text
+    }
+
+    fn pragmas(&self, pragma: &str) -> String {
+        let lines = self
+            .macros
+            .iter()
+            .map(|name| format!("#pragma {pragma}(\"{name}\")\n"));
+        lines.collect()
+    }
+}
+
+/// Ends the lines of the author's files, for messages.
+const MARKER: &str = "#line 1 \"kiln generated\"\n";
+
+#[cfg(test)]
+#[path = "unit_tests.rs"]
+mod tests;

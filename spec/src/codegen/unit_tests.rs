@@ -1,0 +1,443 @@
+//! Golden lines, and absences, of generated units.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::ParamValue;
+use crate::expr::Expr;
+use crate::model::{Baseline, ElemType, Geometry, Tolerance, TunableParam, TypeParam, Work};
+use crate::problem::ProblemValue;
+
+fn choice(name: &str) -> ParamValue {
+    ParamValue::Choice(name.into())
+}
+
+fn param(name: &str, values: Vec<ParamValue>) -> TunableParam {
+    TunableParam {
+        name: name.into(),
+        values,
+    }
+}
+
+fn spec(params: Vec<TunableParam>) -> KernelSpec {
+    let one = || vec![Expr::Int(1)];
+    KernelSpec {
+        name: "k".into(),
+        source: "k.cu".into(),
+        entry: "k".into(),
+        types: Vec::new(),
+        params,
+        constraints: Vec::new(),
+        geometry: Geometry {
+            grid: one(),
+            block: one(),
+            shared_bytes: None,
+        },
+        baseline: Baseline {
+            entry: "k".into(),
+            config: Config::default(),
+            geometry: None,
+        },
+        problems: Vec::new(),
+        verify: Vec::new(),
+        work: Work::default(),
+        tolerance: Tolerance {
+            relative: 0.0,
+            absolute: 0.0,
+        },
+        reference: None,
+        args: Vec::new(),
+    }
+}
+
+fn config(values: &[(&str, ParamValue)]) -> Config {
+    Config::new(
+        values
+            .iter()
+            .map(|(name, value)| ((*name).into(), value.clone())),
+    )
+}
+
+/// The unit of `source` with one parameter `N` of value 4.
+fn generate(source: &str, entry: &str, target: Target) -> Result<TranslationUnit, CodegenError> {
+    let source = SourceText::from_expanded(source);
+    let scan = SourceScan::new(&source).expect("the source should scan");
+    let spec = spec(vec![param(
+        "N",
+        vec![ParamValue::Int(4), ParamValue::Int(8)],
+    )]);
+    let config = config(&[("N", ParamValue::Int(4))]);
+    TranslationUnit::new(
+        &source,
+        &scan,
+        &spec,
+        entry,
+        &config,
+        &Problem::default(),
+        target,
+    )
+}
+
+fn unit(source: &str) -> TranslationUnit {
+    generate(source, "k", Target::Cpu).expect("the unit should generate")
+}
+
+/// The text between the tuning defines and the second copy.
+fn release_copy(unit: &TranslationUnit) -> &str {
+    let start = unit
+        .text
+        .find("#define N 4\n")
+        .expect("the define should be there")
+        + 12;
+    let end = unit
+        .text
+        .find("#line 1 \"kiln generated\"")
+        .expect("the marker should be there");
+    &unit.text[start..end]
+}
+
+fn receipt_copy(unit: &TranslationUnit) -> &str {
+    let start = unit
+        .text
+        .find("namespace kiln_receipt_copy {\n")
+        .expect("the namespace should be there");
+    let end = unit
+        .text
+        .rfind("#line 1 \"kiln generated\"")
+        .expect("the marker should be there");
+    &unit.text[start + 30..end - 3]
+}
+
+#[test]
+fn the_release_copy_differs_from_the_source_in_the_name_alone() {
+    let source = "// a kernel: k\nstatic __device__ const int table[2] = {1, 2};\nextern \"C\" __global__ void\n\
+                  __launch_bounds__(N * 16) k(float* c /* k */, int n) {\n    /* body */ c[n] = N + table[0];\n}\n";
+    let unit = unit(source);
+    let expected = source.replace(") k(", &format!(") {}(", unit.release));
+    assert_eq!(release_copy(&unit), format!("{expected}\n"));
+}
+
+#[test]
+fn the_receipt_copy_has_one_more_parameter_and_one_more_statement() {
+    let source = "__global__ void k(float* c, int n) { c[n] = N; }\n";
+    let unit = unit(source);
+    let expected = format!(
+        "extern \"C\" __global__ void {}(float* c, int n, ::kiln_receipt* kiln_r) {{ \
+         KILN_SIGN_RECEIPT(kiln_r, 0x{:016x}ull, 0x{:016x}ull); c[n] = N; }}\n",
+        unit.receipt, unit.symbol_hash, unit.config_hash
+    );
+    assert_eq!(receipt_copy(&unit), expected);
+    assert_eq!(unit.receipt.as_str(), format!("{}_receipt", unit.release));
+    assert_eq!(
+        unit.release.as_str(),
+        format!("k_{:016x}", unit.symbol_hash)
+    );
+    assert!(!release_copy(&unit).contains("KILN_SIGN_RECEIPT"));
+}
+
+#[test]
+fn a_unit_comes_in_the_order_prelude_defines_copies_exports() {
+    let unit = unit("#include <cuda_fp16.h>\n#define LOCAL N\n__global__ void k() {}\n");
+    let order = [
+        "#define KILN_CPU_FIBERS 0\n",
+        "#include \"kiln_cpu.h\"\n",
+        "#include <cuda_fp16.h>\n",
+        "#pragma push_macro(\"LOCAL\")\n",
+        "#define N 4\n",
+        "#define LOCAL N\n",
+        &format!("void {}(", unit.release),
+        "#pragma pop_macro(\"LOCAL\")\n#pragma push_macro(\"LOCAL\")\nnamespace kiln_receipt_copy {\n",
+        "#define LOCAL N\n",
+        &format!(
+            "void {}(::kiln_receipt* kiln_r) {{ KILN_SIGN_RECEIPT(",
+            unit.receipt
+        ),
+        "#pragma pop_macro(\"LOCAL\")\n#undef N\n",
+        &format!("KILN_CPU_ENTRY({0}, {0})\n", unit.release),
+        &format!(
+            "KILN_CPU_ENTRY({0}, kiln_receipt_copy::{0})\n",
+            unit.receipt
+        ),
+    ];
+    let mut rest = unit.text.as_str();
+    for piece in order {
+        let at = rest
+            .find(piece)
+            .unwrap_or_else(|| panic!("`{piece}` is missing or too early in\n{}", unit.text));
+        rest = &rest[at + piece.len()..];
+    }
+    assert_eq!(rest, "");
+    assert!(!receipt_copy(&unit).contains("#include"));
+}
+
+#[test]
+fn linkage_and_storage_words_are_made_to_fit() {
+    let linked = |source: &str| release_copy(&unit(source)).contains("extern \"C\" __global__");
+    assert!(linked("__global__ void k() {}"));
+    assert!(linked("extern \"C\" __global__ void k() {}"));
+    let statics = unit("static __global__ void k() {}");
+    assert!(
+        release_copy(&statics).starts_with("extern \"C\"  __global__ void k_"),
+        "{}",
+        release_copy(&statics)
+    );
+    let block = unit("extern \"C\" {\n__device__ int f() { return 1; }\n__global__ void k() {}\n}");
+    assert!(
+        release_copy(&block)
+            .starts_with("extern \"C\" {\n__device__ int f() { return 1; }\n__global__ void k_")
+    );
+    assert!(receipt_copy(&block).starts_with(
+        "extern \"C++\" {\n__device__ int f() { return 1; }\nextern \"C\" __global__ void k_"
+    ));
+    let functions = unit(
+        "extern \"C\" int puts(const char*);\nextern \"C\" int f() { return 1; }\n__global__ void k() {}",
+    );
+    assert!(
+        receipt_copy(&functions)
+            .starts_with("extern \"C\" int puts(const char*);\nextern \"C++\" int f()")
+    );
+}
+
+#[test]
+fn other_kernels_are_left_out_and_lines_stay_where_they_are() {
+    let source = "template <class T>\n__global__ void other(T* x) {\n#ifdef X\n#pragma unroll\nx[0] = 1;\n#endif\n}\n\
+                  __global__ void k(int n) {}\n";
+    let unit = unit(source);
+    let copy = release_copy(&unit);
+    assert_eq!(
+        copy,
+        format!(
+            "\n\n#ifdef X\n\n\n#endif\n\nextern \"C\" __global__ void {}(int n) {{}}\n\n",
+            unit.release
+        )
+    );
+    let line = |text: &str| text.lines().position(|line| line.contains("void k"));
+    assert_eq!(line(copy), line(source));
+}
+
+#[test]
+fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
+    let source = "#define M (N * 2)\ntemplate <int J> __device__ void f() {\n#pragma unroll J\nfor (;;) {}\n}\n\
+                  __global__ void k() {\n  extern __shared__ __align__(16) float s[];\n#pragma unroll\nfor (;;) {}\n\
+                  #pragma unroll M\nfor (;;) {}\n  #pragma unroll (N / 2)\nfor (;;) {}\n}";
+    let cpu = unit(source);
+    let copy = release_copy(&cpu);
+    assert!(
+        copy.contains("  float* s = (float*)kiln_cpu_dynamic_shared();\n"),
+        "{copy}"
+    );
+    assert!(
+        copy.contains(
+            "\nKILN_UNROLL_ALL\nfor (;;) {}\nKILN_UNROLL(M)\nfor (;;) {}\n  KILN_UNROLL((N / 2))\n"
+        ),
+        "{copy}"
+    );
+    assert!(
+        copy.contains("f() {\nKILN_UNROLL_ALL\n"),
+        "a template parameter is no number for g++: {copy}"
+    );
+    assert!(!receipt_copy(&cpu).contains("unroll") && !receipt_copy(&cpu).contains("UNROLL"));
+    assert!(receipt_copy(&cpu).contains("float* s = (float*)kiln_cpu_dynamic_shared();"));
+    for target in [Target::Cuda, Target::Hip] {
+        let gpu = generate(source, "k", target).unwrap();
+        assert!(
+            release_copy(&gpu)
+                .contains("extern __shared__ __align__(16) float s[];\n#pragma unroll\n")
+        );
+        assert!(!gpu.text.contains("KILN_CPU") && !gpu.text.contains("KILN_UNROLL"));
+    }
+}
+
+#[test]
+fn dynamic_shared_memory_outside_a_function_is_refused_on_the_cpu() {
+    let source = "extern __shared__ float s[];\n__global__ void k() {}";
+    let error = generate(source, "k", Target::Cpu).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("source:1: this `extern __shared__` declaration is not supported")
+    );
+    assert!(generate(source, "k", Target::Cuda).is_ok());
+}
+
+#[test]
+fn a_source_may_give_a_tunable_parameter_a_default_but_no_value() {
+    assert!(
+        generate(
+            "#ifndef N\n#define N 16\n#endif\n__global__ void k() {}",
+            "k",
+            Target::Cpu
+        )
+        .is_ok()
+    );
+    assert!(
+        generate(
+            "#if !defined(N)\n#define N 16\n#endif\n__global__ void k() {}",
+            "k",
+            Target::Cpu
+        )
+        .is_ok()
+    );
+    for source in [
+        "#define N 16\n__global__ void k() {}",
+        "#ifndef M\n#define N 16\n#endif\n__global__ void k() {}",
+        "#undef N\n__global__ void k() {}",
+    ] {
+        let error = generate(source, "k", Target::Cpu).unwrap_err();
+        assert!(
+            matches!(&error, CodegenError::ParamDefined { param, .. } if param == "N"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn values_become_macros() {
+    let spec = KernelSpec {
+        types: vec![TypeParam {
+            name: "T".into(),
+            choices: vec![ElemType::F32, ElemType::F16],
+        }],
+        ..spec(vec![
+            param("N", vec![ParamValue::Int(-4), ParamValue::Int(i64::MIN)]),
+            param(
+                "FAST",
+                vec![ParamValue::Bool(false), ParamValue::Bool(true)],
+            ),
+            param("REDUCE", vec![choice("tree"), choice("warp")]),
+        ])
+    };
+    let config = config(&[
+        ("N", ParamValue::Int(-4)),
+        ("FAST", ParamValue::Bool(true)),
+        ("REDUCE", choice("warp")),
+    ]);
+    let problem = Problem::new([("T".into(), ProblemValue::Type(ElemType::F16))]);
+    let defines = Defines::new(&spec, &config, &problem, false).unwrap();
+    assert_eq!(
+        defines.to_string(),
+        "#define N (-4)\n#define FAST 1\n#define REDUCE_tree 0\n#define REDUCE_warp 1\n\
+         #define REDUCE REDUCE_warp\n#define T __half\n"
+    );
+    let missing = Defines::new(&spec, &config, &Problem::default(), false).unwrap_err();
+    assert!(missing.to_string().contains("type parameter `T` no type"));
+}
+
+#[test]
+fn configs_that_do_not_fit_the_spec_are_refused() {
+    let spec = spec(vec![param("N", vec![ParamValue::Int(4)])]);
+    let check = |values: &[(&str, ParamValue)], partial| {
+        Defines::new(&spec, &config(values), &Problem::default(), partial).map(|d| d.to_string())
+    };
+    assert!(
+        check(&[], false)
+            .unwrap_err()
+            .to_string()
+            .contains("gives `N` no value")
+    );
+    assert_eq!(check(&[], true).unwrap(), "");
+    assert!(
+        check(&[("N", ParamValue::Int(5))], false)
+            .unwrap_err()
+            .to_string()
+            .contains("`N=5` is not in the spec")
+    );
+    assert!(
+        check(&[("M", ParamValue::Int(4))], true)
+            .unwrap_err()
+            .to_string()
+            .contains("`M=4` is not in the spec")
+    );
+}
+
+#[test]
+fn macro_names_that_would_break_the_source_are_refused() {
+    let message = |params: Vec<TunableParam>| {
+        let values: Vec<_> = params
+            .iter()
+            .map(|p| (p.name.clone(), p.values[0].clone()))
+            .collect();
+        let refused = Defines::new(
+            &spec(params),
+            &Config::new(values),
+            &Problem::default(),
+            false,
+        );
+        refused.unwrap_err().to_string()
+    };
+    for name in ["int", "__x", "kiln_n", "KILN_N", "KILN", "threadIdx"] {
+        let text = message(vec![param(name, vec![ParamValue::Int(1)])]);
+        assert!(
+            text.contains(&format!("`{name}` cannot be a tunable parameter")),
+            "{text}"
+        );
+    }
+    let clash = message(vec![
+        param("A", vec![choice("B")]),
+        param("A_B", vec![ParamValue::Int(1)]),
+    ]);
+    assert!(
+        clash.starts_with("macro `A_B` would be defined twice"),
+        "{clash}"
+    );
+}
+
+#[test]
+fn the_symbol_needs_no_text() {
+    let source = SourceText::from_expanded("__global__ void k() {}");
+    let spec = spec(vec![param("N", vec![ParamValue::Int(4)])]);
+    let config = config(&[("N", ParamValue::Int(4))]);
+    let cheap = symbol_hash(
+        source.hash(),
+        &spec,
+        "k",
+        &config,
+        &Problem::default(),
+        Target::Cpu,
+    )
+    .unwrap();
+    let scan = SourceScan::new(&source).unwrap();
+    let unit = TranslationUnit::new(
+        &source,
+        &scan,
+        &spec,
+        "k",
+        &config,
+        &Problem::default(),
+        Target::Cpu,
+    )
+    .unwrap();
+    assert_eq!(cheap, unit.symbol_hash);
+}
+
+proptest! {
+    #[test]
+    fn no_two_configs_entries_types_sources_or_targets_share_a_symbol(
+        cases in prop::collection::vec((0..3u8, 0..2u8, 0..4i64, any::<bool>(), 0..2usize, 0..3u8), 1..40)
+    ) {
+        let targets = [Target::Cpu, Target::Cuda, Target::Hip];
+        let mut seen: BTreeMap<String, (u8, u8, i64, bool, usize, u8)> = BTreeMap::new();
+        for case in cases {
+            let (source, entry, n, fast, ty, target) = case;
+            let source = SourceText::from_expanded(format!("// {source}\n__global__ void k0() {{}}\n__global__ void k1() {{}}"));
+            let spec = KernelSpec {
+                entry: format!("k{entry}"),
+                types: vec![TypeParam { name: "T".into(), choices: vec![ElemType::F32, ElemType::F16] }],
+                ..spec(vec![
+                    param("N", (0..4).map(ParamValue::Int).collect()),
+                    param("FAST", vec![ParamValue::Bool(false), ParamValue::Bool(true)]),
+                ])
+            };
+            let config = config(&[("N", ParamValue::Int(n)), ("FAST", ParamValue::Bool(fast))]);
+            let elem = [ElemType::F32, ElemType::F16][ty];
+            let problem = Problem::new([("T".into(), ProblemValue::Type(elem))]);
+            let scan = SourceScan::new(&source).unwrap();
+            let target = targets[usize::from(target)];
+            let unit = TranslationUnit::new(&source, &scan, &spec, &spec.entry, &config, &problem, target).unwrap();
+            let other = seen.insert(unit.release.to_string(), case);
+            prop_assert!(other.is_none_or(|other| other == case), "{:?} and {:?} share {}", other, case, unit.release);
+        }
+    }
+}
