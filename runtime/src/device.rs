@@ -15,6 +15,7 @@ use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
 use crate::compiler::{Artifact, CompileError, Compiler};
 
 pub use crate::error::{DeviceError, ErrorClass};
+pub use crate::stream::Stream;
 
 /// What is known of a device before anything runs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,65 +260,4 @@ pub struct StreamHandle(pub u64);
 impl StreamHandle {
     /// The stream that every device has from the start.
     pub const DEFAULT: StreamHandle = StreamHandle(0);
-}
-
-/// An ordered queue of work on one device.
-///
-/// ```
-/// use std::sync::Arc;
-/// use kiln::device::{Device, DeviceError, Stream};
-///
-/// fn drain(device: Arc<dyn Device>) -> Result<(), DeviceError> {
-///     Stream::default_of(device).synchronize()
-/// }
-/// ```
-#[derive(Debug)]
-pub struct Stream {
-    device: Arc<dyn Device>,
-    handle: StreamHandle,
-}
-
-impl Stream {
-    /// A stream of its own.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub fn new(device: Arc<dyn Device>) -> Result<Stream, DeviceError> {
-        let handle = device.open_stream()?;
-        Ok(Stream { device, handle })
-    }
-
-    /// The device's default stream.
-    pub fn default_of(device: Arc<dyn Device>) -> Stream {
-        Stream {
-            device,
-            handle: StreamHandle::DEFAULT,
-        }
-    }
-
-    /// The device it queues work on.
-    pub fn device(&self) -> &Arc<dyn Device> {
-        &self.device
-    }
-
-    /// The backend's name for it.
-    pub fn handle(&self) -> StreamHandle {
-        self.handle
-    }
-
-    /// Waits until everything queued on it is done.
-    ///
-    /// # Errors
-    /// What a kernel did wrong since the last synchronisation.
-    pub fn synchronize(&self) -> Result<(), DeviceError> {
-        self.device.synchronize_stream(self.handle)
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        if self.handle != StreamHandle::DEFAULT {
-            self.device.close_stream(self.handle);
-        }
-    }
 }

@@ -1,0 +1,330 @@
+//! The disk cache of compiled artifacts: content-addressed, checked on reading, bounded.
+//!
+//! A file's name is the hash of everything that went into the compile; its last field is the hash of its
+//! own content, so that a damaged file is a miss and never a wrong kernel. Files are written whole and
+//! renamed into place; any number of processes may share a folder.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use kiln_spec::{Backend, Hash};
+
+use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
+
+/// Bytes that the cache holds at most, unless `KILN_CACHE_BYTES` says otherwise.
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+
+const MAGIC: &[u8] = b"kiln artifact 1\n";
+
+/// A folder of compiled artifacts.
+#[derive(Clone, Debug)]
+pub struct ArtifactCache {
+    folder: PathBuf,
+    max_bytes: u64,
+}
+
+impl ArtifactCache {
+    /// The cache in a folder, which is made when first written to.
+    pub fn at(folder: impl Into<PathBuf>, max_bytes: u64) -> ArtifactCache {
+        ArtifactCache {
+            folder: folder.into(),
+            max_bytes,
+        }
+    }
+
+    /// The user's cache: `$KILN_CACHE/artifacts`, else `$XDG_CACHE_HOME/kiln/artifacts`, else
+    /// `$HOME/.cache/kiln/artifacts`; `None` where none of them is set.
+    pub fn of_user() -> Option<ArtifactCache> {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let root = set("KILN_CACHE").map(PathBuf::from).or_else(|| {
+            let base = set("XDG_CACHE_HOME")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .or_else(|| set("HOME").map(|home| Path::new(&home).join(".cache")))?;
+            Some(base.join("kiln"))
+        })?;
+        let max_bytes = std::env::var("KILN_CACHE_BYTES")
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(DEFAULT_MAX_BYTES);
+        Some(ArtifactCache::at(root.join("artifacts"), max_bytes))
+    }
+
+    /// The artifact of a request: from the cache, else compiled and stored.
+    ///
+    /// # Errors
+    /// When the compiler fails. A cache that cannot be read or written only costs the compile.
+    pub fn compile(
+        &self,
+        compiler: &dyn Compiler,
+        backend: Backend,
+        request: &CompileRequest,
+    ) -> Result<Artifact, CompileError> {
+        let key = compile_key(compiler, backend, request);
+        if let Some(artifact) = self.get(key) {
+            return Ok(artifact);
+        }
+        let artifact = compiler.compile(request)?;
+        // The artifact is good whether or not the disk takes it.
+        let _ = self.put(key, &artifact);
+        Ok(artifact)
+    }
+
+    /// The artifact stored under a key; a damaged file is removed.
+    pub fn get(&self, key: Hash) -> Option<Artifact> {
+        if !is_private(&self.folder) {
+            return None;
+        }
+        let path = self.path(key);
+        let bytes = fs::read(&path).ok()?;
+        let Some(artifact) = decode(&bytes) else {
+            let _ = fs::remove_file(&path);
+            return None;
+        };
+        // The time of last use decides what is evicted first.
+        let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        Some(artifact)
+    }
+
+    /// Stores an artifact, then evicts the least recently used ones over the bound.
+    ///
+    /// # Errors
+    /// When the folder or file cannot be written, or the folder is open to other users.
+    pub fn put(&self, key: Hash, artifact: &Artifact) -> io::Result<()> {
+        let path = self.path(key);
+        let parent = path.parent().unwrap_or(&self.folder);
+        create_private(&self.folder)?;
+        fs::create_dir_all(parent)?;
+        if !is_private(&self.folder) {
+            return Err(io::Error::other("the cache folder is open to other users"));
+        }
+        let unique = format!(
+            "{key}.{}.{:?}.tmp",
+            std::process::id(),
+            std::thread::current().id()
+        );
+        let staged = parent.join(unique);
+        let written = fs::File::create_new(&staged)
+            .and_then(|mut file| file.write_all(&encode(artifact)))
+            .and_then(|()| fs::rename(&staged, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&staged);
+        }
+        written?;
+        self.evict();
+        Ok(())
+    }
+
+    fn path(&self, key: Hash) -> PathBuf {
+        let name = key.to_string();
+        self.folder.join(&name[..2]).join(name)
+    }
+
+    /// Removes the least recently used files until the bound holds.
+    fn evict(&self) {
+        let mut files = files_under(&self.folder);
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        files.sort_by_key(|file| file.used);
+        for file in files {
+            if total <= self.max_bytes {
+                break;
+            }
+            if fs::remove_file(&file.path).is_ok() {
+                total -= file.bytes;
+            }
+        }
+    }
+}
+
+struct CachedFile {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+}
+
+fn files_under(folder: &Path) -> Vec<CachedFile> {
+    let entries = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+    entries(folder)
+        .flat_map(|shard| entries(&shard.path()).collect::<Vec<_>>())
+        .filter_map(|entry| {
+            let meta = entry.metadata().ok()?;
+            Some(CachedFile {
+                path: entry.path(),
+                bytes: meta.len(),
+                used: meta.modified().ok()?,
+            })
+        })
+        .collect()
+}
+
+fn create_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+/// Whether only this user can write to the folder: what is loaded from it runs in this process.
+fn is_private(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(folder).is_ok_and(|meta| {
+        meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
+    })
+}
+
+/// The hash of everything that goes into a compile.
+pub fn compile_key(compiler: &dyn Compiler, backend: Backend, request: &CompileRequest) -> Hash {
+    let identity = compiler.identity();
+    let mut hasher = kiln_spec::hash::Hasher::new("kiln compile 1");
+    for text in [
+        backend.name(),
+        &identity.name,
+        &identity.version,
+        &identity.build,
+        compiler.target_arch(),
+        build_name(request.build),
+        &request.source,
+    ] {
+        hasher.field(text.as_bytes());
+    }
+    for option in compiler.flags(request.build).iter().chain(&request.options) {
+        hasher.field(option.as_bytes());
+    }
+    hasher.finish()
+}
+
+fn build_name(build: BuildKind) -> &'static str {
+    match build {
+        BuildKind::Release => "release",
+        BuildKind::Check => "check",
+        BuildKind::Sanitize => "sanitize",
+    }
+}
+
+fn encode(artifact: &Artifact) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    for field in [
+        artifact.backend.name().as_bytes(),
+        artifact.target.as_bytes(),
+        build_name(artifact.build).as_bytes(),
+        artifact.log.as_bytes(),
+        &artifact.image,
+    ] {
+        bytes.extend((field.len() as u64).to_le_bytes());
+        bytes.extend(field);
+    }
+    let checksum = Hash::of("kiln artifact file", &bytes).to_string();
+    bytes.extend(checksum.as_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Artifact> {
+    let (content, checksum) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
+    if Hash::of("kiln artifact file", content)
+        .to_string()
+        .as_bytes()
+        != checksum
+    {
+        return None;
+    }
+    let mut rest = content.strip_prefix(MAGIC)?;
+    let mut field = || -> Option<&[u8]> {
+        let (len, after) = rest.split_first_chunk::<8>()?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+        let (field, after) = after.split_at_checked(len)?;
+        rest = after;
+        Some(field)
+    };
+    let text = |field: Option<&[u8]>| String::from_utf8(field?.to_vec()).ok();
+    let backend = text(field())?.parse().ok()?;
+    let target = text(field())?;
+    let build = text(field())?;
+    let build = [BuildKind::Release, BuildKind::Check, BuildKind::Sanitize]
+        .into_iter()
+        .find(|kind| build_name(*kind) == build)?;
+    let log = text(field())?;
+    let image: Arc<[u8]> = field()?.into();
+    Some(Artifact::new(backend, &target, build, image, log))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact(image: &[u8]) -> Artifact {
+        Artifact::new(
+            Backend::Fake,
+            "fake",
+            BuildKind::Release,
+            image,
+            "a warning".into(),
+        )
+    }
+
+    fn key(text: &str) -> Hash {
+        Hash::of("test", text.as_bytes())
+    }
+
+    #[test]
+    fn a_stored_artifact_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ArtifactCache::at(folder.path().join("artifacts"), 1 << 20);
+        assert_eq!(cache.get(key("a")), None);
+        cache.put(key("a"), &artifact(b"image")).unwrap();
+        assert_eq!(cache.get(key("a")), Some(artifact(b"image")));
+        assert_eq!(cache.get(key("b")), None);
+    }
+
+    #[test]
+    fn every_damaged_byte_makes_a_miss_and_the_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ArtifactCache::at(folder.path().join("artifacts"), 1 << 20);
+        cache.put(key("a"), &artifact(b"image")).unwrap();
+        let path = cache.path(key("a"));
+        let whole = fs::read(&path).unwrap();
+        for i in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[i] ^= 1;
+            fs::write(&path, &damaged).unwrap();
+            assert_eq!(cache.get(key("a")), None, "byte {i}");
+            assert!(!path.exists());
+        }
+        for len in 0..whole.len() {
+            assert!(decode(&whole[..len]).is_none(), "cut at {len}");
+        }
+    }
+
+    #[test]
+    fn the_least_recently_used_artifacts_go_first_when_the_bound_is_reached() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ArtifactCache::at(folder.path().join("artifacts"), 3500);
+        for (name, age_s) in [("old", 30), ("older", 60), ("used", 90)] {
+            cache.put(key(name), &artifact(&[0; 1000])).unwrap();
+            let used = SystemTime::now() - std::time::Duration::from_secs(age_s);
+            let file = fs::File::open(cache.path(key(name))).unwrap();
+            file.set_modified(used).unwrap();
+        }
+        assert!(cache.get(key("used")).is_some());
+        cache.put(key("new"), &artifact(&[0; 1000])).unwrap();
+        assert!(cache.get(key("older")).is_none());
+        for name in ["old", "used", "new"] {
+            assert!(cache.get(key(name)).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_to_is_not_used() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ArtifactCache::at(folder.path().join("artifacts"), 1 << 20);
+        cache.put(key("a"), &artifact(b"image")).unwrap();
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder.path().join("artifacts"), open).unwrap();
+        assert_eq!(cache.get(key("a")), None);
+        assert!(cache.put(key("b"), &artifact(b"image")).is_err());
+    }
+}

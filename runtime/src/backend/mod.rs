@@ -1,0 +1,1 @@
+//! The devices that Kiln launches on, one folder each.

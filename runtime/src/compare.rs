@@ -1,0 +1,181 @@
+//! Comparison of an output with the reference.
+
+use std::fmt;
+
+use kiln_spec::Tolerance;
+use serde::{Deserialize, Serialize};
+
+use crate::element::{Element, for_elem_type};
+use crate::reference::Wide;
+
+/// The element of an output that is farthest from the reference, measured in bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MaxError {
+    /// The output.
+    pub output: String,
+    /// The element's index.
+    pub index: u64,
+    /// What the kernel computed.
+    pub got: f64,
+    /// What the reference computed.
+    pub want: f64,
+    /// `|got - want|`; infinite where one of them is no number.
+    pub error: f64,
+    /// The error up to which the element passes.
+    pub bound: f64,
+}
+
+impl MaxError {
+    /// Whether the element, and with it the whole output, is within tolerance.
+    pub fn passes(&self) -> bool {
+        self.error <= self.bound
+    }
+
+    /// How many bounds the error is: at most 1 passes.
+    pub fn ratio(&self) -> f64 {
+        if self.error == 0.0 {
+            0.0
+        } else {
+            self.error / self.bound
+        }
+    }
+}
+
+impl fmt::Display for MaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}[{}] is {:e}, the reference {:e}: error {:.3e}, bound {:.3e}",
+            self.output, self.index, self.got, self.want, self.error, self.bound
+        )
+    }
+}
+
+/// Compares an output with the reference, element by element, by the rule at [`Tolerance`].
+///
+/// `got` are the bytes read from the device. `None` for an output without elements.
+///
+/// # Panics
+/// When the two have not the same type and length.
+pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> Option<MaxError> {
+    for_elem_type!(want.elem_type(), T => {
+        let got: Vec<T> = bytemuck::pod_collect_to_vec(got);
+        let want = want.to_f64s();
+        assert_eq!(got.len(), want.len(), "output and reference of `{output}` should have one length");
+        // The compiler keeps integers exact: every integer element type fits an f64.
+        let (tolerance, scale) = if T::TYPE.is_float() {
+            (*tolerance, root_mean_square(&want))
+        } else {
+            (EXACT, 0.0)
+        };
+        let errors = got.iter().zip(&want).enumerate().map(|(index, (got, &want))| {
+            let got = got.to_f64();
+            MaxError {
+                output: String::new(),
+                index: index as u64,
+                got,
+                want,
+                error: error_of(got, want),
+                bound: tolerance.absolute + tolerance.relative * want.abs().max(scale),
+            }
+        });
+        let worst = errors.reduce(|worst, next| if farther(&next, &worst) { next } else { worst });
+        worst.map(|worst| MaxError {
+            output: output.into(),
+            ..worst
+        })
+    })
+}
+
+const EXACT: Tolerance = Tolerance {
+    relative: 0.0,
+    absolute: 0.0,
+};
+
+fn farther(a: &MaxError, b: &MaxError) -> bool {
+    (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
+}
+
+/// `|got - want|`. Where the reference itself is no finite number, only the same one is no error.
+fn error_of(got: f64, want: f64) -> f64 {
+    if got == want || (got.is_nan() && want.is_nan()) {
+        0.0
+    } else if got.is_finite() && want.is_finite() {
+        (got - want).abs()
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// Root mean square of the finite elements.
+fn root_mean_square(values: &[f64]) -> f64 {
+    let finite = values.iter().filter(|value| value.is_finite());
+    let (sum, count) = finite.fold((0.0, 0u64), |(sum, count), value| {
+        (sum + value * value, count + 1)
+    });
+    if count == 0 {
+        0.0
+    } else {
+        (sum / count as f64).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLERANCE: Tolerance = Tolerance {
+        relative: 1e-3,
+        absolute: 0.0,
+    };
+
+    fn worst(got: &[f32], want: &[f64]) -> MaxError {
+        let want = Wide::F32(want.to_vec());
+        compare("c", bytemuck::cast_slice(got), &want, &TOLERANCE).unwrap()
+    }
+
+    #[test]
+    fn the_worst_element_is_reported_with_both_values_and_its_bound() {
+        let max = worst(&[1.0, 2.1, 3.0], &[1.0, 2.0, 3.0]);
+        assert_eq!((max.index, max.want), (1, 2.0));
+        assert!(!max.passes());
+        assert!(max.to_string().contains("c[1]"), "{max}");
+    }
+
+    #[test]
+    fn a_small_element_is_measured_against_the_root_mean_square() {
+        assert!(worst(&[1000.0, 0.5], &[1000.0, 0.0]).passes());
+        assert!(!worst(&[1000.0, 0.9], &[1000.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn no_number_never_passes_where_the_reference_is_finite() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let max = worst(&[1.0, bad, 1.0], &[1.0, 1.0, 1.0]);
+            assert!(!max.passes());
+            assert_eq!(max.index, 1);
+        }
+        assert!(worst(&[f32::INFINITY], &[f64::INFINITY]).passes());
+        assert!(!worst(&[f32::INFINITY], &[f64::NEG_INFINITY]).passes());
+        assert!(!worst(&[1.0], &[f64::NAN]).passes());
+    }
+
+    #[test]
+    fn an_all_zero_reference_passes_only_zeros() {
+        assert!(worst(&[0.0, -0.0], &[0.0, 0.0]).passes());
+        assert!(!worst(&[0.0, 1e-30], &[0.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn integers_are_compared_exactly() {
+        let loose = Tolerance {
+            relative: 1.0,
+            absolute: 1.0,
+        };
+        let want = Wide::I32(vec![1, 2, 3]);
+        let same = compare("c", bytemuck::cast_slice(&[1i32, 2, 3]), &want, &loose).unwrap();
+        assert!(same.passes());
+        let off = compare("c", bytemuck::cast_slice(&[1i32, 2, 4]), &want, &loose).unwrap();
+        assert!(!off.passes());
+    }
+}

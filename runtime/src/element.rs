@@ -1,0 +1,133 @@
+//! Rust types that kernels can take: elements of slices, and scalars.
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use kiln_spec::{ElemType, ScalarType};
+
+mod sealed {
+    pub trait Sealed {}
+    pub trait SealedScalar {}
+}
+
+/// The element type of a device slice. Sealed: one Rust type for each [`ElemType`].
+pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sealed {
+    /// The type as specs, tables and sources name it.
+    const TYPE: ElemType;
+
+    /// What a reference computes an output of this type in: `f64` for real types, the type itself
+    /// for integers.
+    type Wide: Pod + PartialEq + std::fmt::Debug + Send + Sync;
+
+    /// Its value.
+    fn to_f64(self) -> f64;
+
+    /// The nearest value of this type; integers truncate towards zero and saturate.
+    fn from_f64(value: f64) -> Self;
+
+    /// As the type a reference computes in.
+    fn widen(self) -> Self::Wide;
+
+    /// The nearest value of this type.
+    fn narrow(wide: Self::Wide) -> Self;
+}
+
+macro_rules! floats {
+    ($($rust:ty = $ty:ident, $to:expr, $from:expr;)*) => {$(
+        impl sealed::Sealed for $rust {}
+        impl Element for $rust {
+            const TYPE: ElemType = ElemType::$ty;
+            type Wide = f64;
+            fn to_f64(self) -> f64 { $to(self) }
+            fn from_f64(value: f64) -> Self { $from(value) }
+            fn widen(self) -> f64 { self.to_f64() }
+            fn narrow(wide: f64) -> Self { Self::from_f64(wide) }
+        }
+    )*};
+}
+
+floats! {
+    f32 = F32, f64::from, |value| value as f32;
+    f16 = F16, f16::to_f64, f16::from_f64;
+    bf16 = Bf16, bf16::to_f64, bf16::from_f64;
+}
+
+macro_rules! integers {
+    ($($rust:ty = $ty:ident;)*) => {$(
+        impl sealed::Sealed for $rust {}
+        impl Element for $rust {
+            const TYPE: ElemType = ElemType::$ty;
+            type Wide = $rust;
+            fn to_f64(self) -> f64 { f64::from(self) }
+            fn from_f64(value: f64) -> Self { value as $rust }
+            fn widen(self) -> $rust { self }
+            fn narrow(wide: $rust) -> Self { wide }
+        }
+    )*};
+}
+
+integers! {
+    i32 = I32;
+    u32 = U32;
+    u8 = U8;
+}
+
+/// The type of an argument that is passed by value. Sealed: one Rust type for each [`ScalarType`].
+pub trait Scalar: Pod + Send + Sync + sealed::SealedScalar {
+    /// The type as specs and sources name it.
+    const TYPE: ScalarType;
+
+    /// The value as a problem size; `None` where it is no integer or beyond 63 bits.
+    fn to_size(self) -> Option<i64>;
+}
+
+macro_rules! scalars {
+    ($($rust:ty = $ty:ident, $size:expr;)*) => {$(
+        impl sealed::SealedScalar for $rust {}
+        impl Scalar for $rust {
+            const TYPE: ScalarType = ScalarType::$ty;
+            #[inline]
+            fn to_size(self) -> Option<i64> { $size(self) }
+        }
+    )*};
+}
+
+scalars! {
+    u32 = U32, |x| Some(i64::from(x));
+    i32 = I32, |x| Some(i64::from(x));
+    u64 = U64, |x| i64::try_from(x).ok();
+    i64 = I64, |x| Some(x);
+    f32 = F32, |_| None;
+}
+
+/// Calls a generic closure-like body with the Rust type of an [`ElemType`].
+macro_rules! for_elem_type {
+    ($ty:expr, $T:ident => $body:expr) => {
+        match $ty {
+            ::kiln_spec::ElemType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ::kiln_spec::ElemType::F16 => {
+                type $T = ::half::f16;
+                $body
+            }
+            ::kiln_spec::ElemType::Bf16 => {
+                type $T = ::half::bf16;
+                $body
+            }
+            ::kiln_spec::ElemType::I32 => {
+                type $T = i32;
+                $body
+            }
+            ::kiln_spec::ElemType::U32 => {
+                type $T = u32;
+                $body
+            }
+            ::kiln_spec::ElemType::U8 => {
+                type $T = u8;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use for_elem_type;

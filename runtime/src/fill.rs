@@ -1,0 +1,282 @@
+//! Inputs, made from a seed: the same on every machine, for every device.
+
+use bytemuck::Pod;
+use kiln_spec::expr::evaluate_int;
+use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
+use thiserror::Error;
+
+use crate::element::{Element, for_elem_type};
+
+/// Why an input cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FillError {
+    /// The bound of `below(..)` has no value.
+    #[error("`#[fill(..)]` of `{argument}`: {error}")]
+    Eval {
+        /// The argument.
+        argument: String,
+        /// Why it has none.
+        error: EvalError,
+    },
+    /// The bound of `below(..)` is not positive, or beyond the element type.
+    #[error("`#[fill(below(..))]` of `{argument}` is {bound}, which is no bound for {ty}")]
+    Bound {
+        /// The argument.
+        argument: String,
+        /// The bound.
+        bound: i128,
+        /// The type of its elements.
+        ty: ElemType,
+    },
+    /// A range without values.
+    #[error("`#[fill(uniform({low}, {high}))]` of `{argument}` has no values of {ty}")]
+    Empty {
+        /// The argument.
+        argument: String,
+        /// Lower bound, as text.
+        low: String,
+        /// Upper bound, as text.
+        high: String,
+        /// The type of its elements.
+        ty: ElemType,
+    },
+}
+
+/// The bytes of a slice of `len` elements, as `#[fill(..)]` declares them.
+///
+/// # Errors
+/// When the declaration has no values for this problem or type.
+pub fn fill(
+    slice: &SliceArg,
+    ty: ElemType,
+    len: usize,
+    problem: &Problem,
+    seed: u64,
+) -> Result<Vec<u8>, FillError> {
+    let random = || Random::new(seed, &slice.name);
+    for_elem_type!(ty, T => {
+        let elements: Vec<T> = match &slice.fill {
+            Fill::Constant(value) => vec![T::from_f64(*value); len],
+            Fill::Iota => (0..len).map(|i| T::from_f64(i as f64)).collect(),
+            Fill::Uniform { low, high } => uniform(slice, *low, *high, len, random())?,
+            Fill::Below(bound) => {
+                let bound = below_bound(slice, bound, ty, problem)?;
+                random().whole::<T>(0, bound, len)
+            }
+        };
+        Ok(bytes_of(&elements))
+    })
+}
+
+/// The bytes of elements.
+fn bytes_of<T: Pod>(elements: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(elements).to_vec()
+}
+
+fn below_bound(
+    slice: &SliceArg,
+    bound: &kiln_spec::Expr,
+    ty: ElemType,
+    problem: &Problem,
+) -> Result<i64, FillError> {
+    let bound = evaluate_int(bound, problem).map_err(|error| FillError::Eval {
+        argument: slice.name.clone(),
+        error,
+    })?;
+    match i64::try_from(bound) {
+        Ok(whole) if whole > 0 && bound - 1 <= largest_whole(ty) => Ok(whole),
+        _ => Err(FillError::Bound {
+            argument: slice.name.clone(),
+            bound,
+            ty,
+        }),
+    }
+}
+
+/// The largest whole number up to which a type holds every whole number.
+fn largest_whole(ty: ElemType) -> i128 {
+    match ty {
+        ElemType::F32 => 1 << 24,
+        ElemType::F16 => 1 << 11,
+        ElemType::Bf16 => 1 << 8,
+        ElemType::I32 => i128::from(i32::MAX),
+        ElemType::U32 => i128::from(u32::MAX),
+        ElemType::U8 => i128::from(u8::MAX),
+    }
+}
+
+fn uniform<T: Element>(
+    slice: &SliceArg,
+    low: f64,
+    high: f64,
+    len: usize,
+    mut random: Random,
+) -> Result<Vec<T>, FillError> {
+    let empty = || FillError::Empty {
+        argument: slice.name.clone(),
+        low: low.to_string(),
+        high: high.to_string(),
+        ty: T::TYPE,
+    };
+    if T::TYPE.is_float() {
+        if !(low < high) {
+            return Err(empty());
+        }
+        return Ok(random.real(low, high, len));
+    }
+    let (first, end) = (low.ceil() as i64, high.ceil() as i64);
+    let holds = |x: i64| T::from_f64(x as f64).to_f64() == x as f64;
+    if first >= end || !holds(first) || !holds(end - 1) {
+        return Err(empty());
+    }
+    Ok(random.whole(first, end, len))
+}
+
+/// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
+struct Random {
+    words: blake3::OutputReader,
+    block: [u8; 4096],
+    used: usize,
+}
+
+impl Random {
+    fn new(seed: u64, argument: &str) -> Random {
+        let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
+        hasher.update(&seed.to_le_bytes());
+        hasher.update(argument.as_bytes());
+        Random {
+            words: hasher.finalize_xof(),
+            block: [0; 4096],
+            used: 4096,
+        }
+    }
+
+    fn word(&mut self) -> u32 {
+        if self.used == self.block.len() {
+            self.words.fill(&mut self.block);
+            self.used = 0;
+        }
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.block[self.used..self.used + 4]);
+        self.used += 4;
+        u32::from_le_bytes(word)
+    }
+
+    /// Uniform over `[low, high)`.
+    fn real<T: Element>(&mut self, low: f64, high: f64, len: usize) -> Vec<T> {
+        let step = (high - low) / (f64::from(u32::MAX) + 1.0);
+        let draw = |_| {
+            let value = T::from_f64(low + step * f64::from(self.word()));
+            // Rounding to a short type can reach the upper bound, which is excluded.
+            if value.to_f64() < high {
+                value
+            } else {
+                T::from_f64(low)
+            }
+        };
+        (0..len).map(draw).collect()
+    }
+
+    /// Uniform over the whole numbers from `first` up to `end`.
+    fn whole<T: Element>(&mut self, first: i64, end: i64, len: usize) -> Vec<T> {
+        let range = (end - first) as u64;
+        let draw = |_| {
+            let offset = (u64::from(self.word()) * range.min(1 << 32)) >> 32;
+            T::from_f64((first + offset as i64) as f64)
+        };
+        (0..len).map(draw).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_spec::{Access, ElemRef, Expr, ProblemValue};
+
+    use super::*;
+
+    fn slice(name: &str, fill: Fill) -> SliceArg {
+        SliceArg {
+            name: name.into(),
+            elem: ElemRef::Fixed(ElemType::F32),
+            access: Access::In,
+            len: Expr::Int(8),
+            fill,
+            align: None,
+            tolerance: None,
+        }
+    }
+
+    fn problem() -> Problem {
+        Problem::new([("n".into(), ProblemValue::Size(100))])
+    }
+
+    fn values<T: Element>(fill_as: Fill, len: usize, seed: u64) -> Vec<T> {
+        let bytes = fill(&slice("a", fill_as), T::TYPE, len, &problem(), seed).unwrap();
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+
+    #[test]
+    fn the_same_seed_and_argument_give_the_same_input_and_others_do_not() {
+        let uniform = Fill::Uniform {
+            low: -1.0,
+            high: 1.0,
+        };
+        let first: Vec<f32> = values(uniform.clone(), 1000, 1);
+        assert_eq!(first, values::<f32>(uniform.clone(), 1000, 1));
+        assert_ne!(first, values::<f32>(uniform.clone(), 1000, 2));
+        let other = fill(&slice("b", uniform), ElemType::F32, 1000, &problem(), 1).unwrap();
+        assert_ne!(bytes_of(&first), other);
+    }
+
+    #[test]
+    fn uniform_stays_inside_its_bounds_and_fills_them_in_every_type() {
+        fn check<T: Element>(low: f64, high: f64) {
+            let values: Vec<T> = values(Fill::Uniform { low, high }, 20_000, 7);
+            let (mut least, mut most) = (f64::MAX, f64::MIN);
+            for value in values {
+                assert!((low..high).contains(&value.to_f64()), "{value:?}");
+                least = least.min(value.to_f64());
+                most = most.max(value.to_f64());
+            }
+            let near = (high - low) / 50.0 + 1.0;
+            assert!(least <= low + near && most >= high - 1.0 - near);
+        }
+        check::<f32>(-1.0, 1.0);
+        check::<half::f16>(-2.0, 3.0);
+        check::<half::bf16>(0.0, 1.0);
+        check::<i32>(-5.0, 6.0);
+        check::<u8>(0.0, 256.0);
+        check::<u32>(3.0, 9.0);
+    }
+
+    #[test]
+    fn below_gives_every_whole_number_under_the_bound() {
+        let mut seen: Vec<i32> = values(Fill::Below(Expr::Name("n".into())), 5000, 3);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn iota_and_constant_are_what_they_say() {
+        assert_eq!(values::<i32>(Fill::Iota, 4, 0), [0, 1, 2, 3]);
+        assert_eq!(values::<f32>(Fill::Constant(2.5), 2, 0), [2.5, 2.5]);
+    }
+
+    #[test]
+    fn a_declaration_without_values_is_an_error() {
+        let below = slice("a", Fill::Below(Expr::Int(0)));
+        assert!(fill(&below, ElemType::I32, 1, &problem(), 0).is_err());
+        let below = slice("a", Fill::Below(Expr::Int(1000)));
+        assert!(fill(&below, ElemType::U8, 1, &problem(), 0).is_err());
+        let negative = slice(
+            "a",
+            Fill::Uniform {
+                low: -1.0,
+                high: 1.0,
+            },
+        );
+        assert!(fill(&negative, ElemType::U32, 1, &problem(), 0).is_err());
+    }
+}

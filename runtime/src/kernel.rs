@@ -1,0 +1,382 @@
+//! The [`Kernel`] static that `#[tuned_kernel]` generates: everything a program carries of one kernel.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use kiln_spec::expr::evaluate_bool;
+use kiln_spec::plan::LaunchScope;
+use kiln_spec::{
+    Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, KernelSpec, LaunchPlan,
+    ParamValue, Problem, ProblemValue,
+};
+
+use crate::__private::LaunchCall;
+use crate::prepare::PreparedTable;
+use crate::reference::ReferenceCall;
+use crate::select::Choice;
+
+/// How good the evidence behind a baked row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Evidence {
+    /// Confirmed against the baseline on the device itself.
+    Proven,
+    /// Taken from trials that were recorded elsewhere.
+    Replayed,
+    /// Derived from compile-time facts; never run.
+    Predicted,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Evidence::Proven => "proven",
+            Evidence::Replayed => "replayed",
+            Evidence::Predicted => "predicted",
+        })
+    }
+}
+
+/// The device a baked row was tuned on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowDevice {
+    /// Its backend.
+    pub backend: Backend,
+    /// Its architecture.
+    pub arch: &'static str,
+    /// Its product name.
+    pub name: &'static str,
+}
+
+impl fmt::Display for RowDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.backend, self.arch, self.name)
+    }
+}
+
+impl From<RowDevice> for DeviceKey {
+    fn from(device: RowDevice) -> DeviceKey {
+        DeviceKey {
+            backend: device.backend,
+            arch: device.arch.into(),
+            name: device.name.into(),
+        }
+    }
+}
+
+/// The value of a tunable parameter, as generated code writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstValue {
+    /// An integer.
+    Int(i64),
+    /// A truth value.
+    Bool(bool),
+    /// A named choice.
+    Choice(&'static str),
+}
+
+/// The value of a problem dimension, as generated code writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstDimension {
+    /// A size.
+    Size(i64),
+    /// An element type.
+    Type(ElemType),
+}
+
+/// One baked config, as the generated const table holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BakedRow {
+    /// The device it was tuned on.
+    pub device: RowDevice,
+    /// The problem it was tuned for: a value for each dimension, in declared order.
+    pub problem: &'static [ConstDimension],
+    /// A value for each tunable parameter, in declared order.
+    pub config: &'static [ConstValue],
+    /// The symbols of its release entry.
+    pub symbols: ConstSymbols,
+    /// Its launch plan for its own problem.
+    pub plan: LaunchPlan,
+    /// How good its evidence is.
+    pub evidence: Evidence,
+    /// An image compiled ahead, so that no compiler is needed on its own device.
+    pub image: Option<ConstImage>,
+}
+
+/// An embedded image.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ConstImage {
+    /// The target it was compiled for.
+    pub target: &'static str,
+    /// The image itself.
+    pub bytes: &'static [u8],
+}
+
+impl fmt::Debug for ConstImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes for {}", self.bytes.len(), self.target)
+    }
+}
+
+/// The symbol of one release entry in each dialect it can be generated in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstSymbols {
+    /// For the cpu device (and the fake one).
+    pub cpu: &'static str,
+    /// For CUDA.
+    pub cuda: &'static str,
+    /// For HIP.
+    pub hip: &'static str,
+}
+
+impl ConstSymbols {
+    /// The symbol for a backend.
+    pub fn of(&self, backend: Backend) -> &'static str {
+        match backend {
+            Backend::Cpu | Backend::Fake => self.cpu,
+            Backend::Cuda => self.cuda,
+            Backend::Hip => self.hip,
+        }
+    }
+}
+
+/// A plain-Rust reference, behind one signature for all kernels.
+pub type ReferenceFn = fn(&mut ReferenceCall);
+
+/// The generated launch function, behind one signature for all kernels.
+pub type LaunchFn = fn(&mut LaunchCall<'_>) -> Result<(), crate::LaunchError>;
+
+/// What generated code gives a [`Kernel`].
+#[derive(Clone, Copy, Debug)]
+pub struct KernelParts {
+    /// The kernel's name.
+    pub name: &'static str,
+    /// The package that declares it.
+    pub package: &'static str,
+    /// Canonical JSON of its spec.
+    pub spec_json: &'static str,
+    /// The expanded source: the `.cu` and everything it includes.
+    pub source: &'static str,
+    /// The baked rows, sorted as in the table.
+    pub rows: &'static [BakedRow],
+    /// The symbols of the baseline's release entry, for each combination of element types: the last type
+    /// parameter varies fastest, each in declared order.
+    pub baseline_symbols: &'static [ConstSymbols],
+    /// Evidence beside `proven` that the author accepts.
+    pub accepted: &'static [Evidence],
+    /// The plain-Rust reference, if there is one.
+    pub reference: Option<ReferenceFn>,
+    /// The launch function.
+    pub launch: LaunchFn,
+}
+
+/// One tuned kernel of this program: spec, source, baked rows and reference.
+///
+/// Generated as `<name>::KERNEL`; what it has loaded stays loaded for the rest of the process.
+pub struct Kernel {
+    parts: KernelParts,
+    spec: OnceLock<KernelSpec>,
+    prepared: PreparedTable,
+}
+
+impl Kernel {
+    /// A kernel of generated parts.
+    #[doc(hidden)]
+    pub const fn new(parts: KernelParts) -> Kernel {
+        Kernel {
+            parts,
+            spec: OnceLock::new(),
+            prepared: PreparedTable::new(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.parts.name
+    }
+
+    /// The package that declares it.
+    pub fn package(&self) -> &'static str {
+        self.parts.package
+    }
+
+    /// What its author declared.
+    pub fn spec(&self) -> &KernelSpec {
+        self.spec.get_or_init(|| {
+            KernelSpec::from_json(self.parts.spec_json)
+                .expect("the spec that the macro embedded should decode")
+        })
+    }
+
+    /// The canonical JSON of [`Self::spec`].
+    pub fn spec_json(&self) -> &'static str {
+        self.parts.spec_json
+    }
+
+    /// The expanded source: the `.cu` and everything it includes.
+    pub fn source(&self) -> &'static str {
+        self.parts.source
+    }
+
+    /// The baked rows.
+    pub fn rows(&self) -> &'static [BakedRow] {
+        self.parts.rows
+    }
+
+    /// The plain-Rust reference, if the spec names one.
+    pub fn reference(&self) -> Option<ReferenceFn> {
+        self.parts.reference
+    }
+
+    /// Whether rows of this evidence are selected.
+    pub fn accepts(&self, evidence: Evidence) -> bool {
+        evidence == Evidence::Proven || self.parts.accepted.contains(&evidence)
+    }
+
+    /// The generated launch function.
+    pub(crate) fn launch_fn(&self) -> LaunchFn {
+        self.parts.launch
+    }
+
+    pub(crate) fn prepared(&self) -> &PreparedTable {
+        &self.prepared
+    }
+
+    /// The `__global__` function of a choice.
+    pub fn entry(&self, choice: Choice) -> &str {
+        match choice {
+            Choice::Baseline => &self.spec().baseline.entry,
+            Choice::Row(_) => &self.spec().entry,
+        }
+    }
+
+    /// The symbol of a choice's release entry on a backend, as generated code states it; `problem` gives
+    /// the type parameters their types.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn symbol(&self, choice: Choice, backend: Backend, problem: &Problem) -> &'static str {
+        let symbols = match choice {
+            Choice::Baseline => &self.parts.baseline_symbols[self.type_combination(problem)],
+            Choice::Row(row) => &self.rows()[row].symbols,
+        };
+        symbols.of(backend)
+    }
+
+    /// How many combinations of element types there are: 1 without type parameters.
+    pub(crate) fn type_combinations(&self) -> usize {
+        self.spec()
+            .types
+            .iter()
+            .map(|ty| ty.choices.len())
+            .product()
+    }
+
+    /// The number of a problem's combination of element types; the last type parameter varies fastest.
+    pub(crate) fn type_combination(&self, problem: &Problem) -> usize {
+        self.spec().types.iter().fold(0, |number, param| {
+            let place = param
+                .choices
+                .iter()
+                .position(|choice| problem.get(&param.name) == Some(ProblemValue::Type(*choice)));
+            number * param.choices.len() + place.unwrap_or(0)
+        })
+    }
+
+    /// The config of a choice.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn config(&self, choice: Choice) -> Config {
+        let Choice::Row(row) = choice else {
+            return self.spec().baseline.config.clone();
+        };
+        let params = self.spec().params.iter();
+        Config::new(params.zip(self.rows()[row].config).map(|(param, value)| {
+            let value = match *value {
+                ConstValue::Int(x) => ParamValue::Int(x),
+                ConstValue::Bool(x) => ParamValue::Bool(x),
+                ConstValue::Choice(x) => ParamValue::Choice(x.into()),
+            };
+            (param.name.clone(), value)
+        }))
+    }
+
+    /// Hash of the config of a choice: what its receipts report.
+    pub fn config_hash(&self, choice: Choice) -> ConfigHash {
+        self.config(choice).hash()
+    }
+
+    /// The problem a row was tuned for.
+    pub fn row_problem(&self, row: &BakedRow) -> Problem {
+        let values = row.problem.iter().map(|value| match *value {
+            ConstDimension::Size(x) => ProblemValue::Size(x),
+            ConstDimension::Type(ty) => ProblemValue::Type(ty),
+        });
+        self.problem_of(values)
+    }
+
+    /// The problem of these values, one for each dimension in declared order.
+    pub fn problem_of(&self, values: impl IntoIterator<Item = ProblemValue>) -> Problem {
+        let first = self.spec().problems.first();
+        let names = first.into_iter().flat_map(Problem::iter);
+        Problem::new(
+            names
+                .zip(values)
+                .map(|((name, _), value)| (name.clone(), value)),
+        )
+    }
+
+    /// The plan of a choice for a problem.
+    ///
+    /// # Errors
+    /// When the problem has no plan: an extent is zero, or beyond 32 bits.
+    pub fn plan(
+        &self,
+        choice: Choice,
+        problem: &Problem,
+        limits: &DeviceLimits,
+    ) -> Result<LaunchPlan, kiln_spec::PlanError> {
+        match choice {
+            Choice::Baseline => self.spec().baseline_plan(problem, Some(limits)),
+            Choice::Row(_) => self
+                .spec()
+                .plan(&self.config(choice), problem, Some(limits)),
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel")
+            .field("name", &self.parts.name)
+            .field("package", &self.parts.package)
+            .field("rows", &self.parts.rows.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a config of a kernel cannot be launched for a problem on a device; `None` where it can.
+pub fn why_invalid(
+    spec: &KernelSpec,
+    config: &Config,
+    problem: &Problem,
+    limits: &DeviceLimits,
+) -> Option<String> {
+    let scope = LaunchScope {
+        config,
+        problem,
+        limits: Some(limits),
+        spec,
+    };
+    for constraint in &spec.constraints {
+        match evaluate_bool(&constraint.expr, &scope) {
+            Ok(true) => {}
+            Ok(false) => return Some(format!("`{}` is false", constraint.expr)),
+            Err(error) => return Some(error.to_string()),
+        }
+    }
+    let plan = spec.plan(config, problem, Some(limits));
+    plan.and_then(|plan| plan.check(limits))
+        .err()
+        .map(|error| error.to_string())
+}

@@ -1,0 +1,355 @@
+//! The one launch call: what every generated launch function ends in.
+//!
+//! Before anything runs it checks what the spec can state: lengths, alignments, the device of each slice,
+//! the launch plan against the device's limits. What it cannot check (that the kernel stays inside those
+//! lengths, that its signature is the declared one on this device) the author vouches for with the
+//! `unsafe` of the `unsafe extern "C"` block.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::thread::LocalKey;
+
+use kiln_spec::expr::evaluate_int;
+use kiln_spec::plan::LaunchScope;
+use kiln_spec::{ArgSpec, Config, ElemType, LaunchPlan, Problem, ProblemValue, SliceArg};
+
+use crate::buffer::RawSlice;
+use crate::device::{DeviceError, Function, KernelArgs};
+use crate::element::Scalar;
+use crate::kernel::Kernel;
+use crate::launch_error::{LaunchCause, LaunchError};
+use crate::memo::{Memo, Resolved, SliceNeeds};
+use crate::prepare::Prepared;
+use crate::select::{Forced, LaunchRecord, Selection};
+use crate::stream::Stream;
+
+// Device addresses travel as 64-bit values where kernels expect pointers.
+const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
+
+/// What a problem size becomes that is beyond 63 bits: never memoised, always refused.
+const BEYOND: i64 = i64::MIN;
+
+/// A problem dimension of a scalar argument.
+#[inline]
+pub fn size<T: Scalar>(value: T) -> i64 {
+    value.to_size().unwrap_or(BEYOND)
+}
+
+/// A problem dimension of a type parameter.
+#[inline]
+pub const fn type_code(ty: ElemType) -> i64 {
+    ty as i64
+}
+
+/// A pointer to the value of one kernel argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Arg<'a>(*const c_void, PhantomData<&'a ()>);
+
+impl<'a> Arg<'a> {
+    /// The place of the last argument, which only receipt entries have.
+    pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
+
+    /// A scalar, passed by value.
+    #[inline]
+    pub fn scalar<T: Scalar>(value: &'a T) -> Arg<'a> {
+        Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A slice, passed as its address.
+    #[inline]
+    pub fn slice(slice: &'a RawSlice) -> Arg<'a> {
+        Arg((&raw const slice.address).cast(), PhantomData)
+    }
+}
+
+/// Launches a kernel: select (or take from the memo), check, launch.
+///
+/// `dims` are the problem's dimensions in declared order, `slices` the slice arguments in order, `args` all
+/// arguments and a last place for the receipt.
+///
+/// # Errors
+/// See [`LaunchCause`].
+#[inline]
+pub fn launch<const D: usize, const S: usize, const A: usize>(
+    kernel: &'static Kernel,
+    memo: &'static LocalKey<Memo<D, S>>,
+    stream: &Stream,
+    dims: [i64; D],
+    slices: &[RawSlice; S],
+    args: [Arg<'_>; A],
+) -> Result<(), LaunchError> {
+    let device_index = stream.device_index();
+    let args = args.map(|arg| arg.0);
+    if stream.what_is_forced().is_none() {
+        let hit = memo.with(|memo| {
+            memo.find(device_index, &dims, |resolved| {
+                let fits = all_fit(&resolved.needs, slices, device_index);
+                fits.then_some((resolved.plan, resolved.prepared))
+            })
+        });
+        if let Some(Some((plan, prepared))) = hit {
+            return call(stream, &prepared.release, &plan, &args[..A - 1])
+                .map_err(|error| LaunchError::new(kernel.name(), error));
+        }
+    }
+    launch_unmemoised(kernel, memo, stream, dims, slices, args)
+        .map_err(|cause| LaunchError::new(kernel.name(), cause))
+}
+
+#[inline]
+fn all_fit<const S: usize>(
+    needs: &[SliceNeeds; S],
+    slices: &[RawSlice; S],
+    device_index: u32,
+) -> bool {
+    let mut fit = true;
+    for (need, slice) in needs.iter().zip(slices) {
+        fit &= slice.len == need.len;
+        fit &= slice.address & need.align_mask == 0;
+        fit &= slice.device_index == device_index;
+    }
+    fit
+}
+
+#[cold]
+#[inline(never)]
+fn launch_unmemoised<const D: usize, const S: usize, const A: usize>(
+    kernel: &'static Kernel,
+    memo: &'static LocalKey<Memo<D, S>>,
+    stream: &Stream,
+    dims: [i64; D],
+    slices: &[RawSlice; S],
+    mut args: [*const c_void; A],
+) -> Result<(), LaunchCause> {
+    let problem = problem_of(kernel, &dims)?;
+    let forced = stream
+        .what_is_forced()
+        .and_then(|forced| Some((forced, forced.choice_for(kernel)?)));
+    let selection = match forced {
+        Some((_, choice)) => Selection::Forced { choice },
+        None => kernel.selection(&**stream.device(), &problem),
+    };
+    let (plan, prepared, needs) = resolve(kernel, stream, &problem, &selection)?;
+    let needs: [SliceNeeds; S] = needs.try_into().unwrap_or_else(|_| {
+        unreachable!("the spec and the generated function should have the same slices")
+    });
+    check_slices(kernel, stream, &needs, slices)?;
+    if let Some((forced, _)) = forced {
+        return launch_forced(forced, selection, stream, prepared, plan, &mut args);
+    }
+    memo.with(|memo| {
+        memo.remember(Resolved {
+            device_index: stream.device_index(),
+            dims,
+            plan,
+            prepared,
+            needs,
+        });
+    });
+    Ok(call(stream, &prepared.release, &plan, &args[..A - 1])?)
+}
+
+/// Launches the release or receipt entry, and records what was launched.
+fn launch_forced(
+    forced: &Forced,
+    selection: Selection,
+    stream: &Stream,
+    prepared: &'static Prepared,
+    plan: LaunchPlan,
+    args: &mut [*const c_void],
+) -> Result<(), LaunchCause> {
+    let slot = forced.receipt();
+    let function = match slot {
+        Some(_) => &prepared.receipt,
+        None => &prepared.release,
+    };
+    forced.record(LaunchRecord {
+        selection,
+        symbol: function.symbol().into(),
+        plan,
+    });
+    let (receipt, release_args) = args
+        .split_last_mut()
+        .expect("a generated function should leave room for the receipt argument");
+    match &slot {
+        Some(slot) => {
+            *receipt = (&raw const slot.address).cast();
+            Ok(call(stream, function, &plan, args)?)
+        }
+        None => Ok(call(stream, function, &plan, release_args)?),
+    }
+}
+
+/// The launch itself.
+#[inline]
+fn call(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[*const c_void],
+) -> Result<(), DeviceError> {
+    // SAFETY: every pointer was made by `Arg` from a value that the generated function holds until this
+    // returns, one for each parameter in declared order, of the declared type (the macro compares the
+    // declaration with the kernel's signature). Slices are borrowed, mutably where the kernel writes, and
+    // were checked to be of this device and of the declared length; what the kernel does inside and
+    // beyond them the author of its `unsafe extern` block vouches for. Freeing device memory waits for
+    // the work queued on it, so a slice outlives the launch.
+    let args = unsafe { KernelArgs::new(args) };
+    stream
+        .device()
+        .launch(stream.handle(), function, plan, args)
+}
+
+/// The problem of a launch function's dimensions.
+fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
+    let first = &kernel.spec().problems[0];
+    let mut values = Vec::with_capacity(dims.len());
+    for ((name, declared), &dim) in first.iter().zip(dims) {
+        values.push(match declared {
+            ProblemValue::Type(_) => {
+                let ty = ElemType::ALL.iter().find(|ty| type_code(**ty) == dim);
+                ProblemValue::Type(*ty.expect("a type dimension should hold a type's code"))
+            }
+            ProblemValue::Size(_) if dim == BEYOND => {
+                let argument = name.to_string();
+                return Err(LaunchCause::SizeTooLarge { argument });
+            }
+            ProblemValue::Size(_) => ProblemValue::Size(dim),
+        });
+    }
+    Ok(kernel.problem_of(values))
+}
+
+/// The plan, the loaded entries and the needs of every slice.
+fn resolve(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    problem: &Problem,
+    selection: &Selection,
+) -> Result<(LaunchPlan, &'static Prepared, Vec<SliceNeeds>), LaunchCause> {
+    let limits = &stream.device().info().limits;
+    let choice = selection.choice();
+    let config = kernel.config(choice);
+    let needs = kernel
+        .spec()
+        .slices()
+        .map(|slice| slice_needs(kernel, slice, &config, problem))
+        .collect::<Result<_, _>>()?;
+    let plan = kernel.plan(choice, problem, limits)?;
+    plan.check(limits)?;
+    let device = &**stream.device();
+    let prepared = kernel.prepared().get(kernel, device, choice, problem)?;
+    Ok((plan, prepared, needs))
+}
+
+fn slice_needs(
+    kernel: &'static Kernel,
+    slice: &SliceArg,
+    config: &Config,
+    problem: &Problem,
+) -> Result<SliceNeeds, LaunchCause> {
+    let spec = kernel.spec();
+    let len = spec.slice_len(&slice.len, problem)?;
+    let bytes = spec.elem_type(slice, problem).map_or(1, ElemType::bytes) as i128;
+    let elements = match &slice.align {
+        None => 1,
+        Some(align) => {
+            let scope = LaunchScope {
+                config,
+                problem,
+                limits: None,
+                spec,
+            };
+            evaluate_int(align, &scope).map_err(|error| LaunchCause::Eval {
+                argument: slice.name.clone(),
+                error,
+            })?
+        }
+    };
+    let bytes = elements.saturating_mul(bytes);
+    match u64::try_from(bytes) {
+        Ok(align) if align.is_power_of_two() => Ok(SliceNeeds {
+            len,
+            align_mask: align - 1,
+        }),
+        _ => Err(LaunchCause::BadAlignment {
+            argument: slice.name.clone(),
+            align: slice
+                .align
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            bytes,
+        }),
+    }
+}
+
+fn check_slices(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    needs: &[SliceNeeds],
+    slices: &[RawSlice],
+) -> Result<(), LaunchCause> {
+    let device_index = stream.device_index();
+    for ((declared, need), slice) in kernel.spec().slices().zip(needs).zip(slices) {
+        let argument = || declared.name.clone();
+        if slice.device_index != device_index {
+            return Err(LaunchCause::OtherDevice {
+                argument: argument(),
+                expected: device_index,
+                found: slice.device_index,
+            });
+        }
+        if slice.len != need.len {
+            return Err(LaunchCause::Length {
+                argument: argument(),
+                len: declared.len.to_string(),
+                expected: need.len,
+                found: slice.len,
+            });
+        }
+        if slice.address & need.align_mask != 0 {
+            return Err(LaunchCause::Alignment {
+                argument: argument(),
+                address: slice.address,
+                align_bytes: need.align_mask + 1,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The number of slice arguments before an argument: where its slice is among the slices.
+pub(crate) fn slice_position(args: &[ArgSpec], argument: usize) -> usize {
+    args[..argument]
+        .iter()
+        .filter(|arg| matches!(arg, ArgSpec::Slice(_)))
+        .count()
+}
+
+/// Launches an entry on arguments that a [`crate::rig::Rig`] holds, outside any launch function.
+pub(crate) fn launch_held(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[Arg<'_>],
+) -> Result<(), DeviceError> {
+    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    call(stream, function, plan, &args)
+}
+
+/// As [`launch_held`], `launches` times on the device's own clock; gives nanoseconds for all together.
+pub(crate) fn time_held(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[Arg<'_>],
+    launches: u32,
+) -> Result<u64, DeviceError> {
+    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for
+    // each parameter in declared order, of the declared type and length.
+    let args = unsafe { KernelArgs::new(&args) };
+    let device = stream.device();
+    device.time(stream.handle(), function, plan, args, launches)
+}

@@ -1,0 +1,239 @@
+//! From a choice to functions that can be launched: image or compile, load, look up; once per device.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use kiln_spec::codegen::{CodegenError, Target, TranslationUnit};
+use kiln_spec::source::{SourceError, SourceScan, SourceText};
+use kiln_spec::{Backend, Config, Problem};
+use thiserror::Error;
+
+use crate::artifacts::ArtifactCache;
+use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
+use crate::device::{Device, DeviceError, Function};
+use crate::kernel::Kernel;
+use crate::select::Choice;
+
+/// Why an entry cannot be launched on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// The embedded source cannot be scanned.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// No translation unit can be generated.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// The generated entry is not the one that was baked.
+    #[error(
+        "the entry generated for {choice} is `{generated}`, but `{baked}` was baked\n\
+         help: the program was built with another version of Kiln than its tables; rebuild it"
+    )]
+    Symbol {
+        /// What was to be prepared.
+        choice: Choice,
+        /// The symbol generated now.
+        generated: String,
+        /// The symbol in the table.
+        baked: String,
+    },
+    /// The compiler failed.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The artifact cannot be loaded.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// The two entries of one config, loaded on one device.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The release entry: nothing added.
+    pub release: Function,
+    /// The receipt entry: the same body, and a record of what ran.
+    pub receipt: Function,
+    /// The hash in both symbols.
+    pub symbol_hash: u64,
+    /// Hash of the config.
+    pub config_hash: u64,
+}
+
+/// The compiler family whose dialect a backend's units are generated in.
+pub fn target_of(backend: Backend) -> Target {
+    match backend {
+        Backend::Cuda => Target::Cuda,
+        Backend::Hip => Target::Hip,
+        Backend::Cpu | Backend::Fake => Target::Cpu,
+    }
+}
+
+/// Compiles the unit of a config for a device, through the user's artifact cache.
+///
+/// # Errors
+/// When there is no compiler, or it fails.
+pub fn compile(
+    device: &dyn Device,
+    unit: &TranslationUnit,
+    build: BuildKind,
+) -> Result<Artifact, CompileError> {
+    let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
+    let compiler = device.compiler()?;
+    match ArtifactCache::of_user() {
+        Some(cache) => cache.compile(compiler, device.info().key.backend, &request),
+        None => compiler.compile(&request),
+    }
+}
+
+/// Loads both entries of a unit from its artifact.
+///
+/// # Errors
+/// When the artifact is for another target or lacks an entry.
+pub fn load(
+    device: &dyn Device,
+    unit: &TranslationUnit,
+    artifact: &Artifact,
+) -> Result<Prepared, DeviceError> {
+    let module = device.load(artifact)?;
+    Ok(Prepared {
+        release: Arc::clone(&module).function(unit.release.as_str())?,
+        receipt: module.function(unit.receipt.as_str())?,
+        symbol_hash: unit.symbol_hash,
+        config_hash: unit.config_hash,
+    })
+}
+
+/// Generates the unit of an entry and config for a backend.
+///
+/// `problem` gives the type parameters their types; its sizes do not matter.
+///
+/// # Errors
+/// When the source or config does not fit the spec.
+pub fn generate(
+    kernel: &Kernel,
+    entry: &str,
+    config: &Config,
+    problem: &Problem,
+    backend: Backend,
+) -> Result<TranslationUnit, PrepareError> {
+    let source = SourceText::from_expanded(kernel.source());
+    let scan = SourceScan::new(&source)?;
+    let unit = TranslationUnit::new(
+        &source,
+        &scan,
+        kernel.spec(),
+        entry,
+        config,
+        problem,
+        target_of(backend),
+    )?;
+    Ok(unit)
+}
+
+/// Generates, compiles (or takes the embedded image) and loads what a choice launches.
+fn prepare(
+    kernel: &'static Kernel,
+    device: &dyn Device,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<Prepared, PrepareError> {
+    let backend = device.info().key.backend;
+    let config = kernel.config(choice);
+    let unit = generate(kernel, kernel.entry(choice), &config, problem, backend)?;
+    let baked = kernel.symbol(choice, backend, problem);
+    if unit.release.as_str() != baked {
+        return Err(PrepareError::Symbol {
+            choice,
+            generated: unit.release.to_string(),
+            baked: baked.into(),
+        });
+    }
+    if let Some(image) = embedded(kernel, device, choice)
+        && let Ok(prepared) = load(device, &unit, &image)
+    {
+        return Ok(prepared);
+    }
+    let artifact = compile(device, &unit, BuildKind::Release)?;
+    Ok(load(device, &unit, &artifact)?)
+}
+
+/// The image that was compiled ahead for a row, if the row is one of this device's architecture.
+fn embedded(kernel: &'static Kernel, device: &dyn Device, choice: Choice) -> Option<Artifact> {
+    let Choice::Row(row) = choice else {
+        return None;
+    };
+    let row = &kernel.rows()[row];
+    let image = row.image?;
+    let key = &device.info().key;
+    let fits = row.device.backend == key.backend && row.device.arch == key.arch;
+    fits.then(|| {
+        Artifact::new(
+            key.backend,
+            image.target,
+            BuildKind::Release,
+            image.bytes,
+            String::new(),
+        )
+    })
+}
+
+/// What one kernel has loaded: a slot for every choice on every device, filled at first use.
+///
+/// Slots are found by index, without a lock; only filling one takes a lock.
+pub(crate) struct PreparedTable {
+    /// Devices by index; bucket `b` has `2^b` of them, so that no slot ever moves.
+    buckets: [OnceLock<Box<[DeviceSlots]>>; 32],
+    filling: Mutex<()>,
+}
+
+type DeviceSlots = OnceLock<Box<[OnceLock<Prepared>]>>;
+
+impl PreparedTable {
+    pub(crate) const fn new() -> PreparedTable {
+        PreparedTable {
+            buckets: [const { OnceLock::new() }; 32],
+            filling: Mutex::new(()),
+        }
+    }
+
+    /// The loaded entries of a choice on a device, prepared now if they are not yet.
+    ///
+    /// A failure is not kept: the next launch tries again.
+    pub(crate) fn get(
+        &'static self,
+        kernel: &'static Kernel,
+        device: &dyn Device,
+        choice: Choice,
+        problem: &Problem,
+    ) -> Result<&'static Prepared, PrepareError> {
+        let slot = self.slot(kernel, device.index(), choice, problem);
+        if let Some(prepared) = slot.get() {
+            return Ok(prepared);
+        }
+        let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = slot.get() {
+            return Ok(prepared);
+        }
+        let prepared = prepare(kernel, device, choice, problem)?;
+        Ok(slot.get_or_init(|| prepared))
+    }
+
+    fn slot(
+        &'static self,
+        kernel: &'static Kernel,
+        device_index: u32,
+        choice: Choice,
+        problem: &Problem,
+    ) -> &'static OnceLock<Prepared> {
+        let number = u64::from(device_index) + 1;
+        let bucket = number.ilog2() as usize;
+        let devices = self.buckets[bucket]
+            .get_or_init(|| (0..1u64 << bucket).map(|_| OnceLock::new()).collect());
+        let slots = devices[(number - (1 << bucket)) as usize].get_or_init(|| {
+            let slots = kernel.rows().len() + kernel.type_combinations();
+            (0..slots).map(|_| OnceLock::new()).collect()
+        });
+        match choice {
+            Choice::Row(row) => &slots[row],
+            Choice::Baseline => &slots[kernel.rows().len() + kernel.type_combination(problem)],
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Receipts: what the device itself wrote about one launch, and what it should have written.
+
+use std::fmt;
+
+use kiln_spec::LaunchPlan;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Bytes that a launch of a receipt entry needs for its record.
+pub const RECEIPT_BYTES: usize = 96;
+
+/// The version of the record's layout.
+pub const RECEIPT_ABI: u64 = 1;
+
+/// What the device wrote about one launch.
+///
+/// Thread 0 of block 0 writes everything but the thread count; *every* thread adds itself to that one,
+/// so a grid that ran in part shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The nonce that the host put in for this launch, copied by the device.
+    pub nonce: u64,
+    /// The hash that the launched symbol carries.
+    pub symbol_hash: u64,
+    /// Hash of the config that the entry was compiled with.
+    pub config_hash: u64,
+    /// Threads that ran.
+    pub threads: u64,
+    /// Threads of a block per axis (x, y, z).
+    pub block: [u32; 3],
+    /// Blocks per axis (x, y, z).
+    pub grid: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub dynamic_shared_bytes: u32,
+    /// Threads of a warp.
+    pub warp_size: u32,
+    /// Version of the record's layout.
+    pub abi_version: u64,
+}
+
+impl Receipt {
+    /// The record to hand to a launch: zero but for the nonce.
+    pub fn blank(nonce: u64) -> [u8; RECEIPT_BYTES] {
+        let mut record = [0; RECEIPT_BYTES];
+        record[..8].copy_from_slice(&nonce.to_le_bytes());
+        record
+    }
+
+    /// Reads a record back.
+    pub fn decode(record: &[u8; RECEIPT_BYTES]) -> Receipt {
+        let mut fields = Fields(&record[8..]);
+        Receipt {
+            nonce: fields.u64(),
+            symbol_hash: fields.u64(),
+            config_hash: fields.u64(),
+            threads: fields.u64(),
+            block: [fields.u32(), fields.u32(), fields.u32()],
+            grid: [fields.u32(), fields.u32(), fields.u32()],
+            dynamic_shared_bytes: fields.u32(),
+            warp_size: fields.u32(),
+            abi_version: fields.u64(),
+        }
+    }
+
+    /// The record a device writes for this receipt: the inverse of [`Self::decode`].
+    pub fn encode(&self, nonce_in: u64) -> [u8; RECEIPT_BYTES] {
+        let mut bytes = Vec::with_capacity(RECEIPT_BYTES);
+        for value in [
+            nonce_in,
+            self.nonce,
+            self.symbol_hash,
+            self.config_hash,
+            self.threads,
+        ] {
+            bytes.extend(value.to_le_bytes());
+        }
+        let words = self.block.iter().chain(&self.grid);
+        for value in words.chain([&self.dynamic_shared_bytes, &self.warp_size]) {
+            bytes.extend(value.to_le_bytes());
+        }
+        bytes.extend(self.abi_version.to_le_bytes());
+        bytes.resize(RECEIPT_BYTES, 0);
+        let mut record = [0; RECEIPT_BYTES];
+        record.copy_from_slice(&bytes);
+        record
+    }
+
+    /// Compares with what the launch should have written.
+    ///
+    /// # Errors
+    /// Every field that differs.
+    pub fn check(&self, expected: &ExpectedReceipt) -> Result<(), ReceiptMismatch> {
+        let plan = &expected.plan;
+        let hex = |x: u64| format!("{x:016x}");
+        let three = |x: [u32; 3]| format!("({},{},{})", x[0], x[1], x[2]);
+        let threads = plan.blocks().saturating_mul(plan.threads_per_block());
+        let fields = [
+            ("nonce", hex(expected.nonce), hex(self.nonce)),
+            (
+                "symbol hash",
+                hex(expected.symbol_hash),
+                hex(self.symbol_hash),
+            ),
+            (
+                "config hash",
+                hex(expected.config_hash),
+                hex(self.config_hash),
+            ),
+            ("block", three(plan.block), three(self.block)),
+            ("grid", three(plan.grid), three(self.grid)),
+            (
+                "dynamic shared bytes",
+                plan.shared_bytes.to_string(),
+                self.dynamic_shared_bytes.to_string(),
+            ),
+            ("threads", threads.to_string(), self.threads.to_string()),
+            (
+                "receipt version",
+                RECEIPT_ABI.to_string(),
+                self.abi_version.to_string(),
+            ),
+        ];
+        let differences: Vec<Difference> = fields
+            .into_iter()
+            .filter(|(_, expected, found)| expected != found)
+            .map(|(field, expected, found)| Difference {
+                field,
+                expected,
+                found,
+            })
+            .collect();
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(ReceiptMismatch {
+            nothing_written: *self == Receipt::default(),
+            differences,
+        })
+    }
+}
+
+/// Little-endian fields, taken from the front.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self
+            .0
+            .split_first_chunk::<N>()
+            .expect("a receipt record should be as long as its fields");
+        self.0 = rest;
+        *field
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+}
+
+/// What a launch should have written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedReceipt {
+    /// The nonce the host put in.
+    pub nonce: u64,
+    /// The hash in the symbol that was to run.
+    pub symbol_hash: u64,
+    /// Hash of the config that was to run.
+    pub config_hash: u64,
+    /// The plan it was launched with.
+    pub plan: LaunchPlan,
+}
+
+/// One field of a receipt that is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The field.
+    pub field: &'static str,
+    /// What it should be.
+    pub expected: String,
+    /// What the device wrote.
+    pub found: String,
+}
+
+/// A launch that was not the one intended.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct ReceiptMismatch {
+    /// Whether the record is untouched: no thread of a receipt entry ran.
+    pub nothing_written: bool,
+    /// The fields that differ.
+    pub differences: Vec<Difference>,
+}
+
+impl fmt::Display for ReceiptMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nothing_written {
+            return f.write_str("the device wrote no receipt: the intended entry did not run");
+        }
+        f.write_str("the receipt is not that of the intended launch")?;
+        for difference in &self.differences {
+            write!(
+                f,
+                "\n  {}: expected {}, the device reports {}",
+                difference.field, difference.expected, difference.found
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected() -> ExpectedReceipt {
+        ExpectedReceipt {
+            nonce: 0x0102_0304_0506_0708,
+            symbol_hash: 11,
+            config_hash: 12,
+            plan: LaunchPlan {
+                grid: [4, 2, 1],
+                block: [384, 1, 1],
+                shared_bytes: 1024,
+            },
+        }
+    }
+
+    fn honest(expected: &ExpectedReceipt) -> Receipt {
+        Receipt {
+            nonce: expected.nonce,
+            symbol_hash: expected.symbol_hash,
+            config_hash: expected.config_hash,
+            threads: 8 * 384,
+            block: expected.plan.block,
+            grid: expected.plan.grid,
+            dynamic_shared_bytes: expected.plan.shared_bytes,
+            warp_size: 32,
+            abi_version: RECEIPT_ABI,
+        }
+    }
+
+    #[test]
+    fn a_record_reads_back_as_the_receipt_that_wrote_it() {
+        let receipt = honest(&expected());
+        assert_eq!(Receipt::decode(&receipt.encode(7)), receipt);
+        assert_eq!(receipt.encode(7)[..8], 7u64.to_le_bytes());
+    }
+
+    #[test]
+    fn every_field_alone_makes_a_mismatch_that_names_it() {
+        let expected = expected();
+        assert_eq!(honest(&expected).check(&expected), Ok(()));
+        let changes: [(&str, fn(&mut Receipt)); 8] = [
+            ("nonce", |r| r.nonce += 1),
+            ("symbol hash", |r| r.symbol_hash += 1),
+            ("config hash", |r| r.config_hash += 1),
+            ("block", |r| r.block = [128, 1, 1]),
+            ("grid", |r| r.grid = [2, 4, 1]),
+            ("dynamic shared bytes", |r| r.dynamic_shared_bytes = 0),
+            ("threads", |r| r.threads -= 1),
+            ("receipt version", |r| r.abi_version = 2),
+        ];
+        for (field, change) in changes {
+            let mut receipt = honest(&expected);
+            change(&mut receipt);
+            let mismatch = receipt.check(&expected).unwrap_err();
+            let fields: Vec<_> = mismatch.differences.iter().map(|d| d.field).collect();
+            assert_eq!(fields, [field]);
+            assert!(mismatch.to_string().contains(field), "{mismatch}");
+        }
+    }
+
+    #[test]
+    fn an_untouched_record_says_that_nothing_ran() {
+        let record = Receipt::blank(expected().nonce);
+        let mismatch = Receipt::decode(&record).check(&expected()).unwrap_err();
+        assert!(mismatch.nothing_written);
+    }
+}

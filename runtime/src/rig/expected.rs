@@ -1,0 +1,118 @@
+//! Expected outputs, and the file they are kept in.
+
+use std::collections::BTreeMap;
+
+use kiln_spec::{ElemType, KernelSpec, Problem};
+use thiserror::Error;
+
+use crate::kernel::ReferenceFn;
+use crate::reference::{DataError, ReferenceCall, Wide, make_data};
+
+/// A file that holds no expected outputs.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("a file of expected outputs is damaged: {what}")]
+pub struct ExpectedError {
+    /// What is wrong with it.
+    what: &'static str,
+}
+
+/// The expected outputs of one launch, by argument.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expected(BTreeMap<usize, Wide>);
+
+impl Expected {
+    /// What a plain-Rust reference says.
+    ///
+    /// # Errors
+    /// When the data cannot be made for this problem.
+    pub fn by_reference(
+        reference: ReferenceFn,
+        spec: &KernelSpec,
+        problem: &Problem,
+        seed: u64,
+    ) -> Result<Expected, DataError> {
+        let mut call = ReferenceCall::new(spec, problem, make_data(spec, problem, seed)?);
+        reference(&mut call);
+        let output = |argument: usize| Some((argument, call.output(argument)?.clone()));
+        Ok(Expected((0..spec.args.len()).filter_map(output).collect()))
+    }
+
+    /// Adds an output.
+    pub fn insert(&mut self, argument: usize, output: Wide) {
+        self.0.insert(argument, output);
+    }
+
+    /// The expected output of an argument.
+    pub fn output(&self, argument: usize) -> Option<&Wide> {
+        self.0.get(&argument)
+    }
+
+    /// The bytes of a file: for each output its argument, type, length and values, then a checksum.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (&argument, output) in &self.0 {
+            let values = output.to_f64s();
+            bytes.push(u8::try_from(argument).unwrap_or(u8::MAX));
+            bytes.push(output.elem_type() as u8);
+            bytes.extend((values.len() as u64).to_le_bytes());
+            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        let sum = blake3::hash(&bytes);
+        bytes.extend(&sum.as_bytes()[..16]);
+        bytes
+    }
+
+    /// Reads back what [`Self::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When a byte is not as it was written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Expected, ExpectedError> {
+        let damaged = |what| ExpectedError { what };
+        let (mut rest, sum) = bytes.split_at_checked(bytes.len().wrapping_sub(16)).ok_or(damaged("too short"))?;
+        if blake3::hash(rest).as_bytes()[..16] != *sum {
+            return Err(damaged("its checksum is wrong"));
+        }
+        let mut expected = Expected::default();
+        while let Some((head, body)) = rest.split_at_checked(10) {
+            let ty = ElemType::ALL.iter().find(|ty| **ty as u8 == head[1]).ok_or(damaged("an unknown type"))?;
+            let mut len = [0; 8];
+            len.copy_from_slice(&head[2..]);
+            let len = usize::try_from(u64::from_le_bytes(len)).ok().and_then(|len| len.checked_mul(8));
+            let (values, behind) = len.and_then(|len| body.split_at_checked(len)).ok_or(damaged("too short"))?;
+            expected.insert(head[0].into(), wide(*ty, &bytemuck::pod_collect_to_vec(values)));
+            rest = behind;
+        }
+        Ok(expected)
+    }
+}
+
+fn wide(ty: ElemType, values: &[f64]) -> Wide {
+    match ty {
+        ElemType::F32 => Wide::F32(values.to_vec()),
+        ElemType::F16 => Wide::F16(values.to_vec()),
+        ElemType::Bf16 => Wide::Bf16(values.to_vec()),
+        ElemType::I32 => Wide::I32(values.iter().map(|&x| x as i32).collect()),
+        ElemType::U32 => Wide::U32(values.iter().map(|&x| x as u32).collect()),
+        ElemType::U8 => Wide::U8(values.iter().map(|&x| x as u8).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectations_come_back_from_their_file_and_damage_is_noticed() {
+        let mut expected = Expected::default();
+        expected.insert(3, Wide::F32(vec![1.5, -2.0]));
+        expected.insert(4, Wide::U8(vec![1, 2, 255]));
+        let bytes = expected.to_bytes();
+        assert_eq!(Expected::from_bytes(&bytes), Ok(expected));
+        for byte in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[byte] ^= 1;
+            assert!(Expected::from_bytes(&damaged).is_err());
+        }
+        assert!(Expected::from_bytes(&[]).is_err());
+    }
+}

@@ -1,0 +1,313 @@
+//! Rigs: the data of one kernel on one problem, set up so that every wrong write shows.
+//!
+//! Inputs are made from a seed as the spec declares, outputs are poisoned before each launch, and every
+//! buffer lies either between guard zones of a known pattern or against inaccessible memory. It is how `tune`
+//! verifies and times candidates inside its worker processes.
+
+mod expected;
+
+use std::sync::Arc;
+
+use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, SliceArg};
+use thiserror::Error;
+
+use crate::buffer::RawSlice;
+use crate::compare::{MaxError, compare};
+use crate::device::{Allocation, DeviceError, Function};
+use crate::launch::{Arg, launch_held, time_held};
+use crate::receipt::{RECEIPT_BYTES, Receipt};
+use crate::reference::{ArgData, DataError, make_data};
+use crate::stream::Stream;
+
+pub use expected::{Expected, ExpectedError};
+
+/// Bytes of a guard zone, before and behind each buffer.
+const GUARD_BYTES: usize = 1024;
+/// What guard zones hold.
+const GUARD: u8 = 0xA5;
+/// What outputs hold before a launch: NaN in every real type.
+const POISON: u8 = 0xFF;
+/// Every buffer starts at a multiple of this many bytes.
+const ALIGN: usize = 256;
+/// As [`ALIGN`], for buffers against inaccessible memory: the widest vector load.
+const GUARDED_ALIGN: usize = 32;
+
+/// How a rig lays out its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Between guard zones that are looked at after each launch.
+    Zones,
+    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` where the device has no
+    /// such memory.
+    Fences,
+    /// Tight: for timing.
+    Plain,
+}
+
+/// What is wrong with a launch.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RigError {
+    /// The device refused, or reported a fault.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The data cannot be made.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// An output is beyond its tolerance.
+    #[error("{0}")]
+    Incorrect(MaxError),
+    /// An output holds NaN or infinity where the reference is finite.
+    #[error("`{output}`[{index}] is no finite number, the reference is")]
+    NotANumber {
+        /// The output.
+        output: String,
+        /// The element.
+        index: u64,
+    },
+    /// A guard zone was written.
+    #[error("the kernel wrote outside `{argument}`")]
+    GuardHit {
+        /// The argument.
+        argument: String,
+    },
+    /// An input was written.
+    #[error("the kernel wrote its input `{argument}`")]
+    InputChanged {
+        /// The argument.
+        argument: String,
+    },
+    /// The expected outputs are of another problem.
+    #[error("there is no expected output for `{argument}` of {len} elements")]
+    NoExpectation {
+        /// The argument.
+        argument: String,
+        /// Its length.
+        len: usize,
+    },
+}
+
+/// One argument in place.
+#[derive(Debug)]
+enum Held {
+    /// The value, in memory of its own so that its address is stable.
+    Scalar(Box<[u64; 1]>),
+    Slice(Box<HeldSlice>),
+}
+
+#[derive(Debug)]
+struct HeldSlice {
+    spec: SliceArg,
+    ty: ElemType,
+    initial: Vec<u8>,
+    memory: Box<dyn Allocation>,
+    /// Bytes of the zone before the elements; the zone behind has the same.
+    zone: usize,
+    raw: RawSlice,
+}
+
+/// The data of one kernel on one problem, on a device.
+#[derive(Debug)]
+pub struct Rig {
+    stream: Stream,
+    spec: Arc<KernelSpec>,
+    args: Vec<Held>,
+    receipt: Box<dyn Allocation>,
+    receipt_address: RawSlice,
+}
+
+impl Rig {
+    /// Makes the data and copies it to the device; outputs are poisoned.
+    ///
+    /// # Errors
+    /// When the data has no values for this problem, or there is no room on the device.
+    pub fn new(
+        stream: &Stream,
+        spec: &Arc<KernelSpec>,
+        problem: &Problem,
+        seed: u64,
+        layout: Layout,
+    ) -> Result<Rig, RigError> {
+        let data = make_data(spec, problem, seed)?;
+        let held = spec.args.iter().zip(data).map(|(arg, data)| match (arg, data) {
+            (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
+                let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+                let slice = HeldSlice::new(stream, slice, ty, bytes, layout)?;
+                Ok(Held::Slice(Box::new(slice)))
+            }
+            (_, data) => Ok(Held::Scalar(Box::new([word(data.bytes())]))),
+        });
+        let args = held.collect::<Result<Vec<_>, RigError>>()?;
+        let receipt = stream.device().alloc(RECEIPT_BYTES, ALIGN)?;
+        let receipt_address = RawSlice { address: receipt.address(), len: 1, device_index: stream.device_index() };
+        let rig = Rig { stream: stream.clone(), spec: spec.clone(), args, receipt, receipt_address };
+        rig.reset()?;
+        Ok(rig)
+    }
+
+    /// Poisons outputs, restores in-out arguments, and redraws the guard zones.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn reset(&self) -> Result<(), RigError> {
+        self.slices().try_for_each(|slice| slice.reset(&self.stream))
+    }
+
+    /// Launches a release entry once and waits for it.
+    ///
+    /// # Errors
+    /// When the device refuses or the kernel faults.
+    pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
+        launch_held(&self.stream, function, plan, &self.arguments())?;
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// Launches a receipt entry once and gives what the device wrote.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn launch_for_receipt(&self, function: &Function, plan: &LaunchPlan, nonce: u64) -> Result<Receipt, RigError> {
+        let handle = self.stream.handle();
+        self.receipt.write(handle, 0, &Receipt::blank(nonce))?;
+        let mut args = self.arguments();
+        args.push(Arg::slice(&self.receipt_address));
+        launch_held(&self.stream, function, plan, &args)?;
+        self.stream.synchronize()?;
+        let mut record = [0; RECEIPT_BYTES];
+        self.receipt.read(handle, 0, &mut record)?;
+        Ok(Receipt::decode(&record))
+    }
+
+    /// Launches a release entry `launches` times back to back; nanoseconds for all together, on the device's own
+    /// clock.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn time(&self, function: &Function, plan: &LaunchPlan, launches: u32) -> Result<u64, RigError> {
+        Ok(time_held(&self.stream, function, plan, &self.arguments(), launches)?)
+    }
+
+    /// Looks at every buffer after a launch: guard zones whole, inputs unchanged, outputs as expected. Gives the
+    /// largest error as a fraction of its bound.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self, expected: &Expected) -> Result<f64, RigError> {
+        let mut worst = 0.0_f64;
+        for (argument, held) in self.args.iter().enumerate() {
+            let Held::Slice(slice) = held else { continue };
+            let bytes = slice.read(&self.stream)?;
+            if slice.spec.access == Access::In {
+                if bytes != slice.initial {
+                    return Err(RigError::InputChanged { argument: slice.spec.name.clone() });
+                }
+                continue;
+            }
+            worst = worst.max(slice.compare(&bytes, expected.output(argument), &self.spec)?);
+        }
+        Ok(worst)
+    }
+
+    /// What the outputs hold now, as expectations of others: for kernels whose reference is an entry.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn outputs(&self) -> Result<Expected, RigError> {
+        let mut expected = Expected::default();
+        for (argument, held) in self.args.iter().enumerate() {
+            if let Held::Slice(slice) = held
+                && slice.spec.access != Access::In
+            {
+                let bytes = slice.read(&self.stream)?;
+                expected.insert(argument, crate::reference::Wide::of_bytes(slice.ty, &bytes));
+            }
+        }
+        Ok(expected)
+    }
+
+    fn slices(&self) -> impl Iterator<Item = &HeldSlice> {
+        self.args.iter().filter_map(|held| match held {
+            Held::Slice(slice) => Some(&**slice),
+            Held::Scalar(_) => None,
+        })
+    }
+
+    fn arguments(&self) -> Vec<Arg<'_>> {
+        let argument = |held| match held {
+            &Held::Scalar(ref word) => Arg::scalar(&word[0]),
+            &Held::Slice(ref slice) => Arg::slice(&slice.raw),
+        };
+        self.args.iter().map(argument).collect()
+    }
+}
+
+impl HeldSlice {
+    fn new(stream: &Stream, spec: &SliceArg, ty: ElemType, initial: Vec<u8>, layout: Layout) -> Result<HeldSlice, RigError> {
+        let device = stream.device();
+        let len = (initial.len() / ty.bytes()) as u64;
+        let fenced = match layout {
+            Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
+            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported { what: "fences".into() }),
+        };
+        let (memory, zone) = match fenced {
+            Ok(memory) => (memory, 0),
+            Err(DeviceError::Unsupported { .. }) => {
+                let zone = if layout == Layout::Plain { 0 } else { GUARD_BYTES };
+                (device.alloc((initial.len() + 2 * zone).max(1), ALIGN)?, zone)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let raw = RawSlice { address: memory.address() + zone as u64, len, device_index: stream.device_index() };
+        Ok(HeldSlice { spec: spec.clone(), ty, initial, memory, zone, raw })
+    }
+
+    fn reset(&self, stream: &Stream) -> Result<(), RigError> {
+        let (handle, bytes) = (stream.handle(), self.initial.len());
+        if self.zone > 0 {
+            self.memory.fill(handle, 0, self.zone, GUARD)?;
+            self.memory.fill(handle, self.zone + bytes, self.zone, GUARD)?;
+        }
+        match self.spec.access {
+            _ if bytes == 0 => {}
+            Access::Out => self.memory.fill(handle, self.zone, bytes, POISON)?,
+            Access::In | Access::InOut => self.memory.write(handle, self.zone, &self.initial)?,
+        }
+        Ok(())
+    }
+
+    /// The elements, after looking at the guard zones.
+    fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
+        let mut all = vec![0; self.initial.len() + 2 * self.zone];
+        if !all.is_empty() {
+            self.memory.read(stream.handle(), 0, &mut all)?;
+        }
+        let elements = self.zone..self.zone + self.initial.len();
+        let whole = |zone: &[u8]| zone.iter().all(|&byte| byte == GUARD);
+        if !whole(&all[..elements.start]) || !whole(&all[elements.end..]) {
+            return Err(RigError::GuardHit { argument: self.spec.name.clone() });
+        }
+        Ok(all[elements].to_vec())
+    }
+
+    fn compare(&self, bytes: &[u8], expected: Option<&crate::reference::Wide>, spec: &KernelSpec) -> Result<f64, RigError> {
+        let len = self.initial.len() / self.ty.bytes();
+        let fits = |want: &&crate::reference::Wide| want.elem_type() == self.ty && want.len() == len;
+        let name = &self.spec.name;
+        let want = expected.filter(fits).ok_or_else(|| RigError::NoExpectation { argument: name.clone(), len })?;
+        match compare(name, bytes, want, &spec.tolerance_of(&self.spec)) {
+            None => Ok(0.0),
+            Some(worst) if worst.passes() => Ok(worst.ratio()),
+            Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {
+                Err(RigError::NotANumber { output: name.clone(), index: worst.index })
+            }
+            Some(worst) => Err(RigError::Incorrect(worst)),
+        }
+    }
+}
+
+/// A scalar's bytes at the start of a word, as its address is handed to the launch.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(word)
+}

@@ -1,0 +1,341 @@
+//! Selection: which baked row (or the baseline) a launch uses.
+//!
+//! In this order: a row of exactly this device and problem; of this problem on another device of the same
+//! backend and architecture; of the nearest tuned problem, if its config is valid here; the baseline.
+//! A config of another vendor or architecture is never used, nor one that cannot be launched here.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use kiln_spec::{Config, DeviceKey, LaunchPlan, Problem};
+
+use crate::device::{Device, DeviceInfo};
+use crate::kernel::{BakedRow, Evidence, Kernel};
+
+/// One of the things a kernel can be launched as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// The baseline.
+    Baseline,
+    /// The baked row of this number, as in [`Kernel::rows`].
+    Row(usize),
+}
+
+/// What a launch function launches for a device and a problem, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Selection {
+    /// The row baked for exactly this device and problem.
+    Exact {
+        /// The row's number.
+        row: usize,
+    },
+    /// The row baked for exactly this problem on another device of the same architecture.
+    SameArchitecture {
+        /// The row's number.
+        row: usize,
+    },
+    /// The row of the nearest tuned problem.
+    Nearest {
+        /// The row's number.
+        row: usize,
+        /// Whether it was tuned on this very device, or on another of the same architecture.
+        same_device: bool,
+        /// How far that problem is: the sum over the sizes of |log2(tuned / wanted)|.
+        distance: f64,
+    },
+    /// The baseline.
+    Baseline {
+        /// Why no row is used.
+        reason: BaselineReason,
+    },
+    /// What the caller forced, whatever the device is.
+    Forced {
+        /// What was forced.
+        choice: Choice,
+    },
+}
+
+/// Why the baseline is launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaselineReason {
+    /// No row was baked for any device.
+    NothingBaked,
+    /// No row was baked for this backend and architecture.
+    NoRowForDevice,
+    /// There are rows for this architecture, but none for the element types of this problem.
+    NoRowForTypes,
+    /// Rows were baked for this architecture, but none can be launched for this problem here.
+    NoValidRow {
+        /// The row that was nearest.
+        row: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Selection {
+    /// What is launched.
+    pub fn choice(&self) -> Choice {
+        match self {
+            Selection::Exact { row }
+            | Selection::SameArchitecture { row }
+            | Selection::Nearest { row, .. } => Choice::Row(*row),
+            Selection::Baseline { .. } => Choice::Baseline,
+            Selection::Forced { choice } => *choice,
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::Baseline => f.write_str("baseline"),
+            Choice::Row(row) => write!(f, "baked row {row}"),
+        }
+    }
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Selection::Exact { row } => write!(f, "baked row {row}: this device and problem"),
+            Selection::SameArchitecture { row } => {
+                write!(f, "baked row {row}: this problem, same architecture")
+            }
+            Selection::Nearest {
+                row,
+                same_device,
+                distance,
+            } => {
+                let device = if *same_device {
+                    "this device"
+                } else {
+                    "same architecture"
+                };
+                write!(
+                    f,
+                    "baked row {row}: nearest tuned problem (log2 distance {distance:.2}), {device}"
+                )
+            }
+            Selection::Baseline { reason } => write!(f, "baseline: {reason}"),
+            Selection::Forced { choice } => write!(f, "{choice}: forced"),
+        }
+    }
+}
+
+impl fmt::Display for BaselineReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaselineReason::NothingBaked => f.write_str("nothing is baked for this kernel"),
+            BaselineReason::NoRowForDevice => {
+                f.write_str("nothing is baked for this device or its architecture")
+            }
+            BaselineReason::NoRowForTypes => {
+                f.write_str("nothing is baked for these element types")
+            }
+            BaselineReason::NoValidRow { row, why } => {
+                write!(f, "baked row {row} cannot be launched here: {why}")
+            }
+        }
+    }
+}
+
+/// What launch functions launch on a stream made by [`crate::Stream::forced`], instead of selecting.
+#[derive(Debug)]
+pub struct Forced {
+    kernel: &'static Kernel,
+    choice: Choice,
+    receipt: Option<ReceiptSlot>,
+    launched: Mutex<Vec<LaunchRecord>>,
+}
+
+/// Where a receipt entry writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReceiptSlot {
+    /// The address of the record, as kernels see it.
+    pub(crate) address: u64,
+}
+
+/// What a launch function did on a forcing stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchRecord {
+    /// What it launched, and why.
+    pub selection: Selection,
+    /// The symbol it launched.
+    pub symbol: String,
+    /// The plan it launched with.
+    pub plan: LaunchPlan,
+}
+
+impl Forced {
+    /// Launches of `kernel` launch `choice`; other kernels select as always.
+    pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
+        Forced {
+            kernel,
+            choice,
+            receipt: None,
+            launched: Mutex::default(),
+        }
+    }
+
+    /// As [`Self::new`], through the receipt entry, which writes its record to a device address.
+    pub(crate) fn with_receipt(
+        kernel: &'static Kernel,
+        choice: Choice,
+        slot: ReceiptSlot,
+    ) -> Forced {
+        Forced {
+            receipt: Some(slot),
+            ..Forced::new(kernel, choice)
+        }
+    }
+
+    /// What is forced for a kernel, if it is this one's.
+    pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
+        std::ptr::eq(self.kernel, kernel).then_some(self.choice)
+    }
+
+    pub(crate) fn receipt(&self) -> Option<ReceiptSlot> {
+        self.receipt
+    }
+
+    pub(crate) fn record(&self, record: LaunchRecord) {
+        self.launched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(record);
+    }
+
+    /// Takes the records of the launches so far.
+    pub fn take_launched(&self) -> Vec<LaunchRecord> {
+        let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut launched)
+    }
+}
+
+/// Selects for a device and a problem.
+pub(crate) fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
+    let baseline = |reason| Selection::Baseline { reason };
+    if kernel.rows().is_empty() {
+        return baseline(BaselineReason::NothingBaked);
+    }
+    let candidates = candidates(kernel, &device.key, problem);
+    let Some(first) = candidates.first() else {
+        let any = usable(kernel).any(|(_, row)| same_arch(row, &device.key));
+        return baseline(if any {
+            BaselineReason::NoRowForTypes
+        } else {
+            BaselineReason::NoRowForDevice
+        });
+    };
+    let mut why_first = None;
+    for candidate in &candidates {
+        match why_not(kernel, candidate.row, device, problem) {
+            None => return candidate.selection(),
+            Some(why) => {
+                why_first.get_or_insert(why);
+            }
+        }
+    }
+    baseline(BaselineReason::NoValidRow {
+        row: first.row,
+        why: why_first.unwrap_or_default(),
+    })
+}
+
+/// A row that may be used, with how well it fits.
+struct Candidate {
+    row: usize,
+    same_device: bool,
+    distance: f64,
+}
+
+impl Candidate {
+    /// Exact problems before near ones, this device before others, then by distance.
+    fn rank(&self) -> (bool, bool, f64) {
+        (self.distance > 0.0, !self.same_device, self.distance)
+    }
+
+    fn selection(&self) -> Selection {
+        let (row, same_device, distance) = (self.row, self.same_device, self.distance);
+        match (distance > 0.0, same_device) {
+            (false, true) => Selection::Exact { row },
+            (false, false) => Selection::SameArchitecture { row },
+            (true, _) => Selection::Nearest {
+                row,
+                same_device,
+                distance,
+            },
+        }
+    }
+}
+
+/// The rows whose evidence the author accepts.
+fn usable(kernel: &'static Kernel) -> impl Iterator<Item = (usize, &'static BakedRow)> {
+    kernel
+        .rows()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.evidence == Evidence::Proven || kernel.accepts(row.evidence))
+}
+
+fn same_arch(row: &BakedRow, key: &DeviceKey) -> bool {
+    row.device.backend == key.backend && row.device.arch == key.arch
+}
+
+/// Rows of the same backend and architecture whose element types are the problem's, best first.
+fn candidates(kernel: &'static Kernel, key: &DeviceKey, problem: &Problem) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = usable(kernel)
+        .filter(|(_, row)| same_arch(row, key))
+        .filter_map(|(number, row)| {
+            Some(Candidate {
+                row: number,
+                same_device: row.device.name == key.name,
+                distance: distance(&kernel.row_problem(row), problem)?,
+            })
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        a.rank()
+            .partial_cmp(&b.rank())
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    found
+}
+
+/// The sum over the sizes of |log2(tuned / wanted)|; `None` where the element types differ.
+fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
+    use kiln_spec::ProblemValue::{Size, Type};
+    let log = |x: i64| (x.max(1) as f64).log2();
+    tuned
+        .iter()
+        .zip(wanted.iter())
+        .try_fold(0.0, |sum, ((_, tuned), (_, wanted))| {
+            match (tuned, wanted) {
+                (Size(a), Size(b)) if a == b => Some(sum),
+                // Two sizes that differ are never at distance 0, however large they are.
+                (Size(a), Size(b)) => Some(sum + (log(a) - log(b)).abs().max(f64::EPSILON)),
+                (Type(a), Type(b)) => (a == b).then_some(sum),
+                _ => None,
+            }
+        })
+}
+
+/// Why a row cannot be launched for a problem on a device.
+fn why_not(
+    kernel: &'static Kernel,
+    row: usize,
+    device: &DeviceInfo,
+    problem: &Problem,
+) -> Option<String> {
+    let config: Config = kernel.config(Choice::Row(row));
+    crate::kernel::why_invalid(kernel.spec(), &config, problem, &device.limits)
+}
+
+impl Kernel {
+    /// What a launch function launches on a device for a problem, and why.
+    pub fn selection(&'static self, device: &dyn Device, problem: &Problem) -> Selection {
+        select(self, device.info(), problem)
+    }
+}
