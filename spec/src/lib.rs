@@ -9,10 +9,14 @@
 pub mod codegen;
 pub mod config;
 pub mod device;
+#[cfg(feature = "parse")]
+pub mod diagnostic;
 pub mod expr;
 pub mod hash;
 pub mod limits;
 pub mod model;
+#[cfg(feature = "parse")]
+pub mod parse;
 pub mod plan;
 pub mod problem;
 pub mod source;

@@ -102,8 +102,8 @@ impl BinaryOp {
     }
 }
 
-/// A function of the expression language. All take integers; the first argument may be written as
-/// a receiver: `n.div_ceil(BLOCK)` is `div_ceil(n, BLOCK)`.
+/// A function of the expression language. The first argument may be written as a receiver:
+/// `n.div_ceil(BLOCK)` is `div_ceil(n, BLOCK)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Function {
     /// The smaller of two or more.
@@ -114,15 +114,18 @@ pub enum Function {
     DivCeil,
     /// The smallest power of two not below a positive argument.
     NextPowerOfTwo,
+    /// The bytes of one element of a type: `size_of(T)`.
+    SizeOf,
 }
 
 impl Function {
     /// Every function.
-    pub const ALL: [Function; 4] = [
+    pub const ALL: [Function; 5] = [
         Function::Min,
         Function::Max,
         Function::DivCeil,
         Function::NextPowerOfTwo,
+        Function::SizeOf,
     ];
 
     /// Its name as written.
@@ -132,6 +135,7 @@ impl Function {
             Function::Max => "max",
             Function::DivCeil => "div_ceil",
             Function::NextPowerOfTwo => "next_power_of_two",
+            Function::SizeOf => "size_of",
         }
     }
 
@@ -147,12 +151,26 @@ impl Function {
         match self {
             Function::Min | Function::Max => arguments >= 2,
             Function::DivCeil => arguments == 2,
-            Function::NextPowerOfTwo => arguments == 1,
+            Function::NextPowerOfTwo | Function::SizeOf => arguments == 1,
         }
     }
 }
 
 impl Expr {
+    /// How deep an expression may nest. Deeper ones are refused by the grammar, so that neither the
+    /// JSON reader (128 levels) nor the call stack decides.
+    pub const MAX_DEPTH: usize = 40;
+
+    /// Levels of nesting; 1 for a literal or name.
+    pub fn depth(&self) -> usize {
+        1 + match self {
+            Expr::Int(_) | Expr::Bool(_) | Expr::Name(_) | Expr::Device(_) => 0,
+            Expr::Unary(_, x) => x.depth(),
+            Expr::Binary(_, x, y) => x.depth().max(y.depth()),
+            Expr::Call(_, arguments) => arguments.iter().map(Expr::depth).max().unwrap_or(0),
+        }
+    }
+
     /// Calls `visit` on this expression and everything inside it.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
         visit(self);

@@ -2,8 +2,10 @@
 
 use thiserror::Error;
 
+use super::arithmetic::{self, Fault, IntResult};
 use super::{BinaryOp, Expr, Function, UnaryOp, Value};
 use crate::limits::{DeviceLimit, DeviceLimits};
+use crate::model::ElemType;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -133,6 +135,9 @@ pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> 
 
 /// The truth of a constraint where some names or the device may be unknown.
 ///
+/// A known truth is that of every completion of the scope that gives the constraint a value at all (a
+/// completion may still divide by zero in a part that did not decide).
+///
 /// # Errors
 /// When it has no value for another reason than an unknown.
 pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
@@ -162,7 +167,11 @@ fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, E
 
 fn binary(expr: &Expr, op: BinaryOp, x: Value, y: Value) -> Result<Value, EvalError> {
     match (&x, &y) {
-        (Value::Int(x), Value::Int(y)) => integers(expr, op, *x, *y),
+        (Value::Int(x), Value::Int(y)) => match arithmetic::integers(op, *x, *y) {
+            Ok(IntResult::Int(x)) => Ok(Value::Int(x)),
+            Ok(IntResult::Bool(x)) => Ok(Value::Bool(x)),
+            Err(why) => Err(fault(expr, why)),
+        },
         (Value::Bool(_), Value::Bool(_)) | (Value::Name(_), Value::Name(_)) => match op {
             BinaryOp::Eq => Ok(Value::Bool(x == y)),
             BinaryOp::Ne => Ok(Value::Bool(x != y)),
@@ -173,66 +182,54 @@ fn binary(expr: &Expr, op: BinaryOp, x: Value, y: Value) -> Result<Value, EvalEr
     }
 }
 
-fn integers(expr: &Expr, op: BinaryOp, x: i128, y: i128) -> Result<Value, EvalError> {
-    let zero = || EvalError::DivisionByZero(expr.to_string());
-    let result = match op {
-        BinaryOp::Add => x.checked_add(y),
-        BinaryOp::Sub => x.checked_sub(y),
-        BinaryOp::Mul => x.checked_mul(y),
-        BinaryOp::Div if y == 0 => return Err(zero()),
-        BinaryOp::Rem if y == 0 => return Err(zero()),
-        BinaryOp::Div => x.checked_div(y),
-        BinaryOp::Rem => x.checked_rem(y),
-        BinaryOp::Eq => return Ok(Value::Bool(x == y)),
-        BinaryOp::Ne => return Ok(Value::Bool(x != y)),
-        BinaryOp::Lt => return Ok(Value::Bool(x < y)),
-        BinaryOp::Le => return Ok(Value::Bool(x <= y)),
-        BinaryOp::Gt => return Ok(Value::Bool(x > y)),
-        BinaryOp::Ge => return Ok(Value::Bool(x >= y)),
-        BinaryOp::And | BinaryOp::Or => return Err(kind(expr, "truth values", &Value::Int(x))),
-    };
-    result
-        .map(Value::Int)
-        .ok_or_else(|| EvalError::Overflow(expr.to_string()))
-}
-
 fn call(
     expr: &Expr,
     function: Function,
     arguments: &[Expr],
     scope: &dyn Scope,
 ) -> Result<Value, EvalError> {
-    let domain = |reason| EvalError::Domain {
-        expr: expr.to_string(),
-        reason,
-    };
     if !function.accepts(arguments.len()) {
-        return Err(domain("wrong number of arguments"));
+        return Err(fault(expr, Fault::Domain("wrong number of arguments")));
     }
-    let values = arguments
-        .iter()
-        .map(|x| evaluate_int(x, scope))
-        .collect::<Result<Vec<_>, _>>()?;
-    let result = match function {
-        Function::Min => values.iter().copied().min(),
-        Function::Max => values.iter().copied().max(),
-        Function::DivCeil if values[1] == 0 => {
-            return Err(EvalError::DivisionByZero(expr.to_string()));
-        }
-        Function::DivCeil if values[0] < 0 || values[1] < 0 => {
-            return Err(domain("div_ceil takes non-negative integers"));
-        }
-        Function::DivCeil => Some(values[0] / values[1] + i128::from(values[0] % values[1] != 0)),
-        Function::NextPowerOfTwo if values[0] < 1 => {
-            return Err(domain("next_power_of_two takes a positive integer"));
-        }
-        Function::NextPowerOfTwo => (values[0] as u128)
-            .checked_next_power_of_two()
-            .and_then(|power| i128::try_from(power).ok()),
-    };
-    result
-        .map(Value::Int)
-        .ok_or_else(|| EvalError::Overflow(expr.to_string()))
+    let first = &arguments[0];
+    if function == Function::SizeOf {
+        return size_of(expr, first, scope);
+    }
+    let mut result = evaluate_int(first, scope)?;
+    if function == Function::NextPowerOfTwo {
+        result = arithmetic::next_power_of_two(result).map_err(|f| fault(expr, f))?;
+    }
+    for argument in &arguments[1..] {
+        let next = evaluate_int(argument, scope)?;
+        result = arithmetic::call_pair(function, result, next).map_err(|f| fault(expr, f))?;
+    }
+    Ok(Value::Int(result))
+}
+
+/// `size_of(T)`: the bytes of an element type.
+fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
+    match evaluate(argument, scope)? {
+        Value::Name(name) => match ElemType::from_name(&name) {
+            Some(ty) => Ok(Value::Int(ty.bytes() as i128)),
+            None => Err(fault(expr, Fault::Domain(NO_ELEMENT_TYPE))),
+        },
+        other => Err(kind(expr, "an element type", &other)),
+    }
+}
+
+/// What `size_of` says of anything else.
+pub(crate) const NO_ELEMENT_TYPE: &str = "size_of takes an element type";
+
+fn fault(expr: &Expr, fault: Fault) -> EvalError {
+    match fault {
+        Fault::Overflow => EvalError::Overflow(expr.to_string()),
+        Fault::DivisionByZero => EvalError::DivisionByZero(expr.to_string()),
+        Fault::Domain(reason) => EvalError::Domain {
+            expr: expr.to_string(),
+            reason,
+        },
+        Fault::Kind => kind(expr, "truth values", &Value::Int(0)),
+    }
 }
 
 fn kind(expr: &Expr, expected: &'static str, found: &Value) -> EvalError {

@@ -18,6 +18,10 @@ fn print(expr: &Expr, outer: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Expr::Bool(x) => x.fmt(f),
         Expr::Name(name) => f.write_str(name),
         Expr::Device(limit) => write!(f, "device.{}", limit.name()),
+        // Without the parentheses this would read back as a negative literal.
+        Expr::Unary(UnaryOp::Neg, x) if matches!(**x, Expr::Int(value) if value >= 0) => {
+            write!(f, "-({x})")
+        }
         Expr::Unary(op, x) => {
             f.write_str(match op {
                 UnaryOp::Neg => "-",
@@ -49,7 +53,7 @@ fn print_binary(
     let strength = op.precedence();
     // Comparisons do not chain in Rust's grammar, so both of their sides bind tighter.
     let comparison = strength == BinaryOp::Eq.precedence();
-    let parenthesised = strength < outer || (comparison && strength == outer);
+    let parenthesised = strength < outer;
     if parenthesised {
         f.write_str("(")?;
     }

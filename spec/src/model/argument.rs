@@ -85,6 +85,13 @@ pub enum Access {
     InOut,
 }
 
+impl Access {
+    /// Whether the kernel writes it.
+    pub fn is_output(self) -> bool {
+        self != Access::In
+    }
+}
+
 /// How a slice is filled, from a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fill {

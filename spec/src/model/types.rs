@@ -82,11 +82,32 @@ impl ElemType {
     pub fn is_float(self) -> bool {
         matches!(self, ElemType::F32 | ElemType::F16 | ElemType::Bf16)
     }
+
+    /// Smallest and largest value of an integer type.
+    pub fn integer_range(self) -> Option<(f64, f64)> {
+        match self {
+            ElemType::F32 | ElemType::F16 | ElemType::Bf16 => None,
+            ElemType::I32 => Some((i32::MIN.into(), i32::MAX.into())),
+            ElemType::U32 => Some((0.0, u32::MAX.into())),
+            ElemType::U8 => Some((0.0, u8::MAX.into())),
+        }
+    }
 }
 
 impl ScalarType {
     /// Whether it can be a problem size.
     pub fn is_integer(self) -> bool {
         !matches!(self, ScalarType::F32)
+    }
+
+    /// Whether it is an integer type that can hold a value.
+    pub fn holds(self, value: i64) -> bool {
+        match self {
+            ScalarType::U32 => u32::try_from(value).is_ok(),
+            ScalarType::I32 => i32::try_from(value).is_ok(),
+            ScalarType::U64 => value >= 0,
+            ScalarType::I64 => true,
+            ScalarType::F32 => false,
+        }
     }
 }

@@ -1,0 +1,338 @@
+//! The items between the parentheses of `#[tuned_kernel(..)]`, in any order.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+
+use super::SpannedExpr;
+use super::declaration::{
+    Axis, BaselineDecl, GeometryDecl, KernelAttr, Name, ReferenceDecl, Spanned,
+};
+use super::expression::{error, error_at};
+use super::values::{Assign, list};
+use crate::config::ParamValue;
+use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange, nearest};
+use crate::model::Tolerance;
+
+/// Every item, with the form it has.
+const ITEMS: &[(&str, &str)] = &[
+    ("source", "source = \"gemm.cu\""),
+    ("entry", "entry = \"gemm_tiled\""),
+    ("types", "types(T in [f32, f16])"),
+    ("params", "params(BLOCK in [64, 128])"),
+    ("where", "where(BLOCK <= device.max_threads_per_block)"),
+    ("baseline", "baseline(BLOCK = 64)"),
+    ("grid", "grid(n.div_ceil(BLOCK))"),
+    ("block", "block(BLOCK)"),
+    ("shared", "shared(4 * BLOCK)"),
+    ("problems", "problems((n = 4096))"),
+    ("verify", "verify((n = 100))"),
+    ("work", "work(flops = n, bytes = 8 * n)"),
+    ("tolerance", "tolerance(relative = 1e-5)"),
+    ("reference", "reference = path::to::function"),
+];
+
+/// One item: its keyword and what follows.
+struct Item {
+    keyword: syn::Ident,
+    body: Body,
+    span: SpanRange,
+}
+
+enum Body {
+    /// `keyword = tokens`.
+    Value(TokenStream),
+    /// `keyword(tokens)`.
+    List(TokenStream),
+}
+
+impl KernelAttr {
+    /// Reads the attribute's tokens. Mistakes in several items are all reported.
+    pub fn parse(tokens: TokenStream) -> (KernelAttr, Diagnostics) {
+        let mut attr = KernelAttr::default();
+        let mut diagnostics = Diagnostics::new();
+        let mut seen: Vec<String> = Vec::new();
+        for piece in split_at_commas(tokens) {
+            let result = item.parse2(piece).and_then(|item| {
+                let keyword = item.keyword.to_string();
+                if seen.contains(&keyword) {
+                    let help = "each item is given once";
+                    return Err(error(
+                        &item.keyword,
+                        format!("`{keyword}` a second time"),
+                        help,
+                    ));
+                }
+                seen.push(keyword);
+                attr.take(item)
+            });
+            if let Err(error) = result {
+                diagnostics.push_syn(error);
+            }
+        }
+        (attr, diagnostics)
+    }
+
+    fn take(&mut self, item: Item) -> syn::Result<()> {
+        match item.keyword.to_string().as_str() {
+            "source" => self.source = Some(item.value()?),
+            "entry" => self.entry = Some(item.value()?),
+            "types" => self.types = item.list()?,
+            "params" => self.params = item.list()?,
+            "where" => self.constraints = item.list()?,
+            "problems" => self.problems = item.list()?,
+            "verify" => self.verify = item.list()?,
+            "baseline" => self.baseline = Some(item.parse_list(baseline)?),
+            "grid" => self.geometry.grid = Some(item.axes()?),
+            "block" => self.geometry.block = Some(item.axes()?),
+            "shared" => self.geometry.shared_bytes = Some(item.parse_list(SpannedExpr::parse)?),
+            "work" => (self.flops, self.bytes) = item.parse_list(work)?,
+            "tolerance" => {
+                self.tolerance = Some(Spanned {
+                    value: item.parse_list(Tolerance::parse)?,
+                    span: item.span,
+                });
+            }
+            "reference" => self.reference = Some(item.reference()?),
+            _ => return Err(item.unknown()),
+        }
+        Ok(())
+    }
+}
+
+impl Item {
+    fn form(&self) -> &'static str {
+        let form = ITEMS.iter().find(|(name, _)| self.keyword == name);
+        form.map_or("", |(_, form)| form)
+    }
+
+    fn wrong_form(&self) -> syn::Error {
+        error(
+            &self.keyword,
+            format!("`{}` is not written like this", self.keyword),
+            &format!("write `{}`", self.form()),
+        )
+    }
+
+    fn unknown(&self) -> syn::Error {
+        let name = self.keyword.to_string();
+        let help = match nearest(&name, ITEMS.iter().map(|(item, _)| *item)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "items are {}",
+                ITEMS
+                    .iter()
+                    .map(|(item, _)| *item)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        };
+        error(&self.keyword, format!("unknown item `{name}`"), &help)
+    }
+
+    fn parse_with<T>(
+        &self,
+        tokens: &TokenStream,
+        parser: fn(ParseStream) -> syn::Result<T>,
+    ) -> syn::Result<T> {
+        if tokens.is_empty() {
+            return Err(self.wrong_form());
+        }
+        // A missing token at the end has no span of its own: mark the whole item.
+        let end = self.span;
+        let parser = move |input: ParseStream| {
+            parser(input).map_err(|e| if input.is_empty() { at_end(e, end) } else { e })
+        };
+        parser.parse2(tokens.clone())
+    }
+
+    fn value<T: Parse>(&self) -> syn::Result<T> {
+        match &self.body {
+            Body::Value(tokens) => self.parse_with(tokens, T::parse),
+            Body::List(_) => Err(self.wrong_form()),
+        }
+    }
+
+    fn parse_list<T>(&self, parser: fn(ParseStream) -> syn::Result<T>) -> syn::Result<T> {
+        match &self.body {
+            Body::List(tokens) => self.parse_with(tokens, parser),
+            Body::Value(_) => Err(self.wrong_form()),
+        }
+    }
+
+    fn list<T: Parse>(&self) -> syn::Result<Vec<T>> {
+        self.parse_list(list)
+    }
+
+    fn axes(&self) -> syn::Result<Spanned<Vec<SpannedExpr>>> {
+        Ok(Spanned {
+            value: self.list()?,
+            span: self.span,
+        })
+    }
+
+    fn reference(&self) -> syn::Result<ReferenceDecl> {
+        match &self.body {
+            Body::Value(tokens) => self
+                .parse_with(tokens, syn::Path::parse_mod_style)
+                .map(ReferenceDecl::Rust),
+            Body::List(tokens) => {
+                let entry: Assign<Spanned<String>> = self.parse_with(tokens, Assign::parse)?;
+                if &*entry.name.value != "entry" {
+                    return Err(error(
+                        tokens,
+                        "unknown kind of reference",
+                        "write `reference = path::to::function` or `reference(entry = \"name\")`",
+                    ));
+                }
+                Ok(ReferenceDecl::Entry(entry.value))
+            }
+        }
+    }
+}
+
+/// Moves an error about the end of the input to a place that exists.
+fn at_end(error: syn::Error, item: SpanRange) -> syn::Error {
+    let text = error.to_string();
+    if text.starts_with("unexpected end of input") {
+        Diagnostic::new(item, text).to_syn_error()
+    } else {
+        error
+    }
+}
+
+/// `keyword = ..` or `keyword(..)`, and nothing after it.
+fn item(input: ParseStream) -> syn::Result<Item> {
+    use syn::ext::IdentExt as _;
+    let Ok(keyword) = syn::Ident::parse_any(input) else {
+        let first: TokenTree = input.parse()?;
+        let help = "items look like `source = \"..\"` or `params(..)`";
+        return Err(error(first, "expected an item", help));
+    };
+    let mut span = SpanRange::from(keyword.span());
+    let body = if input.peek(syn::Token![=]) {
+        input.parse::<syn::Token![=]>()?;
+        let tokens: TokenStream = input.parse()?;
+        if !tokens.is_empty() {
+            span = span.to(SpanRange::of(&tokens));
+        }
+        Body::Value(tokens)
+    } else if input.peek(syn::token::Paren) {
+        let group: proc_macro2::Group = input.parse()?;
+        span = span.to(group.span_close().into());
+        Body::List(group.stream())
+    } else {
+        Body::Value(TokenStream::new())
+    };
+    if !input.is_empty() {
+        let rest: TokenStream = input.parse()?;
+        let help = format!("is a comma missing after `{keyword}`?");
+        return Err(error(rest, "unexpected tokens", &help));
+    }
+    Ok(Item {
+        keyword,
+        body,
+        span,
+    })
+}
+
+/// The pieces between top-level commas; empty ones are left out.
+fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut pieces = vec![TokenStream::new()];
+    for token in tokens {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
+            // Tokens that a macro passed on come wrapped in a group without delimiters.
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+                if let Some(piece) = pieces.last_mut() {
+                    piece.extend(group.stream());
+                }
+            }
+            _ => {
+                if let Some(piece) = pieces.last_mut() {
+                    piece.extend([token]);
+                }
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// `flops = .., bytes = ..`.
+fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedExpr>)> {
+    let (mut flops, mut bytes) = (None, None);
+    for part in list::<Assign<SpannedExpr>>(input)? {
+        let slot = match &*part.name.value {
+            "flops" => &mut flops,
+            "bytes" => &mut bytes,
+            other => {
+                return Err(error_at(
+                    part.name.span.start,
+                    format!("unknown kind of work `{other}`"),
+                    "write `work(flops = .., bytes = ..)`",
+                ));
+            }
+        };
+        if slot.replace(part.value).is_some() {
+            return Err(again(&part.name));
+        }
+    }
+    Ok((flops, bytes))
+}
+
+fn again(name: &Name) -> syn::Error {
+    error_at(
+        name.span.start,
+        format!("`{}` a second time", name.value),
+        "each is given once",
+    )
+}
+
+/// `P = v, ..`, `entry = ".."`, `grid(..)`, `block(..)`, `shared(..)`.
+fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
+    let tokens: TokenStream = input.parse()?;
+    let mut baseline = BaselineDecl {
+        span: SpanRange::of(&tokens),
+        entry: None,
+        values: Vec::new(),
+        geometry: GeometryDecl::default(),
+    };
+    for piece in split_at_commas(tokens) {
+        let item = item.parse2(piece)?;
+        let geometry = &mut baseline.geometry;
+        let fresh = match item.keyword.to_string().as_str() {
+            "entry" => baseline.entry.replace(item.value()?).is_none(),
+            "grid" => geometry.grid.replace(item.axes()?).is_none(),
+            "block" => geometry.block.replace(item.axes()?).is_none(),
+            "shared" => geometry
+                .shared_bytes
+                .replace(item.parse_list(SpannedExpr::parse)?)
+                .is_none(),
+            name => {
+                let name = Spanned {
+                    value: name.into(),
+                    span: SpanRange::from(item.keyword.span()),
+                };
+                let value: Spanned<ParamValue> = item.value()?;
+                let fresh = baseline.values.iter().all(|(n, _)| n.value != name.value);
+                baseline.values.push((name, value));
+                fresh
+            }
+        };
+        if !fresh {
+            return Err(error(
+                &item.keyword,
+                format!("`{}` a second time in the baseline", item.keyword),
+                "each is given once",
+            ));
+        }
+    }
+    Ok(baseline)
+}
+
+impl Axis<ParamValue> {
+    /// Whether it has a value.
+    pub fn has(&self, value: &ParamValue) -> bool {
+        self.values.iter().any(|v| v.value == *value)
+    }
+}

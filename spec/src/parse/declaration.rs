@@ -1,0 +1,204 @@
+//! What was written, with spans: the layer between tokens and [`KernelSpec`](crate::KernelSpec).
+
+use std::sync::Arc;
+
+use super::SpannedExpr;
+use crate::config::ParamValue;
+use crate::diagnostic::SpanRange;
+use crate::model::{Access, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub span: SpanRange,
+}
+
+/// A name and where it was written.
+pub type Name = Spanned<Arc<str>>;
+
+/// Everything between the parentheses of `#[tuned_kernel(..)]`.
+#[derive(Clone, Debug, Default)]
+pub struct KernelAttr {
+    /// `source = ".."`.
+    pub source: Option<Spanned<String>>,
+    /// `entry = ".."`.
+    pub entry: Option<Spanned<String>>,
+    /// `types(..)`.
+    pub types: Vec<Axis<ElemType>>,
+    /// `params(..)`.
+    pub params: Vec<Axis<ParamValue>>,
+    /// `where(..)`.
+    pub constraints: Vec<SpannedExpr>,
+    /// `baseline(..)`.
+    pub baseline: Option<BaselineDecl>,
+    /// `grid(..)`, `block(..)`, `shared(..)`.
+    pub geometry: GeometryDecl,
+    /// `problems(..)`.
+    pub problems: Vec<ProblemDecl>,
+    /// `verify(..)`.
+    pub verify: Vec<ProblemDecl>,
+    /// `work(flops = ..)`.
+    pub flops: Option<SpannedExpr>,
+    /// `work(bytes = ..)`.
+    pub bytes: Option<SpannedExpr>,
+    /// `tolerance(..)`.
+    pub tolerance: Option<Spanned<Tolerance>>,
+    /// `reference = ..` or `reference(..)`.
+    pub reference: Option<ReferenceDecl>,
+}
+
+/// `NAME in [..]`.
+#[derive(Clone, Debug)]
+pub struct Axis<T> {
+    /// The name.
+    pub name: Name,
+    /// Its values; the values of a range share its span.
+    pub values: Vec<Spanned<T>>,
+}
+
+/// `grid(..)`, `block(..)`, `shared(..)`.
+#[derive(Clone, Debug, Default)]
+pub struct GeometryDecl {
+    /// Blocks per axis.
+    pub grid: Option<Spanned<Vec<SpannedExpr>>>,
+    /// Threads per axis.
+    pub block: Option<Spanned<Vec<SpannedExpr>>>,
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: Option<SpannedExpr>,
+}
+
+impl GeometryDecl {
+    /// Every expression.
+    pub fn exprs(&self) -> impl Iterator<Item = &SpannedExpr> {
+        let axes = self.grid.iter().chain(&self.block);
+        axes.flat_map(|axes| &axes.value).chain(&self.shared_bytes)
+    }
+}
+
+/// `baseline(..)`.
+#[derive(Clone, Debug)]
+pub struct BaselineDecl {
+    /// The whole item.
+    pub span: SpanRange,
+    /// `entry = ".."`.
+    pub entry: Option<Spanned<String>>,
+    /// `P = v`.
+    pub values: Vec<(Name, Spanned<ParamValue>)>,
+    /// Its own geometry.
+    pub geometry: GeometryDecl,
+}
+
+/// `(m = 512, n = 512)`.
+#[derive(Clone, Debug)]
+pub struct ProblemDecl {
+    /// The parentheses.
+    pub span: SpanRange,
+    /// Sizes and element types in the order written.
+    pub dims: Vec<(Name, Spanned<DimValue>)>,
+}
+
+impl ProblemDecl {
+    /// The value given to a dimension.
+    pub fn get(&self, name: &str) -> Option<&Spanned<DimValue>> {
+        let dim = self.dims.iter().find(|(dim, _)| &*dim.value == name);
+        dim.map(|(_, value)| value)
+    }
+}
+
+/// The value of a dimension, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DimValue {
+    /// A size.
+    Size(i64),
+    /// A name: an element type.
+    Name(Arc<str>),
+}
+
+/// `reference = ..`.
+#[derive(Clone, Debug)]
+pub enum ReferenceDecl {
+    /// A Rust function.
+    Rust(syn::Path),
+    /// A `__global__` function of the same source.
+    Entry(Spanned<String>),
+}
+
+/// The function declared in the foreign block.
+#[derive(Clone, Debug)]
+pub struct KernelFn {
+    /// Attributes of the block and the function (documentation, `cfg`, lints), in that order.
+    pub attrs: Vec<syn::Attribute>,
+    /// Visibility of the launch function.
+    pub vis: syn::Visibility,
+    /// Its name.
+    pub ident: syn::Ident,
+    /// Its arguments.
+    pub args: Vec<ArgDecl>,
+}
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub struct ArgDecl {
+    /// Its name.
+    pub ident: syn::Ident,
+    /// Its type, as written.
+    pub ty: SpanRange,
+    /// By value or by pointer.
+    pub kind: ArgKind,
+    /// `#[value(..)]`.
+    pub value: Option<Spanned<ScalarValue>>,
+    /// `#[len(..)]`.
+    pub len: Option<SpannedExpr>,
+    /// `#[fill(..)]`.
+    pub fill: Option<Spanned<Fill>>,
+    /// The expression of `#[fill(below(..))]`.
+    pub fill_expr: Option<SpannedExpr>,
+    /// `#[align(..)]`.
+    pub align: Option<SpannedExpr>,
+    /// `#[tolerance(..)]`.
+    pub tolerance: Option<Spanned<Tolerance>>,
+    /// `#[inout]`.
+    pub inout: Option<SpanRange>,
+}
+
+impl ArgDecl {
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.ident.to_string()
+    }
+
+    /// The type of its elements; `None` for scalars.
+    pub fn elem(&self) -> Option<&ElemRef> {
+        match &self.kind {
+            ArgKind::Scalar(_) => None,
+            ArgKind::Slice { elem, .. } => Some(elem),
+        }
+    }
+
+    /// What the kernel does with it; `None` for scalars.
+    pub fn access(&self) -> Option<Access> {
+        match self.kind {
+            ArgKind::Scalar(_) => None,
+            ArgKind::Slice { mutable: false, .. } => Some(Access::In),
+            ArgKind::Slice { .. } if self.inout.is_some() => Some(Access::InOut),
+            ArgKind::Slice { .. } => Some(Access::Out),
+        }
+    }
+}
+
+/// The type of an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// By value.
+    Scalar(ScalarType),
+    /// `&[T]` or `&mut [T]`.
+    Slice {
+        /// Whether it is `&mut`.
+        mutable: bool,
+        /// `T`: a known element type, or the name of a type parameter.
+        elem: ElemRef,
+    },
+}

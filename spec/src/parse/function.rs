@@ -1,0 +1,349 @@
+//! The `unsafe extern "C" { fn kernel(..); }` block below the attribute.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, FnArg, ForeignItem, Ident, Pat, Type};
+
+use super::SpannedExpr;
+use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
+use super::expression::{error, error_at};
+use super::values::{elem_type, list};
+use crate::diagnostic::{Diagnostics, SpanRange, nearest};
+use crate::model::{ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
+
+const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
+     #[len(n)] y: &mut [f32]); }`";
+
+/// Attributes of arguments that mean something to Kiln.
+const ARGUMENT_ATTRIBUTES: [&str; 6] = ["len", "fill", "value", "inout", "align", "tolerance"];
+
+impl KernelFn {
+    /// Reads the block. Mistakes in several arguments are all reported; `types` are the names of
+    /// type parameters.
+    ///
+    /// # Errors
+    /// When there is no function to speak of.
+    pub fn parse(item: TokenStream, types: &[&str]) -> Result<KernelFn, Diagnostics> {
+        let mut diagnostics = Diagnostics::new();
+        let block = match syn::parse2::<syn::ItemForeignMod>(item.clone()) {
+            Ok(block) => block,
+            Err(cause) => {
+                let looks_right = item.to_string().contains("extern");
+                diagnostics.push_syn(if looks_right {
+                    cause
+                } else {
+                    error(item, "a tuned kernel is declared in a foreign block", SHAPE)
+                });
+                return Err(diagnostics);
+            }
+        };
+        let mut function = match single_function(&block) {
+            Ok(function) => function.clone(),
+            Err(error) => {
+                diagnostics.push_syn(error);
+                return Err(diagnostics);
+            }
+        };
+        if let Err(error) = plain_signature(&function.sig) {
+            diagnostics.push_syn(error);
+        }
+        let mut args = Vec::new();
+        for input in &function.sig.inputs {
+            match argument(input, types) {
+                Ok(argument) => args.push(argument),
+                Err(error) => diagnostics.push_syn(error),
+            }
+        }
+        let mut attrs = block.attrs;
+        attrs.append(&mut function.attrs);
+        diagnostics.into_result(KernelFn {
+            attrs,
+            vis: function.vis,
+            ident: function.sig.ident,
+            args,
+        })
+    }
+}
+
+fn single_function(block: &syn::ItemForeignMod) -> syn::Result<&syn::ForeignItemFn> {
+    if block.unsafety.is_none() {
+        return Err(error(
+            &block.abi,
+            "the block must be `unsafe`",
+            "write `unsafe extern \"C\"`: you vouch that the source does what the spec says",
+        ));
+    }
+    if block
+        .abi
+        .name
+        .as_ref()
+        .is_none_or(|name| name.value() != "C")
+    {
+        let help = "write `unsafe extern \"C\"`";
+        return Err(error(&block.abi, "the ABI must be \"C\"", help));
+    }
+    match &block.items[..] {
+        [ForeignItem::Fn(function)] => Ok(function),
+        [ForeignItem::Fn(_), second, ..] => Err(error(
+            second,
+            "one attribute declares one kernel",
+            "give the second function a block and an attribute of its own",
+        )),
+        [other, ..] => Err(error(other, "expected a function", SHAPE)),
+        [] => Err(error(block, "the block declares no kernel", SHAPE)),
+    }
+}
+
+/// Refuses what a kernel's signature cannot have.
+fn plain_signature(sig: &syn::Signature) -> syn::Result<()> {
+    if !sig.generics.params.is_empty() {
+        return Err(error(
+            &sig.generics,
+            "a kernel has no generics of its own",
+            "declare element types in the attribute: `types(T in [f32, f16])`",
+        ));
+    }
+    if let syn::ReturnType::Type(_, ty) = &sig.output {
+        return Err(error(
+            ty,
+            "a kernel returns nothing",
+            "write results through a `&mut [T]` argument",
+        ));
+    }
+    if let Some(variadic) = &sig.variadic {
+        return Err(error(variadic, "a kernel's arguments are all named", SHAPE));
+    }
+    if !matches!(sig.safety, syn::Safety::Default) {
+        return Err(error(
+            &sig.safety,
+            "`safe` and `unsafe` do not go here",
+            "the block's `unsafe` vouches for it; the generated function is safe",
+        ));
+    }
+    Ok(())
+}
+
+fn argument(input: &FnArg, types: &[&str]) -> syn::Result<ArgDecl> {
+    let FnArg::Typed(typed) = input else {
+        return Err(error(input, "a kernel has no `self`", SHAPE));
+    };
+    let Pat::Ident(pattern) = &*typed.pat else {
+        return Err(error(&typed.pat, "expected the argument's name", SHAPE));
+    };
+    if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
+        return Err(error(pattern, "expected the argument's name alone", SHAPE));
+    }
+    let mut decl = ArgDecl {
+        ident: plain_name(&pattern.ident)?,
+        ty: SpanRange::of(&typed.ty),
+        kind: argument_type(&typed.ty, types)?,
+        value: None,
+        len: None,
+        fill: None,
+        fill_expr: None,
+        align: None,
+        tolerance: None,
+        inout: None,
+    };
+    for attribute in &typed.attrs {
+        take_attribute(&mut decl, attribute)?;
+    }
+    Ok(decl)
+}
+
+fn plain_name(ident: &Ident) -> syn::Result<Ident> {
+    let text = ident.to_string();
+    if text.starts_with("r#") || !text.is_ascii() {
+        return Err(error_at(
+            ident.span(),
+            format!("`{text}` is no name that a kernel's source can use"),
+            "use ASCII letters, digits and `_`, and no Rust keyword",
+        ));
+    }
+    Ok(ident.clone())
+}
+
+fn argument_type(ty: &Type, types: &[&str]) -> syn::Result<ArgKind> {
+    match ty {
+        Type::Group(group) => argument_type(&group.elem, types),
+        Type::Paren(paren) => argument_type(&paren.elem, types),
+        Type::Reference(reference) => match &*reference.elem {
+            Type::Slice(slice) if reference.lifetime.is_none() => Ok(ArgKind::Slice {
+                mutable: reference.mutability.is_some(),
+                elem: element(&slice.elem, types)?,
+            }),
+            _ => Err(unsupported(ty)),
+        },
+        Type::Path(path) => {
+            let ident = path.path.get_ident().ok_or_else(|| unsupported(ty))?;
+            ScalarType::from_name(&ident.to_string())
+                .map(ArgKind::Scalar)
+                .ok_or_else(|| unsupported(ty))
+        }
+        _ => Err(unsupported(ty)),
+    }
+}
+
+fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
+    let Type::Path(path) = ty else {
+        return Err(unsupported(ty));
+    };
+    // `half::f16` is `f16`; a type parameter is a bare name.
+    let Some(last) = path.path.segments.last() else {
+        return Err(unsupported(ty));
+    };
+    let name = last.ident.to_string();
+    if types.contains(&name.as_str()) && path.path.get_ident().is_some() {
+        return Ok(ElemRef::Param(name));
+    }
+    if ElemType::from_name(&name).is_none() && nearest_type(&name, types).is_none() {
+        let help = format!(
+            "element types are {}; declare others in `types({name} in [f32, f16])`",
+            ElemType::ALL
+                .iter()
+                .map(|t| t.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        return Err(error(ty, format!("unknown element type `{name}`"), &help));
+    }
+    match nearest_type(&name, types) {
+        Some(near) if ElemType::from_name(&name).is_none() => Err(error(
+            ty,
+            format!("unknown element type `{name}`"),
+            &format!("did you mean `{near}`?"),
+        )),
+        _ => elem_type(&last.ident).map(ElemRef::Fixed),
+    }
+}
+
+fn nearest_type<'a>(name: &str, types: &[&'a str]) -> Option<&'a str> {
+    nearest(name, types.iter().copied())
+}
+
+fn unsupported(ty: &Type) -> syn::Error {
+    let scalars: Vec<_> = ScalarType::ALL.iter().map(|t| t.name()).collect();
+    error(
+        ty,
+        "a kernel cannot take this type",
+        &format!(
+            "arguments are {} by value, `&[T]` and `&mut [T]`",
+            scalars.join(", ")
+        ),
+    )
+}
+
+fn take_attribute(decl: &mut ArgDecl, attribute: &Attribute) -> syn::Result<()> {
+    let name = attribute
+        .path()
+        .get_ident()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let fresh = match name.as_str() {
+        "len" => decl.len.replace(attribute.parse_args()?).is_none(),
+        "align" => decl.align.replace(attribute.parse_args()?).is_none(),
+        "value" => decl.value.replace(scalar_value(attribute)?).is_none(),
+        "inout" => {
+            attribute.meta.require_path_only()?;
+            decl.inout.replace(SpanRange::of(attribute)).is_none()
+        }
+        "tolerance" => {
+            let tolerance = Spanned {
+                value: attribute.parse_args::<Tolerance>()?,
+                span: SpanRange::of(attribute),
+            };
+            decl.tolerance.replace(tolerance).is_none()
+        }
+        "fill" => {
+            let (fill, expr) = attribute.parse_args_with(fill)?;
+            decl.fill_expr = expr;
+            let fill = Spanned {
+                value: fill,
+                span: SpanRange::of(attribute),
+            };
+            decl.fill.replace(fill).is_none()
+        }
+        "doc" | "allow" | "expect" => true,
+        _ => return Err(unknown_attribute(attribute, &name)),
+    };
+    if fresh {
+        Ok(())
+    } else {
+        let help = "each attribute is given once";
+        Err(error(attribute, format!("`#[{name}]` a second time"), help))
+    }
+}
+
+fn unknown_attribute(attribute: &Attribute, name: &str) -> syn::Error {
+    let help = match nearest(name, ARGUMENT_ATTRIBUTES) {
+        Some(near) => format!("did you mean `#[{near}(..)]`?"),
+        None => format!("arguments take {}", ARGUMENT_ATTRIBUTES.join(", ")),
+    };
+    let path = attribute.path().to_token_stream();
+    error(path, format!("unknown attribute `{name}`"), &help)
+}
+
+fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
+    let parser = |input: ParseStream| {
+        let ahead = input.fork();
+        ahead.parse::<Option<syn::Token![-]>>()?;
+        if ahead.peek(syn::LitInt) {
+            let int: Spanned<i64> = input.parse()?;
+            return Ok(Spanned {
+                value: ScalarValue::Int(int.value),
+                span: int.span,
+            });
+        }
+        let real: Spanned<f64> = input.parse()?;
+        Ok(Spanned {
+            value: ScalarValue::Float(real.value),
+            span: real.span,
+        })
+    };
+    attribute.parse_args_with(parser)
+}
+
+/// `uniform(low, high)`, `below(e)`, `iota`, `constant(x)`.
+fn fill(input: ParseStream) -> syn::Result<(Fill, Option<SpannedExpr>)> {
+    const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
+    let kind: Ident = input.parse()?;
+    let arguments: TokenStream = if input.peek(syn::token::Paren) {
+        input.parse::<proc_macro2::Group>()?.stream()
+    } else {
+        TokenStream::new()
+    };
+    let numbers = |count: usize| {
+        let numbers = list::<Spanned<f64>>.parse2(arguments.clone())?;
+        if numbers.len() == count {
+            Ok(numbers)
+        } else {
+            Err(error(
+                &kind,
+                format!("`{kind}` takes {count} numbers"),
+                FILLS,
+            ))
+        }
+    };
+    match kind.to_string().as_str() {
+        "uniform" => {
+            let bounds = numbers(2)?;
+            let (low, high) = (bounds[0].value, bounds[1].value);
+            if low >= high {
+                return Err(error(
+                    &kind,
+                    "the lower bound must be below the upper one",
+                    FILLS,
+                ));
+            }
+            Ok((Fill::Uniform { low, high }, None))
+        }
+        "constant" => Ok((Fill::Constant(numbers(1)?[0].value), None)),
+        "iota" => numbers(0).map(|_| (Fill::Iota, None)),
+        "below" => {
+            let expr: SpannedExpr = syn::parse2(arguments)?;
+            Ok((Fill::Below(expr.expr.clone()), Some(expr)))
+        }
+        _ => Err(error(&kind, format!("unknown fill `{kind}`"), FILLS)),
+    }
+}

@@ -1,0 +1,64 @@
+//! The one grammar of `#[tuned_kernel(..)]`, for the macro and for the command line.
+//!
+//! Two layers. [`KernelAttr`] and [`KernelFn`] are what was written, with spans; lowering makes a
+//! [`KernelSpec`] of them. Meaning is checked by [`check`](crate::check), which needs both.
+//!
+//! The grammar is described in `docs/spec-language.md`.
+
+mod attribute;
+pub mod declaration;
+mod expression;
+mod function;
+mod lower;
+#[cfg(test)]
+pub(crate) mod tests;
+mod values;
+
+use proc_macro2::TokenStream;
+
+pub use declaration::{KernelAttr, KernelFn};
+pub use expression::SpannedExpr;
+
+use crate::diagnostic::Diagnostics;
+use crate::model::KernelSpec;
+
+/// A kernel spec and what it was written as.
+#[derive(Clone, Debug)]
+pub struct ParsedKernel {
+    /// The spec.
+    pub spec: KernelSpec,
+    /// The attribute, with spans.
+    pub attr: KernelAttr,
+    /// The function, with spans, attributes and visibility.
+    pub function: KernelFn,
+}
+
+/// Reads and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
+///
+/// # Errors
+/// Every mistake of form; where the form is right, every mistake of meaning.
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel, Diagnostics> {
+    kernel_unchecked(attribute, item)
+}
+
+/// Reads a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
+///
+/// What the result means is not checked yet: see [`kernel`].
+///
+/// # Errors
+/// Every mistake of form.
+pub fn kernel_unchecked(
+    attribute: TokenStream,
+    item: TokenStream,
+) -> Result<ParsedKernel, Diagnostics> {
+    let (attr, mut diagnostics) = KernelAttr::parse(attribute);
+    let types: Vec<_> = attr.types.iter().map(|ty| &*ty.name.value).collect();
+    match KernelFn::parse(item, &types) {
+        Ok(function) if diagnostics.is_empty() => lower::lower(attr, function),
+        Ok(_) => Err(diagnostics),
+        Err(errors) => {
+            diagnostics.append(errors);
+            Err(diagnostics)
+        }
+    }
+}
