@@ -21,6 +21,7 @@ mod memo;
 pub mod prepare;
 pub mod receipt;
 pub mod reference;
+pub mod rig;
 pub mod select;
 pub mod stream;
 
@@ -30,7 +31,7 @@ pub use devices::{devices, open};
 pub use element::{Element, Scalar};
 pub use error::{DeviceError, ErrorClass};
 pub use half::{bf16, f16};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, ReferenceFn};
 pub use kiln_macros::tuned_kernel;
 pub use kiln_spec as spec;
 pub use launch_error::{LaunchCause, LaunchError};

@@ -68,18 +68,30 @@ impl Expected {
     /// When a byte is not as it was written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Expected, ExpectedError> {
         let damaged = |what| ExpectedError { what };
-        let (mut rest, sum) = bytes.split_at_checked(bytes.len().wrapping_sub(16)).ok_or(damaged("too short"))?;
+        let (mut rest, sum) = bytes
+            .split_at_checked(bytes.len().wrapping_sub(16))
+            .ok_or(damaged("too short"))?;
         if blake3::hash(rest).as_bytes()[..16] != *sum {
             return Err(damaged("its checksum is wrong"));
         }
         let mut expected = Expected::default();
         while let Some((head, body)) = rest.split_at_checked(10) {
-            let ty = ElemType::ALL.iter().find(|ty| **ty as u8 == head[1]).ok_or(damaged("an unknown type"))?;
+            let ty = ElemType::ALL
+                .iter()
+                .find(|ty| **ty as u8 == head[1])
+                .ok_or(damaged("an unknown type"))?;
             let mut len = [0; 8];
             len.copy_from_slice(&head[2..]);
-            let len = usize::try_from(u64::from_le_bytes(len)).ok().and_then(|len| len.checked_mul(8));
-            let (values, behind) = len.and_then(|len| body.split_at_checked(len)).ok_or(damaged("too short"))?;
-            expected.insert(head[0].into(), wide(*ty, &bytemuck::pod_collect_to_vec(values)));
+            let len = usize::try_from(u64::from_le_bytes(len))
+                .ok()
+                .and_then(|len| len.checked_mul(8));
+            let (values, behind) = len
+                .and_then(|len| body.split_at_checked(len))
+                .ok_or(damaged("too short"))?;
+            expected.insert(
+                head[0].into(),
+                wide(*ty, &bytemuck::pod_collect_to_vec(values)),
+            );
             rest = behind;
         }
         Ok(expected)

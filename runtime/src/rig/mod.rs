@@ -129,18 +129,32 @@ impl Rig {
         layout: Layout,
     ) -> Result<Rig, RigError> {
         let data = make_data(spec, problem, seed)?;
-        let held = spec.args.iter().zip(data).map(|(arg, data)| match (arg, data) {
-            (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
-                let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
-                let slice = HeldSlice::new(stream, slice, ty, bytes, layout)?;
-                Ok(Held::Slice(Box::new(slice)))
-            }
-            (_, data) => Ok(Held::Scalar(Box::new([word(data.bytes())]))),
-        });
+        let held = spec
+            .args
+            .iter()
+            .zip(data)
+            .map(|(arg, data)| match (arg, data) {
+                (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
+                    let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+                    let slice = HeldSlice::new(stream, slice, ty, bytes, layout)?;
+                    Ok(Held::Slice(Box::new(slice)))
+                }
+                (_, data) => Ok(Held::Scalar(Box::new([word(data.bytes())]))),
+            });
         let args = held.collect::<Result<Vec<_>, RigError>>()?;
         let receipt = stream.device().alloc(RECEIPT_BYTES, ALIGN)?;
-        let receipt_address = RawSlice { address: receipt.address(), len: 1, device_index: stream.device_index() };
-        let rig = Rig { stream: stream.clone(), spec: spec.clone(), args, receipt, receipt_address };
+        let receipt_address = RawSlice {
+            address: receipt.address(),
+            len: 1,
+            device_index: stream.device_index(),
+        };
+        let rig = Rig {
+            stream: stream.clone(),
+            spec: spec.clone(),
+            args,
+            receipt,
+            receipt_address,
+        };
         rig.reset()?;
         Ok(rig)
     }
@@ -150,7 +164,8 @@ impl Rig {
     /// # Errors
     /// When the device refuses.
     pub fn reset(&self) -> Result<(), RigError> {
-        self.slices().try_for_each(|slice| slice.reset(&self.stream))
+        self.slices()
+            .try_for_each(|slice| slice.reset(&self.stream))
     }
 
     /// Launches a release entry once and waits for it.
@@ -166,7 +181,12 @@ impl Rig {
     ///
     /// # Errors
     /// As [`Self::launch`].
-    pub fn launch_for_receipt(&self, function: &Function, plan: &LaunchPlan, nonce: u64) -> Result<Receipt, RigError> {
+    pub fn launch_for_receipt(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        nonce: u64,
+    ) -> Result<Receipt, RigError> {
         let handle = self.stream.handle();
         self.receipt.write(handle, 0, &Receipt::blank(nonce))?;
         let mut args = self.arguments();
@@ -183,8 +203,19 @@ impl Rig {
     ///
     /// # Errors
     /// As [`Self::launch`].
-    pub fn time(&self, function: &Function, plan: &LaunchPlan, launches: u32) -> Result<u64, RigError> {
-        Ok(time_held(&self.stream, function, plan, &self.arguments(), launches)?)
+    pub fn time(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        launches: u32,
+    ) -> Result<u64, RigError> {
+        Ok(time_held(
+            &self.stream,
+            function,
+            plan,
+            &self.arguments(),
+            launches,
+        )?)
     }
 
     /// Looks at every buffer after a launch: guard zones whole, inputs unchanged, outputs as expected. Gives the
@@ -199,7 +230,9 @@ impl Rig {
             let bytes = slice.read(&self.stream)?;
             if slice.spec.access == Access::In {
                 if bytes != slice.initial {
-                    return Err(RigError::InputChanged { argument: slice.spec.name.clone() });
+                    return Err(RigError::InputChanged {
+                        argument: slice.spec.name.clone(),
+                    });
                 }
                 continue;
             }
@@ -242,30 +275,57 @@ impl Rig {
 }
 
 impl HeldSlice {
-    fn new(stream: &Stream, spec: &SliceArg, ty: ElemType, initial: Vec<u8>, layout: Layout) -> Result<HeldSlice, RigError> {
+    fn new(
+        stream: &Stream,
+        spec: &SliceArg,
+        ty: ElemType,
+        initial: Vec<u8>,
+        layout: Layout,
+    ) -> Result<HeldSlice, RigError> {
         let device = stream.device();
         let len = (initial.len() / ty.bytes()) as u64;
         let fenced = match layout {
             Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
-            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported { what: "fences".into() }),
+            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported {
+                what: "fences".into(),
+            }),
         };
         let (memory, zone) = match fenced {
             Ok(memory) => (memory, 0),
             Err(DeviceError::Unsupported { .. }) => {
-                let zone = if layout == Layout::Plain { 0 } else { GUARD_BYTES };
-                (device.alloc((initial.len() + 2 * zone).max(1), ALIGN)?, zone)
+                let zone = if layout == Layout::Plain {
+                    0
+                } else {
+                    GUARD_BYTES
+                };
+                (
+                    device.alloc((initial.len() + 2 * zone).max(1), ALIGN)?,
+                    zone,
+                )
             }
             Err(error) => return Err(error.into()),
         };
-        let raw = RawSlice { address: memory.address() + zone as u64, len, device_index: stream.device_index() };
-        Ok(HeldSlice { spec: spec.clone(), ty, initial, memory, zone, raw })
+        let raw = RawSlice {
+            address: memory.address() + zone as u64,
+            len,
+            device_index: stream.device_index(),
+        };
+        Ok(HeldSlice {
+            spec: spec.clone(),
+            ty,
+            initial,
+            memory,
+            zone,
+            raw,
+        })
     }
 
     fn reset(&self, stream: &Stream) -> Result<(), RigError> {
         let (handle, bytes) = (stream.handle(), self.initial.len());
         if self.zone > 0 {
             self.memory.fill(handle, 0, self.zone, GUARD)?;
-            self.memory.fill(handle, self.zone + bytes, self.zone, GUARD)?;
+            self.memory
+                .fill(handle, self.zone + bytes, self.zone, GUARD)?;
         }
         match self.spec.access {
             _ if bytes == 0 => {}
@@ -284,21 +344,37 @@ impl HeldSlice {
         let elements = self.zone..self.zone + self.initial.len();
         let whole = |zone: &[u8]| zone.iter().all(|&byte| byte == GUARD);
         if !whole(&all[..elements.start]) || !whole(&all[elements.end..]) {
-            return Err(RigError::GuardHit { argument: self.spec.name.clone() });
+            return Err(RigError::GuardHit {
+                argument: self.spec.name.clone(),
+            });
         }
         Ok(all[elements].to_vec())
     }
 
-    fn compare(&self, bytes: &[u8], expected: Option<&crate::reference::Wide>, spec: &KernelSpec) -> Result<f64, RigError> {
+    fn compare(
+        &self,
+        bytes: &[u8],
+        expected: Option<&crate::reference::Wide>,
+        spec: &KernelSpec,
+    ) -> Result<f64, RigError> {
         let len = self.initial.len() / self.ty.bytes();
-        let fits = |want: &&crate::reference::Wide| want.elem_type() == self.ty && want.len() == len;
+        let fits =
+            |want: &&crate::reference::Wide| want.elem_type() == self.ty && want.len() == len;
         let name = &self.spec.name;
-        let want = expected.filter(fits).ok_or_else(|| RigError::NoExpectation { argument: name.clone(), len })?;
+        let want = expected
+            .filter(fits)
+            .ok_or_else(|| RigError::NoExpectation {
+                argument: name.clone(),
+                len,
+            })?;
         match compare(name, bytes, want, &spec.tolerance_of(&self.spec)) {
             None => Ok(0.0),
             Some(worst) if worst.passes() => Ok(worst.ratio()),
             Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {
-                Err(RigError::NotANumber { output: name.clone(), index: worst.index })
+                Err(RigError::NotANumber {
+                    output: name.clone(),
+                    index: worst.index,
+                })
             }
             Some(worst) => Err(RigError::Incorrect(worst)),
         }
