@@ -18,7 +18,8 @@ impl Defines {
     /// An integer is itself, `true` and `false` are 1 and 0. A choice parameter `P` with a choice `v` is
     /// `P_v`, and every `P_v` is the index of `v` among the choices of the spec.
     ///
-    /// `partial`: whether parameters may be missing (a baseline that is an entry of its own reads none).
+    /// `partial`: whether parameters may be missing, as for a baseline that is an entry of its own. They
+    /// have their first value then, since other functions of the file may still need one.
     pub fn new(
         spec: &KernelSpec,
         config: &Config,
@@ -42,9 +43,9 @@ impl Defines {
             }
         }
         for param in &spec.params {
-            match config.get(&param.name) {
+            let first = param.values.first().filter(|_| partial);
+            match config.get(&param.name).or(first) {
                 Some(value) => defines.param(param, value),
-                None if partial => {}
                 None => {
                     return Err(CodegenError::MissingParam {
                         param: param.name.to_string(),

@@ -337,7 +337,7 @@ fn configs_that_do_not_fit_the_spec_are_refused() {
             .to_string()
             .contains("gives `N` no value")
     );
-    assert_eq!(check(&[], true).unwrap(), "");
+    assert_eq!(check(&[], true).unwrap(), "#define N 4\n");
     assert!(
         check(&[("N", ParamValue::Int(5))], false)
             .unwrap_err()
