@@ -1,0 +1,226 @@
+//! Looking after a cache: checking, counting, exporting, compacting, clearing.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::open::{JOURNAL, STORE};
+use super::{Cache, Inner, OpenOptions};
+use crate::error::CacheError;
+use crate::journal;
+use crate::record::RECORD_SCHEMA;
+use crate::set_aside;
+use crate::store::{Entry, MemoryStore, Position, SledStore, Store, state};
+
+/// Name of the folder of artifacts in the cache's folder.
+pub(super) const ARTIFACTS: &str = "artifacts";
+
+/// Whether journal and store are sound, and say the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// Sound records of the journal.
+    pub journal_records: u64,
+    /// Damaged stretches of the journal.
+    pub journal_damaged: u64,
+    /// Records that the journal lacks.
+    pub journal_missing: u64,
+    /// Entries of the store.
+    pub store_entries: u64,
+    /// What is wrong with the store, if anything is.
+    pub store_fault: Option<String>,
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.journal_damaged == 0 && self.journal_missing == 0 && self.store_fault.is_none()
+    }
+}
+
+/// How much a cache holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Tuning keys.
+    pub keys: u64,
+    /// Configs tried.
+    pub trials: u64,
+    /// Of these, verified and timed.
+    pub valid_trials: u64,
+    /// Configs with strikes against them.
+    pub struck: u64,
+    /// Processes of confirmations.
+    pub confirm_processes: u64,
+    /// Searches decided.
+    pub winners: u64,
+    /// Searches completed.
+    pub searches_done: u64,
+    /// Runs of `tune`.
+    pub runs: u64,
+    /// Size of the journal, in bytes.
+    pub journal_bytes: u64,
+    /// Size of the database, in bytes.
+    pub store_bytes: u64,
+    /// Size of the artifacts, in bytes.
+    pub artifact_bytes: u64,
+    /// Databases and journals set aside.
+    pub set_aside: Vec<PathBuf>,
+}
+
+impl Stats {
+    fn count(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Run(_) => self.runs += 1,
+            Entry::Key(_) => self.keys += 1,
+            Entry::Trial(trial) => {
+                self.trials += 1;
+                self.valid_trials += u64::from(trial.outcome.is_valid());
+            }
+            Entry::Strikes(_) => self.struck += 1,
+            Entry::Confirm(_) => self.confirm_processes += 1,
+            Entry::Winner(_) => self.winners += 1,
+            Entry::Done(_) => self.searches_done += 1,
+        }
+    }
+}
+
+impl Cache {
+    /// Reads journal and store back in full, and compares the one with the other.
+    ///
+    /// # Errors
+    /// When the journal cannot be read; what is wrong with either is in the report.
+    pub fn verify(&self) -> Result<VerifyReport, CacheError> {
+        let inner = self.lock();
+        let mut replica = MemoryStore::new();
+        let path = self.folder.join(JOURNAL);
+        let read = journal::read::<CacheError>(&path, 0, &mut |sequence, record| {
+            let journal = 0;
+            let position = Position { journal, sequence };
+            Ok(state::apply(&mut replica, &record, position)?)
+        })?;
+        let store = inner.store.as_ref();
+        let agree = || replica.totals().agree(&store.totals());
+        let fault = store.check().and_then(|()| agree()).err();
+        Ok(VerifyReport {
+            journal_records: read.survey.sound,
+            journal_damaged: read.survey.damaged + u64::from(read.survey.torn_bytes > 0),
+            journal_missing: read.survey.lost_after(0),
+            store_entries: store.totals().entries,
+            store_fault: fault.map(|error| error.to_string()),
+        })
+    }
+
+    /// Counts what the cache holds.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn stats(&self) -> Result<Stats, CacheError> {
+        let mut stats = self.read(|store| {
+            let mut stats = Stats::default();
+            store.scan("", &mut |entry| stats.count(&entry))?;
+            Ok(stats)
+        })?;
+        let size = |name: &str| bytes_under(&self.folder.join(name)).map_err(self.unusable());
+        stats.journal_bytes = size(JOURNAL)?;
+        stats.store_bytes = size(STORE)?;
+        stats.artifact_bytes = size(ARTIFACTS)?;
+        stats.set_aside = self.set_aside().map_err(self.unusable())?;
+        Ok(stats)
+    }
+
+    /// Writes everything as one JSON document, an entry a line: readable without Kiln.
+    ///
+    /// # Errors
+    /// When the cache cannot be read or `out` cannot be written.
+    pub fn export_json(&self, out: &mut dyn Write) -> Result<(), CacheError> {
+        let entries = self.collect("", Some)?;
+        write_export(&entries, out).map_err(CacheError::Export)
+    }
+
+    /// Rewrites the journal with the records that still matter, in one step.
+    ///
+    /// # Errors
+    /// The journal is as it was.
+    pub fn compact(&self) -> Result<(), CacheError> {
+        let mut inner = self.lock();
+        let Inner { journal, store, .. } = &mut *inner;
+        let Some(journal) = journal else {
+            return Err(self.read_only());
+        };
+        journal.rewrite(&state::records(store.as_ref())?, None)?;
+        let position = Position {
+            journal: journal.id(),
+            sequence: journal.last(),
+        };
+        match store.apply(&[], position) {
+            Ok(()) => Ok(()),
+            Err(error) => inner.abandon_store(&error),
+        }
+    }
+
+    /// Removes trials, winners, journal, artifacts and whatever was set aside as damaged. What a newer
+    /// version left stays.
+    ///
+    /// # Errors
+    /// When something could not be removed.
+    pub fn clear(&self) -> Result<(), CacheError> {
+        let mut inner = self.lock();
+        let Inner { journal, store, .. } = &mut *inner;
+        let Some(journal) = journal else {
+            return Err(self.read_only());
+        };
+        // The database goes first: from an empty journal alone nothing comes back.
+        *store = Box::new(MemoryStore::new());
+        let mut doomed = self.set_aside().map_err(self.unusable())?;
+        doomed.retain(|path| !path.to_string_lossy().contains(".newer-"));
+        doomed.extend([STORE, ARTIFACTS].map(|name| self.folder.join(name)));
+        for path in doomed.iter().filter(|path| path.exists()) {
+            set_aside::remove(path).map_err(self.unusable())?;
+        }
+        journal.rewrite(&[], None)?;
+        let deadline = OpenOptions::new().deadline;
+        *store = Box::new(SledStore::open_within(&self.folder.join(STORE), deadline)?);
+        Ok(())
+    }
+
+    fn set_aside(&self) -> io::Result<Vec<PathBuf>> {
+        let store = self.folder.join(STORE);
+        let mut found = set_aside::list(&store, "corrupt")?;
+        found.extend(set_aside::list(&store, "newer")?);
+        found.extend(set_aside::list(&self.folder.join(JOURNAL), "damaged")?);
+        Ok(found)
+    }
+
+    fn unusable(&self) -> impl Fn(io::Error) -> CacheError + '_ {
+        |source| CacheError::Folder {
+            path: self.folder.clone(),
+            source,
+        }
+    }
+}
+
+fn write_export(entries: &[Entry], out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{{\"kiln_cache\":{RECORD_SCHEMA},\"entries\":[")?;
+    for (at, entry) in entries.iter().enumerate() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, entry)?;
+    }
+    out.write_all(b"\n]}\n")?;
+    out.flush()
+}
+
+/// Size of a file, or of all files under a folder; 0 where there is none.
+fn bytes_under(path: &Path) -> io::Result<u64> {
+    let metadata = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        found => found?,
+    };
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
+    }
+    let mut bytes = 0;
+    for entry in path.read_dir()? {
+        bytes += bytes_under(&entry?.path())?;
+    }
+    Ok(bytes)
+}

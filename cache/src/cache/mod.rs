@@ -1,0 +1,229 @@
+//! The cache: journal and store behind one interface, held by one `tune` at a time.
+//!
+//! Every writing call puts its records into the journal first; when it returns, they are on disk. Reads
+//! go to the store. Should the store fail during a run, it is replaced by one in memory, rebuilt from
+//! the journal, and the run goes on.
+
+mod maintain;
+mod open;
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::artifacts::{ArtifactError, Artifacts};
+use crate::error::CacheError;
+use crate::journal::{self, Journal};
+use crate::lock::{self, CacheLock};
+use crate::record::Record;
+use crate::store::{Entry, MemoryStore, Position, Store, StoreError, state};
+use crate::warning::Warning;
+pub use maintain::{Stats, VerifyReport};
+pub use open::OpenOptions;
+
+/// Strikes after which a config is not launched any more.
+pub const QUARANTINE_STRIKES: u32 = 2;
+
+/// Whether a config may be launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// It may, and its start is on disk.
+    Go {
+        /// Which attempt this is, from 1.
+        attempt: u32,
+    },
+    /// It may not: it was started and not survived too often.
+    Quarantined {
+        /// How often.
+        strikes: u32,
+    },
+}
+
+struct Inner {
+    /// None in a cache opened for reading.
+    journal: Option<Journal>,
+    store: Box<dyn Store>,
+    warnings: Vec<Warning>,
+}
+
+/// Trials, winners and runs of this machine. All methods may be called from several threads.
+pub struct Cache {
+    folder: PathBuf,
+    inner: Mutex<Inner>,
+    _lock: Option<CacheLock>,
+}
+
+impl Cache {
+    /// Opens the cache in `folder`, making it where there is none, and locks it for as long as the
+    /// returned value lives. What had to be mended on the way is told in the warnings.
+    ///
+    /// # Errors
+    /// The folder or the journal cannot be used, the journal is of a newer version, or another process
+    /// holds the cache. A database that cannot be used is no error.
+    pub fn open(
+        folder: &Path,
+        mut options: OpenOptions<'_>,
+    ) -> Result<(Cache, Vec<Warning>), CacheError> {
+        let lock = CacheLock::lock_with(folder, options.lock_deadline, &mut options.on_wait)?;
+        let mut warnings = Vec::new();
+        let (journal, store) = open::open(folder, &options, &mut warnings)?;
+        let inner = Inner {
+            journal: Some(journal),
+            store,
+            warnings: Vec::new(),
+        };
+        let cache = Cache {
+            folder: folder.into(),
+            inner: Mutex::new(inner),
+            _lock: Some(lock),
+        };
+        Ok((cache, warnings))
+    }
+
+    /// Reads the journal in `folder` alone, without a lock and without changing anything: for looking
+    /// at a cache that another `tune` is writing. Damaged records are missing from the view.
+    ///
+    /// # Errors
+    /// The journal cannot be read, or is of a newer version. A missing one is an empty view.
+    pub fn view(folder: &Path) -> Result<Cache, CacheError> {
+        let mut store = MemoryStore::new();
+        let path = folder.join(open::JOURNAL);
+        journal::read::<CacheError>(&path, 0, &mut |sequence, record| {
+            let position = Position {
+                journal: 0,
+                sequence,
+            };
+            Ok(state::apply(&mut store, &record, position)?)
+        })?;
+        let inner = Inner {
+            journal: None,
+            store: Box::new(store),
+            warnings: Vec::new(),
+        };
+        Ok(Cache {
+            folder: folder.into(),
+            inner: Mutex::new(inner),
+            _lock: None,
+        })
+    }
+
+    /// The cache's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What happened to the store since opening, once.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        std::mem::take(&mut self.lock().warnings)
+    }
+
+    /// Hands everything to the disk and releases the cache.
+    ///
+    /// # Errors
+    /// Never for the journal, which is on disk already; the store's failure to follow.
+    pub fn close(self) -> Result<(), CacheError> {
+        Ok(self.lock().store.flush()?)
+    }
+
+    /// The folder of compiled artifacts, kept below `max_bytes`.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
+    pub fn artifacts(&self, max_bytes: u64) -> Result<Artifacts, ArtifactError> {
+        Artifacts::open(&self.folder.join(maintain::ARTIFACTS), max_bytes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic elsewhere left nothing half done: every change is one call.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_only(&self) -> CacheError {
+        let path = self.folder.clone();
+        CacheError::ReadOnly { path }
+    }
+
+    fn get(&self, key: &str) -> Result<Option<Entry>, CacheError> {
+        self.read(|store| store.get(key))
+    }
+
+    fn collect<T>(
+        &self,
+        prefix: &str,
+        mut pick: impl FnMut(Entry) -> Option<T>,
+    ) -> Result<Vec<T>, CacheError> {
+        self.read(|store| {
+            let mut found = Vec::new();
+            store.scan(prefix, &mut |entry| found.extend(pick(entry)))?;
+            Ok(found)
+        })
+    }
+
+    /// Reads from the store; from the journal, if the store fails.
+    fn read<T>(
+        &self,
+        mut read: impl FnMut(&dyn Store) -> Result<T, StoreError>,
+    ) -> Result<T, CacheError> {
+        let mut inner = self.lock();
+        match read(inner.store.as_ref()) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                inner.abandon_store(&error)?;
+                Ok(read(inner.store.as_ref())?)
+            }
+        }
+    }
+
+    /// Journals the records, then applies them to the store.
+    fn record(&self, records: Vec<Record>) -> Result<(), CacheError> {
+        let mut inner = self.lock();
+        let Inner { journal, store, .. } = &mut *inner;
+        let Some(journal) = journal else {
+            return Err(self.read_only());
+        };
+        let first = journal.last() + 1;
+        journal.append(&records)?;
+        let id = journal.id();
+        for (sequence, record) in (first..).zip(&records) {
+            let journal = id;
+            let position = Position { journal, sequence };
+            if let Err(error) = state::apply(store.as_mut(), record, position) {
+                return inner.abandon_store(&error);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Goes on in memory with what the journal holds.
+    fn abandon_store(&mut self, error: &StoreError) -> Result<(), CacheError> {
+        let Some(journal) = &self.journal else {
+            return Ok(());
+        };
+        let memory = open::from_journal(journal)?;
+        let failed = std::mem::replace(&mut self.store, memory);
+        // Closing a database that failed may never return.
+        std::mem::forget(failed);
+        self.warnings.push(Warning::StoreUnavailable {
+            reason: error.to_string(),
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The journal is on disk; the store catches up with it when it is opened again.
+        let _ = self.store.flush();
+    }
+}
+
+/// The process that holds the cache in `folder`, by its own word; for messages.
+pub fn holder(folder: &Path) -> Option<u32> {
+    lock::holder(folder)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! What is read. A value is the one that was written last under its key, or there is an error.
+
+use kiln_spec::Hash;
+
+use super::{Cache, QUARANTINE_STRIKES};
+use crate::error::CacheError;
+use crate::key::{self, Explanation, TuningKey};
+use crate::record::{ConfirmProcess, SearchDone, Trial, TrialId, Winner};
+use crate::store::{Entry, Run, Strikes, keys, state};
+
+impl Cache {
+    /// The last trial of a config.
+    ///
+    /// # Errors
+    /// When neither store nor journal can be read; so for every reading method.
+    pub fn trial(&self, id: &TrialId) -> Result<Option<Trial>, CacheError> {
+        let found = self.get(&keys::trial(id))?;
+        Ok(found.and_then(as_trial))
+    }
+
+    /// The last trials of all configs under a key, in a stable order.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn trials(&self, key: Hash) -> Result<Vec<Trial>, CacheError> {
+        self.collect(&keys::trials(key), as_trial)
+    }
+
+    /// The trials of a kernel under any key; of every kernel where none is named.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn all_trials(&self, kernel: Option<&str>) -> Result<Vec<Trial>, CacheError> {
+        let of_kernel = |trial: &Trial| kernel.is_none_or(|kernel| trial.kernel == kernel);
+        self.collect("trial/", |entry| as_trial(entry).filter(of_kernel))
+    }
+
+    /// Launches of a config that were started and not survived.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn strikes(&self, trial: &TrialId) -> Result<u32, CacheError> {
+        self.read(|store| state::strikes(store, trial))
+    }
+
+    /// The configs under a key that are not launched any more.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn quarantined(&self, key: Hash) -> Result<Vec<Strikes>, CacheError> {
+        self.collect(&keys::all_strikes(key), |entry| match entry {
+            Entry::Strikes(s) if s.strikes >= QUARANTINE_STRIKES => Some(s),
+            _ => None,
+        })
+    }
+
+    /// The processes of one confirmation series of a finalist, in order.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn confirm_processes(
+        &self,
+        trial: &TrialId,
+        series: u64,
+    ) -> Result<Vec<ConfirmProcess>, CacheError> {
+        self.collect(&keys::confirms(trial), |entry| match entry {
+            Entry::Confirm(process) if process.series == series => Some(process),
+            _ => None,
+        })
+    }
+
+    /// The winner under a key.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn winner(&self, key: Hash) -> Result<Option<Winner>, CacheError> {
+        let found = self.get(&keys::winner(key))?;
+        Ok(found.and_then(as_winner))
+    }
+
+    /// The winners of a kernel under any key; of every kernel where none is named.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn all_winners(&self, kernel: Option<&str>) -> Result<Vec<Winner>, CacheError> {
+        let of_kernel = |winner: &Winner| kernel.is_none_or(|kernel| winner.kernel == kernel);
+        self.collect("winner/", |entry| as_winner(entry).filter(of_kernel))
+    }
+
+    /// The completed search under a key.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn search_done(&self, key: Hash) -> Result<Option<SearchDone>, CacheError> {
+        Ok(match self.get(&keys::done(key))? {
+            Some(Entry::Done(done)) => Some(done),
+            _ => None,
+        })
+    }
+
+    /// The keys of a kernel, in clear; of every kernel where none is named.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn keys(&self, kernel: Option<&str>) -> Result<Vec<TuningKey>, CacheError> {
+        self.collect("key/", |entry| match entry {
+            Entry::Key(key) => kernel.is_none_or(|k| key.kernel() == k).then_some(key),
+            _ => None,
+        })
+    }
+
+    /// The stored key nearest to the wanted one, and what differs; nothing if the kernel is unknown.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn explain(&self, wanted: &TuningKey) -> Result<Option<Explanation>, CacheError> {
+        let stored = self.keys(Some(wanted.kernel()))?;
+        Ok(key::explain(&stored, wanted))
+    }
+
+    /// All runs, in order.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn runs(&self) -> Result<Vec<Run>, CacheError> {
+        self.collect("run/", |entry| match entry {
+            Entry::Run(run) => Some(run),
+            _ => None,
+        })
+    }
+}
+
+fn as_trial(entry: Entry) -> Option<Trial> {
+    match entry {
+        Entry::Trial(trial) => Some(trial),
+        _ => None,
+    }
+}
+
+fn as_winner(entry: Entry) -> Option<Winner> {
+    match entry {
+        Entry::Winner(winner) => Some(winner),
+        _ => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! What a run writes. Each call is on disk when it returns.
+
+use kiln_spec::Hash;
+
+use super::{Begin, Cache, QUARANTINE_STRIKES};
+use crate::error::CacheError;
+use crate::key::TuningKey;
+use crate::record::{
+    ConfirmProcess, Record, RunEnded, RunStarted, SearchDone, Trial, TrialId, Winner,
+};
+use crate::store::keys;
+
+impl Cache {
+    /// Records the beginning of a run and returns its number.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn start_run(&self, version: &str, unix_s: u64, seed: u64) -> Result<u64, CacheError> {
+        let run = self.runs()?.last().map_or(1, |r| r.started.run + 1);
+        let version = version.into();
+        self.record(vec![Record::RunStarted(RunStarted {
+            run,
+            version,
+            unix_s,
+            seed,
+        })])?;
+        Ok(run)
+    }
+
+    /// Records the orderly end of a run.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn end_run(&self, run: u64, unix_s: u64) -> Result<(), CacheError> {
+        self.record(vec![Record::RunEnded(RunEnded { run, unix_s })])
+    }
+
+    /// Stores a tuning key in clear: a trial's fields must be readable, not only its hash.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn remember_key(&self, key: &TuningKey) -> Result<(), CacheError> {
+        if self.knows(key.hash())? {
+            return Ok(());
+        }
+        self.record(vec![Record::Key(key.clone())])
+    }
+
+    /// Records that a config is about to be launched, unless it is quarantined. When the launch takes
+    /// the machine down, this record is what remains: a strike.
+    ///
+    /// # Errors
+    /// When nothing could be recorded: then do not launch.
+    pub fn begin(&self, trial: &TrialId) -> Result<Begin, CacheError> {
+        self.require_key(trial.key)?;
+        let strikes = self.strikes(trial)?;
+        if strikes >= QUARANTINE_STRIKES {
+            return Ok(Begin::Quarantined { strikes });
+        }
+        let attempt = strikes + 1;
+        let trial = trial.clone();
+        self.record(vec![Record::Start { trial, attempt }])?;
+        Ok(Begin::Go { attempt })
+    }
+
+    /// Takes a [`Self::begin`] back: the config was not launched after all.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn cancel(&self, trial: &TrialId) -> Result<(), CacheError> {
+        let trial = trial.clone();
+        self.record(vec![Record::Cancelled { trial }])
+    }
+
+    /// Records what became of a config.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn finish(&self, trial: Trial) -> Result<(), CacheError> {
+        self.finish_all(vec![trial])
+    }
+
+    /// Records what became of many configs in one write.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn finish_all(&self, trials: Vec<Trial>) -> Result<(), CacheError> {
+        for trial in &trials {
+            self.require_key(trial.key)?;
+        }
+        self.record(trials.into_iter().map(Record::End).collect())
+    }
+
+    /// Records a process of a confirmation.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn confirm_process(&self, process: ConfirmProcess) -> Result<(), CacheError> {
+        self.require_key(process.key)?;
+        self.record(vec![Record::ConfirmProcess(process)])
+    }
+
+    /// Records the decision of a search.
+    ///
+    /// # Errors
+    /// When nothing could be recorded, or the record does not bear out its own claim.
+    pub fn seal(&self, winner: Winner) -> Result<(), CacheError> {
+        self.require_key(winner.key)?;
+        self.record(vec![Record::Sealed(winner)])
+    }
+
+    /// Records that a search is complete.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn mark_search_done(&self, done: SearchDone) -> Result<(), CacheError> {
+        self.require_key(done.key)?;
+        self.record(vec![Record::SearchDone(done)])
+    }
+
+    fn require_key(&self, key: Hash) -> Result<(), CacheError> {
+        if self.knows(key)? {
+            return Ok(());
+        }
+        Err(CacheError::UnknownKey { key })
+    }
+
+    fn knows(&self, key: Hash) -> Result<bool, CacheError> {
+        Ok(self.get(&keys::key(key))?.is_some())
+    }
+}

@@ -1,0 +1,340 @@
+//! The journal: an append-only file of records, the truth of every run.
+//!
+//! A record that [`Journal::append`] acknowledged is on disk. Each carries a checksum, a sequence
+//! number and the hash of everything before it, so that damage, loss and exchange are noticed and
+//! cost the damaged records alone.
+
+mod error;
+mod frame;
+mod scan;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use kiln_spec::{Hash, hash::Hasher};
+
+pub use error::JournalError;
+
+use crate::record::{RECORD_SCHEMA, Record};
+use frame::{Frame, MAX_PAYLOAD};
+pub use scan::Survey;
+
+/// Largest journal that is read, in bytes.
+const MAX_BYTES: u64 = 4 << 30;
+
+fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> JournalError + 'a {
+    move |source| JournalError::Io {
+        what,
+        path: path.into(),
+        source,
+    }
+}
+
+/// What a replay handed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// What the reading found.
+    pub survey: Survey,
+    /// Records handed on.
+    pub records: u64,
+    /// Sound records after the starting point that this version cannot decode.
+    pub undecodable: u64,
+}
+
+/// Reads the journal at `path` without changing it, handing on every sound record after sequence
+/// number `after`. A missing file reads as an empty journal.
+///
+/// # Errors
+/// An unreadable, newer or oversized file, or the first error of `sink`; never damage, which is counted.
+pub fn read<E: From<JournalError>>(
+    path: &Path,
+    after: u64,
+    sink: &mut dyn FnMut(u64, Record) -> Result<(), E>,
+) -> Result<Replayed, E> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Replayed::default()),
+        Err(error) => return Err(io_error("open", path)(error).into()),
+    };
+    let bytes = file.metadata().map_err(io_error("read", path))?.len();
+    if bytes > MAX_BYTES {
+        let path = path.into();
+        return Err(JournalError::TooLarge { path, bytes }.into());
+    }
+    let mut replayed = Replayed::default();
+    let mut input = BufReader::with_capacity(1 << 16, file);
+    let survey = scan::scan::<Stop<E>>(&mut input, &mut |sequence, json| {
+        if sequence <= after {
+            return Ok(());
+        }
+        let Some(record) = decode(json) else {
+            replayed.undecodable += 1;
+            return Ok(());
+        };
+        replayed.records += 1;
+        sink(sequence, record).map_err(Stop::Sink)
+    });
+    replayed.survey = survey.map_err(|stop| match stop {
+        Stop::Sink(error) => error,
+        Stop::Io(source) => io_error("read", path)(source).into(),
+    })?;
+    if let Some(found) = replayed.survey.newer {
+        return Err(JournalError::Newer {
+            path: path.into(),
+            found,
+            known: RECORD_SCHEMA,
+        }
+        .into());
+    }
+    Ok(replayed)
+}
+
+/// Why a scan stopped: the file's reason or the receiver's.
+enum Stop<E> {
+    Io(io::Error),
+    Sink(E),
+}
+
+impl<E> From<io::Error> for Stop<E> {
+    fn from(error: io::Error) -> Stop<E> {
+        Stop::Io(error)
+    }
+}
+
+fn decode(json: &str) -> Option<Record> {
+    let record: Record = serde_json::from_str(json).ok()?;
+    record.check().ok()?;
+    Some(record)
+}
+
+/// The open journal of a run. There is one at a time: the cache's lock sees to that.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    id: u64,
+    last: u64,
+    chain: Hash,
+    length: u64,
+    broken: bool,
+}
+
+impl Journal {
+    /// Opens the journal at `path`, creating an empty one where there is none.
+    ///
+    /// A last record that was never finished, and so never acknowledged, is cut off; any other damage
+    /// stays as it is and is told in the survey.
+    ///
+    /// # Errors
+    /// An unusable, newer or oversized file. A newer one is not touched.
+    pub fn open(path: &Path) -> Result<(Journal, Survey), JournalError> {
+        let survey = read::<JournalError>(path, u64::MAX, &mut |_, _| Ok(()))?.survey;
+        let file = open_for_append(path)?;
+        let mut length = file.metadata().map_err(io_error("read", path))?.len();
+        if survey.torn_bytes > 0 && length - survey.torn_bytes == survey.sound_end {
+            length = survey.sound_end;
+            file.set_len(length).map_err(io_error("repair", path))?;
+            file.sync_all().map_err(io_error("repair", path))?;
+        }
+        let journal = Journal {
+            file,
+            path: path.into(),
+            id: survey.journal.unwrap_or_else(fresh_id),
+            last: survey.last,
+            chain: survey.chain.unwrap_or_else(frame::first_chain),
+            length,
+            broken: false,
+        };
+        Ok((journal, survey))
+    }
+
+    /// The journal's identity: a store that follows another journal is not this one's.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Sequence number of the last record; 0 if there is none.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Length of the file, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.length
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends records. When this returns, they are on disk, all of them.
+    ///
+    /// # Errors
+    /// None of them is written: the disk is full, the file was changed by somebody else, or a record
+    /// was refused.
+    pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        let (bytes, chain) = encode(records, self.id, self.last, self.chain)?;
+        self.check_untouched()?;
+        if let Err(source) = (&self.file).write_all(&bytes) {
+            // What was written of it is half a record: take it back.
+            let undone = self
+                .file
+                .set_len(self.length)
+                .and_then(|()| self.file.sync_data());
+            self.broken = undone.is_err();
+            return Err(self.append_error(source));
+        }
+        if let Err(source) = self.file.sync_data() {
+            // What is on disk after a failed sync is unknown.
+            self.broken = true;
+            return Err(self.append_error(source));
+        }
+        self.last += records.len() as u64;
+        self.chain = chain;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Replaces the journal by one that holds `records` alone, in one step. The old file is kept at
+    /// `keep` where that is given.
+    ///
+    /// # Errors
+    /// The journal is as it was: the new file could not be written or put in place.
+    pub fn rewrite(&mut self, records: &[Record], keep: Option<&Path>) -> Result<(), JournalError> {
+        let id = fresh_id();
+        let (bytes, chain) = encode(records, id, 0, frame::first_chain())?;
+        let fresh = self.path.with_extension("new");
+        let written = write_durably(&fresh, &bytes).and_then(|file| {
+            if let Some(keep) = keep {
+                std::fs::hard_link(&self.path, keep)
+                    .or_else(|_| std::fs::copy(&self.path, keep).map(drop))?;
+            }
+            std::fs::rename(&fresh, &self.path)?;
+            sync_folder(&self.path)?;
+            Ok(file)
+        });
+        let file = written.map_err(|source| {
+            let _ = std::fs::remove_file(&fresh);
+            self.append_error(source)
+        })?;
+        *self = Journal {
+            file,
+            path: std::mem::take(&mut self.path),
+            id,
+            last: records.len() as u64,
+            chain,
+            length: bytes.len() as u64,
+            broken: false,
+        };
+        Ok(())
+    }
+
+    fn append_error(&self, source: io::Error) -> JournalError {
+        JournalError::Append {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    /// Refuses to write after somebody who does not honour the lock.
+    fn check_untouched(&self) -> Result<(), JournalError> {
+        if self.broken {
+            let path = self.path.clone();
+            return Err(JournalError::Broken { path });
+        }
+        let found = self.file.metadata().map_err(io_error("read", &self.path))?;
+        let removed = found.nlink() == 0;
+        if !removed && found.len() == self.length {
+            return Ok(());
+        }
+        Err(JournalError::Changed {
+            path: self.path.clone(),
+            expected: self.length,
+            found: if removed { 0 } else { found.len() },
+        })
+    }
+}
+
+/// The frames of `records`, and the chain after them.
+fn encode(
+    records: &[Record],
+    journal: u64,
+    last: u64,
+    mut chain: Hash,
+) -> Result<(Vec<u8>, Hash), JournalError> {
+    let mut bytes = Vec::new();
+    for (sequence, record) in (last + 1..).zip(records) {
+        record.check()?;
+        let payload = serde_json::to_string(record)?;
+        if payload.len() > MAX_PAYLOAD {
+            return Err(JournalError::RecordTooLarge {
+                bytes: payload.len(),
+            });
+        }
+        let frame = Frame {
+            version: RECORD_SCHEMA,
+            journal,
+            sequence,
+            chain,
+            payload: &payload,
+        };
+        bytes.extend(frame.encode());
+        chain = frame.next_chain();
+    }
+    Ok((bytes, chain))
+}
+
+fn open_for_append(path: &Path) -> Result<File, JournalError> {
+    let existed = path.exists();
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(io_error("open", path))?;
+    if !existed {
+        sync_folder(path).map_err(io_error("create", path))?;
+    }
+    Ok(file)
+}
+
+fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_len(0)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(file)
+}
+
+/// Makes a new or renamed file of the folder durable.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    match file.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// An identity that no other journal has: time, process and a counter.
+fn fresh_id() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = now.map_or(0, |time| time.as_nanos());
+    Hasher::new("kiln.journal.id")
+        .field(&nanos.to_le_bytes())
+        .field(&std::process::id().to_le_bytes())
+        .field(&COUNT.fetch_add(1, Ordering::Relaxed).to_le_bytes())
+        .finish()
+        .short()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Tuning keys: everything a measurement depends on, in clear and hashed.
+//!
+//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed.
+
+use std::collections::BTreeMap;
+
+use kiln_spec::{DeviceKey, DeviceLimits, Hash, SourceHash, SpecHash, hash::Hasher};
+use serde::{Deserialize, Serialize};
+
+/// Version of the key itself: raised when a field changes its meaning.
+pub const KEY_SCHEMA: u32 = 1;
+
+/// Everything a measurement depends on. A new dependency is a new field here, and so a compile error
+/// wherever keys are made.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyParts<'a> {
+    /// Name of the kernel.
+    pub kernel: &'a str,
+    /// Hash of the expanded source: the `.cu` and everything it includes.
+    pub source: SourceHash,
+    /// Hash of the device prelude.
+    pub prelude: Hash,
+    /// Hash of the kernel spec: search space, constraints, geometry, fills.
+    pub spec: SpecHash,
+    /// Version of the code generator and of `tune`.
+    pub generator: &'a str,
+    /// Compiler flags, in order.
+    pub flags: &'a [String],
+    /// Name of the compiler.
+    pub compiler: &'a str,
+    /// Its version and build.
+    pub compiler_version: &'a str,
+    /// Backend, architecture and product name.
+    pub device: &'a DeviceKey,
+    /// Launch limits and sizes of the device.
+    pub limits: &'a DeviceLimits,
+    /// Version of the driver.
+    pub driver: &'a str,
+    /// Version of the runtime library.
+    pub runtime: &'a str,
+    /// Canonical text of the problem.
+    pub problem: &'a str,
+    /// Version of the measuring protocol.
+    pub protocol: u32,
+    /// The regime of the measurement: `cold`, `hot`, …
+    pub regime: &'a str,
+    /// Canonical text of the tolerance.
+    pub tolerance: &'a str,
+    /// Host threads that run the kernel (1 on a GPU).
+    pub threads: u32,
+}
+
+/// The identity of a measurement: named fields in clear, and their hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
+pub struct TuningKey {
+    hash: Hash,
+    fields: BTreeMap<String, String>,
+}
+
+/// A key as stored: the hash is checked against the fields when it is read.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    hash: Hash,
+    fields: BTreeMap<String, String>,
+}
+
+impl From<TuningKey> for Stored {
+    fn from(key: TuningKey) -> Stored {
+        Stored {
+            hash: key.hash,
+            fields: key.fields,
+        }
+    }
+}
+
+impl TryFrom<Stored> for TuningKey {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<TuningKey, String> {
+        let key = TuningKey::of(stored.fields);
+        if key.hash == stored.hash {
+            return Ok(key);
+        }
+        Err(format!(
+            "tuning key says hash {}, its fields give {}",
+            stored.hash, key.hash
+        ))
+    }
+}
+
+impl TuningKey {
+    /// Builds the key of a measurement.
+    pub fn build(parts: &KeyParts<'_>) -> TuningKey {
+        let fixed = [
+            ("schema", KEY_SCHEMA.to_string()),
+            ("kernel", parts.kernel.into()),
+            ("source", parts.source.to_string()),
+            ("prelude", parts.prelude.to_string()),
+            ("spec", parts.spec.to_string()),
+            ("generator", parts.generator.into()),
+            ("flags", quoted(parts.flags)),
+            ("compiler", parts.compiler.into()),
+            ("compiler_version", parts.compiler_version.into()),
+            ("driver", parts.driver.into()),
+            ("runtime", parts.runtime.into()),
+            ("problem", parts.problem.into()),
+            ("protocol", parts.protocol.to_string()),
+            ("regime", parts.regime.into()),
+            ("tolerance", parts.tolerance.into()),
+            ("threads", parts.threads.to_string()),
+        ];
+        let fixed = fixed.map(|(name, value)| (name.to_string(), value));
+        TuningKey::of(fixed.into_iter().chain(device_fields(parts)).collect())
+    }
+
+    fn of(fields: BTreeMap<String, String>) -> TuningKey {
+        let mut hasher = Hasher::new("kiln.tuning-key");
+        for (name, value) in &fields {
+            hasher.field(name.as_bytes()).field(value.as_bytes());
+        }
+        TuningKey {
+            hash: hasher.finish(),
+            fields,
+        }
+    }
+
+    /// The hash of all fields.
+    pub fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// The fields, by name.
+    pub fn fields(&self) -> &BTreeMap<String, String> {
+        &self.fields
+    }
+
+    /// One field; empty where the key has none of that name.
+    pub fn field(&self, name: &str) -> &str {
+        self.fields.get(name).map_or("", String::as_str)
+    }
+
+    /// Name of the kernel.
+    pub fn kernel(&self) -> &str {
+        self.field("kernel")
+    }
+
+    /// The fields in which two keys differ, by name.
+    pub fn differences(&self, wanted: &TuningKey) -> Vec<Difference> {
+        let names: std::collections::BTreeSet<_> =
+            self.fields.keys().chain(wanted.fields.keys()).collect();
+        let differ = |name: &&String| self.fields.get(*name) != wanted.fields.get(*name);
+        let difference = |name: &String| Difference {
+            field: name.clone(),
+            stored: self.fields.get(name).cloned(),
+            wanted: wanted.fields.get(name).cloned(),
+        };
+        names.into_iter().filter(differ).map(difference).collect()
+    }
+}
+
+/// Flags as one text that no two different lists share.
+fn quoted(flags: &[String]) -> String {
+    let quoted: Vec<String> = flags.iter().map(|flag| format!("{flag:?}")).collect();
+    quoted.join(" ")
+}
+
+fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
+    let device = parts.device;
+    let mut fields = vec![
+        ("device.backend".to_string(), device.backend.to_string()),
+        ("device.arch".to_string(), device.arch.clone()),
+        ("device.name".to_string(), device.name.clone()),
+    ];
+    fields.extend(kiln_spec::limits::DeviceLimit::ALL.iter().map(|limit| {
+        let value = limit.of(parts.limits).to_string();
+        (format!("device.{}", limit.name()), value)
+    }));
+    fields
+}
+
+/// One field in which two keys differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The field.
+    pub field: String,
+    /// Its value in the stored key, where it has one.
+    pub stored: Option<String>,
+    /// Its value in the wanted key, where it has one.
+    pub wanted: Option<String>,
+}
+
+/// Why a key was not found: the nearest stored one, and exactly what differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The nearest stored key of the same kernel.
+    pub nearest: TuningKey,
+    /// The fields that differ; empty where the key itself is stored.
+    pub differences: Vec<Difference>,
+}
+
+/// Finds the stored key of the same kernel that is nearest to the wanted one.
+///
+/// Another problem or device is further away than any change of tools, so that an upgrade is not
+/// hidden behind a neighbouring problem. No stored key of the kernel: nothing.
+pub fn explain<'a>(
+    stored: impl IntoIterator<Item = &'a TuningKey>,
+    wanted: &TuningKey,
+) -> Option<Explanation> {
+    stored
+        .into_iter()
+        .filter(|key| key.kernel() == wanted.kernel())
+        .map(|key| (distance(key, wanted), key))
+        .min_by_key(|(distance, key)| (*distance, key.hash))
+        .map(|(_, key)| Explanation {
+            nearest: key.clone(),
+            differences: key.differences(wanted),
+        })
+}
+
+fn distance(stored: &TuningKey, wanted: &TuningKey) -> (usize, usize) {
+    let identity = ["device.backend", "device.arch", "device.name", "problem"];
+    let differs = |name: &&&str| stored.field(name) != wanted.field(name);
+    (
+        identity.iter().filter(differs).count(),
+        stored.differences(wanted).len(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Where the cache is: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::CacheError;
+
+/// The cache's folder, from the environment.
+///
+/// # Errors
+/// A variable that is set but empty or relative, or no variable at all.
+pub fn from_environment() -> Result<PathBuf, CacheError> {
+    resolve(&|name| std::env::var_os(name))
+}
+
+/// The cache's folder, from any source of variables.
+///
+/// # Errors
+/// As [`from_environment`].
+pub fn resolve(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, CacheError> {
+    let places = [
+        ("KILN_CACHE", ""),
+        ("XDG_CACHE_HOME", "kiln"),
+        ("HOME", ".cache/kiln"),
+    ];
+    for (name, below) in places {
+        if let Some(value) = variable(name) {
+            let folder = absolute(name, value)?;
+            return Ok(if below.is_empty() {
+                folder
+            } else {
+                folder.join(below)
+            });
+        }
+    }
+    Err(CacheError::Location {
+        variable: "HOME",
+        value: String::new(),
+        problem: "not set, and neither are KILN_CACHE and XDG_CACHE_HOME",
+    })
+}
+
+fn absolute(variable: &'static str, value: OsString) -> Result<PathBuf, CacheError> {
+    let path = PathBuf::from(&value);
+    let problem = if value.is_empty() {
+        "empty"
+    } else if path.is_relative() {
+        "a relative path"
+    } else {
+        return Ok(path);
+    };
+    Err(CacheError::Location {
+        variable,
+        value: value.to_string_lossy().into(),
+        problem,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(set: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
+        let find = |name: &str| set.iter().find(|(n, _)| *n == name);
+        resolve(&|name| find(name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn the_most_specific_variable_wins() {
+        let all = [
+            ("HOME", "/home/u"),
+            ("XDG_CACHE_HOME", "/x"),
+            ("KILN_CACHE", "/k"),
+        ];
+        assert_eq!(with(&all).unwrap(), PathBuf::from("/k"));
+        assert_eq!(with(&all[..2]).unwrap(), PathBuf::from("/x/kiln"));
+        assert_eq!(
+            with(&all[..1]).unwrap(),
+            PathBuf::from("/home/u/.cache/kiln")
+        );
+    }
+
+    #[test]
+    fn empty_and_relative_values_are_refused_by_name() {
+        let empty = with(&[("KILN_CACHE", ""), ("HOME", "/h")]).unwrap_err();
+        assert!(
+            empty
+                .to_string()
+                .starts_with("KILN_CACHE is \"\", which is empty"),
+            "{empty}"
+        );
+        let relative = with(&[("XDG_CACHE_HOME", "cache")]).unwrap_err();
+        assert!(
+            relative
+                .to_string()
+                .contains("XDG_CACHE_HOME is \"cache\", which is a relative path"),
+            "{relative}"
+        );
+        assert!(with(&[]).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Opening a database in a process that can be killed, before it is opened for good.
+//!
+//! After damage, sled may spin for ever or abort the process. The probe takes that upon itself: the
+//! caller gives the command of a child ([`ProbeCommand`]) that calls [`run`] and exits with its result.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::store::{SledStore, StoreError};
+
+/// A probe ends itself after this long, should whoever started it be gone.
+const LONGEST_PROBE: Duration = Duration::from_secs(120);
+/// Between two looks at the child.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Exit codes of a probe. Not 1 or 101, which any failing or panicking program has.
+const SOUND: i32 = 0;
+const DAMAGED: i32 = 40;
+const NEWER: i32 = 41;
+const LOCKED: i32 = 42;
+const STUCK: i32 = 43;
+const FAILED: i32 = 44;
+
+/// How to start a probe: the path of the database is added as last argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeCommand {
+    /// The program: most often this one.
+    pub program: PathBuf,
+    /// Arguments before the database's path.
+    pub args: Vec<OsString>,
+}
+
+/// Opens the database at `path`, reads all of it back, and returns the exit code to end the process with.
+pub fn run(path: &Path) -> i32 {
+    #[cfg(target_os = "linux")]
+    {
+        // Without this, the watchdog below still ends a probe whose parent is gone.
+        let _ =
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    }
+    let watchdog = std::thread::Builder::new().spawn(|| {
+        std::thread::sleep(LONGEST_PROBE);
+        std::process::exit(STUCK);
+    });
+    if watchdog.is_err() {
+        return DAMAGED;
+    }
+    match SledStore::open(path) {
+        Ok(store) => {
+            drop(store);
+            SOUND
+        }
+        Err(StoreError::Locked { .. }) => LOCKED,
+        Err(StoreError::Newer { .. }) => NEWER,
+        Err(StoreError::Failed { .. }) => FAILED,
+        Err(_) => DAMAGED,
+    }
+}
+
+/// What a probe found.
+#[derive(Debug)]
+pub(crate) enum Probed {
+    /// The database opens and reads back in full.
+    Sound,
+    /// It is damaged, or opening it failed or never ended.
+    Damaged(String),
+    /// It was written by a newer version.
+    Newer,
+    /// Another process has it open.
+    Locked,
+    /// The operating system refused: the disk is full, or permissions are missing.
+    Failed,
+    /// The probe could not be started.
+    NotRun(io::Error),
+}
+
+/// Runs a probe, and kills it after `deadline`.
+pub(crate) fn ask(command: &ProbeCommand, path: &Path, deadline: Duration) -> Probed {
+    let child = Command::new(&command.program)
+        .args(&command.args)
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return Probed::NotRun(error),
+    };
+    match wait(&mut child, deadline) {
+        Ok(Some(status)) => judge(status),
+        Ok(None) => {
+            let ms = deadline.as_millis();
+            Probed::Damaged(format!("it could not be opened within {ms} ms"))
+        }
+        Err(error) => Probed::NotRun(error),
+    }
+}
+
+/// Waits for the child; kills it after the deadline, and then returns nothing.
+fn wait(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if began.elapsed() >= deadline {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn judge(status: ExitStatus) -> Probed {
+    match status.code() {
+        Some(SOUND) => Probed::Sound,
+        Some(DAMAGED) => Probed::Damaged("it does not read back as it was written".into()),
+        Some(NEWER) => Probed::Newer,
+        Some(LOCKED) => Probed::Locked,
+        Some(FAILED) => Probed::Failed,
+        Some(STUCK) => Probed::Damaged("opening it did not end".into()),
+        _ => Probed::Damaged(format!("opening it ended with {status}")),
+    }
+}

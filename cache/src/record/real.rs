@@ -1,0 +1,80 @@
+//! Floating-point values that survive a text format, infinities and NaN included.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A float stored as its shortest exact text, since JSON has no NaN and no infinity.
+///
+/// Two values are equal when their bits are, or when both are NaN, so that records can be compared.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Real(pub f64);
+
+impl PartialEq for Real {
+    fn eq(&self, other: &Real) -> bool {
+        self.0.to_bits() == other.0.to_bits() || (self.0.is_nan() && other.0.is_nan())
+    }
+}
+
+impl Eq for Real {}
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl From<f64> for Real {
+    fn from(value: f64) -> Real {
+        Real(value)
+    }
+}
+
+impl From<Real> for String {
+    fn from(value: Real) -> String {
+        value.to_string()
+    }
+}
+
+impl TryFrom<String> for Real {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Real, String> {
+        text.parse()
+            .map(Real)
+            .map_err(|_| format!("`{text}` is not a number"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_bit_pattern_survives_json(bits: u64) {
+            let real = Real(f64::from_bits(bits));
+            let text = serde_json::to_string(&real).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Real>(&text).unwrap(), real);
+        }
+    }
+
+    #[test]
+    fn special_values_are_readable_text() {
+        let texts = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-5]
+            .map(|value| serde_json::to_string(&Real(value)).unwrap());
+        assert_eq!(
+            texts,
+            ["\"NaN\"", "\"inf\"", "\"-inf\"", "\"-0.0\"", "\"1e-5\""]
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_no_number_is_refused() {
+        assert!(serde_json::from_str::<Real>("\"fast\"").is_err());
+        assert_ne!(Real(0.0), Real(-0.0));
+    }
+}

@@ -1,0 +1,98 @@
+//! Trials: one config, tried on one problem.
+
+use std::fmt;
+
+use kiln_spec::{DeviceKey, Hash};
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Outcome;
+use super::{RecordError, as_text, plain_text};
+
+/// Names one trial: a config under a tuning key (which holds kernel, problem, device and tools).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TrialId {
+    /// Hash of the tuning key.
+    pub key: Hash,
+    /// Canonical text of the config, `A=1,B=x`.
+    pub config: String,
+}
+
+impl TrialId {
+    /// Hash of the config's text: its part of a store key.
+    pub fn config_hash(&self) -> Hash {
+        Hash::of("kiln.cache.config", self.config.as_bytes())
+    }
+}
+
+impl fmt::Display for TrialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.config, self.key)
+    }
+}
+
+/// How good the evidence is that a config computes the right thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferenceGrade {
+    /// Compared with the author's reference.
+    Reference,
+    /// Compared with the same source on the cpu device.
+    SameSourceOnCpu,
+    /// Compared with the baseline on the same device: self-consistent, not verified.
+    BaselineOnly,
+}
+
+impl fmt::Display for ReferenceGrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReferenceGrade::Reference => "reference",
+            ReferenceGrade::SameSourceOnCpu => "same source on cpu",
+            ReferenceGrade::BaselineOnly => "baseline only",
+        })
+    }
+}
+
+/// One config tried on one problem, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Canonical text of the problem.
+    pub problem: String,
+    /// Canonical text of the config.
+    pub config: String,
+    /// The device.
+    #[serde(with = "as_text")]
+    pub device: DeviceKey,
+    /// Hash of the tuning key.
+    pub key: Hash,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Time spent compiling, in nanoseconds.
+    pub compile_ns: u64,
+    /// Time spent verifying, in nanoseconds.
+    pub verify_ns: u64,
+    /// Time spent measuring, in nanoseconds.
+    pub measure_ns: u64,
+    /// Which attempt this was, from 1.
+    pub attempt: u32,
+    /// What the outputs were compared with.
+    pub grade: ReferenceGrade,
+}
+
+impl Trial {
+    /// The trial's name.
+    pub fn id(&self) -> TrialId {
+        TrialId {
+            key: self.key,
+            config: self.config.clone(),
+        }
+    }
+
+    /// Checks that the texts are printable and of sane length.
+    pub(crate) fn check(&self) -> Result<(), RecordError> {
+        plain_text("kernel", &self.kernel)?;
+        plain_text("problem", &self.problem)?;
+        plain_text("config", &self.config)
+    }
+}

@@ -1,0 +1,261 @@
+//! The store on sled. The only file that names sled.
+//!
+//! sled is beta: after damage it may lose entries in silence, panic, or never return. So every value has
+//! a checksum, every batch carries the count and root hash of the whole, nothing is believed before it
+//! was read back in full, calls are kept from unwinding, and opening has a deadline (and is tried in a
+//! process that can be killed first, see [`crate::probe`]).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::{Change, Entry, Position, STORE_SCHEMA, Store, StoreError, Totals, value};
+
+/// Where the book-keeping is. No entry's key starts like this.
+const TOTALS_KEY: &str = "~totals";
+
+/// Memory that sled may use for pages, in bytes.
+const PAGE_CACHE: u64 = 32 << 20;
+
+/// Receives key and value of an entry.
+type Visit<'v> = &'v mut dyn FnMut(&str, &[u8]) -> Result<(), StoreError>;
+
+/// A database of sled.
+pub struct SledStore {
+    db: sled::Db,
+    totals: Totals,
+}
+
+impl SledStore {
+    /// Opens the database at `path`, or creates it, and reads all of it back.
+    ///
+    /// # Errors
+    /// When it is locked, newer or damaged, or sled fails.
+    pub fn open(path: &Path) -> Result<SledStore, StoreError> {
+        let config = sled::Config::new().path(path).cache_capacity(PAGE_CACHE);
+        let db = guarded(|| config.open()).map_err(|error| located(error, path))?;
+        let mut store = SledStore {
+            db,
+            totals: Totals::default(),
+        };
+        store.totals = store.read_totals()?;
+        store.check()?;
+        Ok(store)
+    }
+
+    /// Opens the database in a thread of its own and gives up after `deadline`. The thread is then
+    /// left behind: sled cannot be interrupted.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`StoreError::Unresponsive`].
+    pub fn open_within(path: &Path, deadline: Duration) -> Result<SledStore, StoreError> {
+        let (done, result) = channel();
+        let path: PathBuf = path.into();
+        std::thread::Builder::new()
+            .name("kiln-store-open".into())
+            .spawn(move || {
+                // Nobody waits any more if sending fails: the store is closed again.
+                let _ = done.send(SledStore::open(&path));
+            })
+            .map_err(|error| StoreError::Failed {
+                reason: format!("cannot start a thread: {error}"),
+            })?;
+        match result.recv_timeout(deadline) {
+            Ok(opened) => opened,
+            Err(RecvTimeoutError::Timeout) => Err(StoreError::Unresponsive {
+                deadline_ms: deadline.as_millis(),
+            }),
+            Err(RecvTimeoutError::Disconnected) => Err(StoreError::Damaged {
+                what: "opening it panicked".into(),
+            }),
+        }
+    }
+
+    fn read_totals(&self) -> Result<Totals, StoreError> {
+        match guarded(|| self.db.get(TOTALS_KEY))? {
+            Some(bytes) => value::decode(TOTALS_KEY, &bytes),
+            None => Ok(Totals::default()),
+        }
+    }
+
+    /// Visits key and value of every entry from `prefix` on.
+    fn visit(&self, prefix: &str, visit: Visit<'_>) -> Result<(), StoreError> {
+        let mut entries = self.db.scan_prefix(prefix);
+        while let Some((key, bytes)) = guarded(|| entries.next().transpose())? {
+            let key = std::str::from_utf8(&key).map_err(|_| StoreError::Damaged {
+                what: format!("{key:?} is no key of an entry"),
+            })?;
+            if key != TOTALS_KEY {
+                visit(key, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store for SledStore {
+    fn get(&self, key: &str) -> Result<Option<Entry>, StoreError> {
+        let bytes = guarded(|| self.db.get(key))?;
+        bytes.map(|b| value::decode_entry(key, &b)).transpose()
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.visit(prefix, &mut |key, bytes| {
+            visit(value::decode_entry(key, bytes)?);
+            Ok(())
+        })
+    }
+
+    fn apply(&mut self, changes: &[Change], position: Position) -> Result<(), StoreError> {
+        let mut totals = Totals {
+            position: Some(position),
+            ..self.totals
+        };
+        let mut batch = sled::Batch::default();
+        for (key, new) in value::by_key(changes)? {
+            let old = guarded(|| self.db.get(&key))?;
+            totals.exchange(&key, old.as_deref(), new.as_deref());
+            match new {
+                Some(bytes) => batch.insert(key.as_str(), bytes),
+                None => batch.remove(key.as_str()),
+            }
+        }
+        // In the same batch as the entries: book-keeping and content never part.
+        batch.insert(TOTALS_KEY, value::encode(TOTALS_KEY, &totals)?);
+        guarded(|| self.db.apply_batch(batch))?;
+        self.totals = totals;
+        Ok(())
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let mut counted = Totals::default();
+        self.visit("", &mut |key, bytes| {
+            value::decode_entry(key, bytes)?;
+            counted.exchange(key, None, Some(bytes));
+            Ok(())
+        })?;
+        self.totals.agree(&counted)
+    }
+
+    fn clear(&mut self) -> Result<(), StoreError> {
+        guarded(|| self.db.clear())?;
+        self.totals = Totals::default();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        guarded(|| self.db.flush()).map(drop)
+    }
+}
+
+/// Calls sled; a panic becomes an error.
+fn guarded<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreError> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(translated),
+        Err(_) => Err(StoreError::Damaged {
+            what: "reading it panicked".into(),
+        }),
+    }
+}
+
+fn translated(error: sled::Error) -> StoreError {
+    match error {
+        sled::Error::Unsupported(reason) if reason.contains("created using") => StoreError::Newer {
+            found: reason,
+            known: STORE_SCHEMA,
+        },
+        // The operating system's own refusals (a full disk, permissions) say nothing of the content.
+        sled::Error::Io(error) if error.raw_os_error().is_some() || is_lock(&error.to_string()) => {
+            StoreError::Failed {
+                reason: error.to_string(),
+            }
+        }
+        error => StoreError::Damaged {
+            what: error.to_string(),
+        },
+    }
+}
+
+fn is_lock(reason: &str) -> bool {
+    reason.contains("could not acquire lock")
+}
+
+/// sled says "locked" in words only.
+fn located(error: StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Failed { reason } if is_lock(&reason) => {
+            StoreError::Locked { path: path.into() }
+        }
+        error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{key, trial};
+
+    /// A database of ten trials, changed behind the store's back.
+    fn tampered(tamper: impl FnOnce(&sled::Db)) -> Result<SledStore, StoreError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let mut store = SledStore::open(&path).unwrap();
+        let trials = (0..10).map(|n| Change::put(Entry::Trial(trial(&key(1), n))));
+        let position = Position {
+            journal: 1,
+            sequence: 10,
+        };
+        store.apply(&trials.collect::<Vec<_>>(), position).unwrap();
+        tamper(&store.db);
+        store.totals = store.read_totals()?;
+        store.check()?;
+        Ok(store)
+    }
+
+    fn first_key(db: &sled::Db) -> sled::IVec {
+        db.iter().keys().next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn an_entry_that_vanished_in_silence_is_noticed() {
+        assert!(tampered(|_| ()).is_ok());
+        let error = tampered(|db| drop(db.remove(first_key(db)))).err().unwrap();
+        assert!(
+            error.to_string().contains("should hold 10 entries"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_older_value_that_came_back_is_noticed() {
+        let old = tampered(|db| {
+            let key = String::from_utf8(first_key(db).to_vec()).unwrap();
+            let Entry::Trial(mut trial) =
+                value::decode_entry(&key, &db.get(&key).unwrap().unwrap()).unwrap()
+            else {
+                panic!("not a trial");
+            };
+            trial.compile_ns += 1;
+            let bytes = value::encode(&key, &Entry::Trial(trial)).unwrap();
+            db.insert(key, bytes).unwrap();
+        });
+        assert!(matches!(old, Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn lost_book_keeping_is_noticed() {
+        let lost = tampered(|db| drop(db.remove(TOTALS_KEY)));
+        assert!(matches!(lost, Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn a_foreign_key_is_noticed() {
+        let foreign = tampered(|db| drop(db.insert([0xff, 0xfe], "x")));
+        assert!(matches!(foreign, Err(StoreError::Damaged { .. })));
+    }
+}

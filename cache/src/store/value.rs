@@ -1,0 +1,122 @@
+//! Stored values as bytes: `schema (2, little-endian) | crc32c (4) | JSON`.
+//!
+//! The checksum covers schema, key and JSON, so that a value under a wrong key is noticed too.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Change, Entry, STORE_SCHEMA, StoreError, Totals};
+
+/// Bytes before the JSON.
+const HEADER: usize = 6;
+
+fn checksum(schema: [u8; 2], key: &str, json: &[u8]) -> u32 {
+    let crc = crc32c::crc32c(&schema);
+    let crc = crc32c::crc32c_append(crc, &(key.len() as u64).to_le_bytes());
+    crc32c::crc32c_append(crc32c::crc32c_append(crc, key.as_bytes()), json)
+}
+
+/// The bytes of a value under a key.
+pub(crate) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>, StoreError> {
+    let json = serde_json::to_vec(value).map_err(|error| StoreError::Failed {
+        reason: format!("cannot encode {key}: {error}"),
+    })?;
+    let schema = STORE_SCHEMA.to_le_bytes();
+    let crc = checksum(schema, key, &json).to_le_bytes();
+    Ok([&schema[..], &crc, &json].concat())
+}
+
+/// The value under a key, if every bit of it is as written.
+pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, StoreError> {
+    let damaged = |what: &str| StoreError::Damaged {
+        what: format!("the value under {key:?} {what}"),
+    };
+    let ([a, b, c, d, e, f], json) = bytes
+        .split_first_chunk::<HEADER>()
+        .ok_or_else(|| damaged("is cut short"))?;
+    let schema = [*a, *b];
+    if checksum(schema, key, json) != u32::from_le_bytes([*c, *d, *e, *f]) {
+        return Err(damaged("does not match its checksum"));
+    }
+    let schema = u16::from_le_bytes(schema);
+    if schema > STORE_SCHEMA {
+        return Err(StoreError::Newer {
+            found: schema.to_string(),
+            known: STORE_SCHEMA,
+        });
+    }
+    serde_json::from_slice(json).map_err(|error| damaged(&format!("cannot be read: {error}")))
+}
+
+/// An entry's share of the root hash.
+pub(crate) fn share(key: &str, bytes: &[u8]) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(key.len() as u64).to_le_bytes());
+    hasher.update(key.as_bytes()).update(bytes);
+    let mut first = [0; 16];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    u128::from_le_bytes(first)
+}
+
+/// The changes by key: the value's bytes, or nothing where the key goes. The last change of a key counts.
+pub(crate) fn by_key(changes: &[Change]) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
+    let mut by_key = BTreeMap::new();
+    for change in changes {
+        match change {
+            Change::Put(entry) => {
+                let key = entry.key();
+                let bytes = encode(&key, entry.as_ref())?;
+                by_key.insert(key, Some(bytes));
+            }
+            Change::Remove(key) => {
+                by_key.insert(key.clone(), None);
+            }
+        }
+    }
+    Ok(by_key)
+}
+
+/// An entry read back, from the place its own key says.
+pub(crate) fn decode_entry(key: &str, bytes: &[u8]) -> Result<Entry, StoreError> {
+    let entry: Entry = decode(key, bytes)?;
+    let damaged = |what: String| StoreError::Damaged { what };
+    entry
+        .check()
+        .map_err(|error| damaged(format!("the value under {key:?}: {error}")))?;
+    if entry.key() == key {
+        return Ok(entry);
+    }
+    let belongs = entry.key();
+    Err(damaged(format!(
+        "the value under {key:?} belongs under {belongs:?}"
+    )))
+}
+
+impl Totals {
+    /// Moves the totals from an old value of a key to a new one.
+    pub(crate) fn exchange(&mut self, key: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if let Some(old) = old {
+            self.entries = self.entries.saturating_sub(1);
+            self.root = self.root.wrapping_sub(share(key, old));
+        }
+        if let Some(new) = new {
+            self.entries += 1;
+            self.root = self.root.wrapping_add(share(key, new));
+        }
+    }
+
+    /// Compares the book-keeping with what was counted.
+    pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
+        if (self.entries, self.root) == (counted.entries, counted.root) {
+            return Ok(());
+        }
+        Err(StoreError::Damaged {
+            what: format!(
+                "it should hold {} entries with root {:032x}, it holds {} with {:032x}",
+                self.entries, self.root, counted.entries, counted.root
+            ),
+        })
+    }
+}
