@@ -1,0 +1,201 @@
+// CUDA's mathematical functions. Names of the C library are declared as the C library declares them, so
+// that a later <cmath> agrees; what has no such name, or a faster form, is defined here.
+#ifndef KILN_CPU_MATH_H
+#define KILN_CPU_MATH_H
+
+#define KILN_CPU_C_INLINE extern "C" inline __attribute__((always_inline))
+
+#ifndef INFINITY
+#define INFINITY (__builtin_inff ())
+#endif
+#ifndef NAN
+#define NAN (__builtin_nanf (""))
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#define CUDART_INF_F (__builtin_inff())
+#define CUDART_NAN_F (__builtin_nanf(""))
+#define CUDART_PI_F 3.141592654f
+#define CUDART_INF (__builtin_inf())
+#define CUDART_NAN (__builtin_nan(""))
+#define CUDART_PI 3.1415926535897931e+0
+
+// name(double), namef(float), and CUDA's overload name(float).
+#define KILN_CPU_MATH_1(name)                                                                          \
+    extern "C" double name(double) noexcept;                                                           \
+    extern "C" float name##f(float) noexcept;                                                          \
+    KILN_CPU_INLINE float name(float x) { return __builtin_##name##f(x); }
+#define KILN_CPU_MATH_2(name)                                                                          \
+    extern "C" double name(double, double) noexcept;                                                   \
+    extern "C" float name##f(float, float) noexcept;                                                   \
+    KILN_CPU_INLINE float name(float x, float y) { return __builtin_##name##f(x, y); }
+
+KILN_CPU_MATH_1(sqrt)
+KILN_CPU_MATH_1(cbrt)
+KILN_CPU_MATH_1(exp)
+KILN_CPU_MATH_1(exp2)
+KILN_CPU_MATH_1(expm1)
+KILN_CPU_MATH_1(log)
+KILN_CPU_MATH_1(log2)
+KILN_CPU_MATH_1(log10)
+KILN_CPU_MATH_1(log1p)
+KILN_CPU_MATH_1(logb)
+KILN_CPU_MATH_1(sin)
+KILN_CPU_MATH_1(cos)
+KILN_CPU_MATH_1(tan)
+KILN_CPU_MATH_1(asin)
+KILN_CPU_MATH_1(acos)
+KILN_CPU_MATH_1(atan)
+KILN_CPU_MATH_1(sinh)
+KILN_CPU_MATH_1(cosh)
+KILN_CPU_MATH_1(tanh)
+KILN_CPU_MATH_1(asinh)
+KILN_CPU_MATH_1(acosh)
+KILN_CPU_MATH_1(atanh)
+KILN_CPU_MATH_1(erf)
+KILN_CPU_MATH_1(erfc)
+KILN_CPU_MATH_1(lgamma)
+KILN_CPU_MATH_1(tgamma)
+KILN_CPU_MATH_1(fabs)
+KILN_CPU_MATH_1(floor)
+KILN_CPU_MATH_1(ceil)
+KILN_CPU_MATH_1(trunc)
+KILN_CPU_MATH_1(round)
+KILN_CPU_MATH_1(rint)
+KILN_CPU_MATH_1(nearbyint)
+KILN_CPU_MATH_2(pow)
+KILN_CPU_MATH_2(fmod)
+KILN_CPU_MATH_2(remainder)
+KILN_CPU_MATH_2(copysign)
+KILN_CPU_MATH_2(nextafter)
+KILN_CPU_MATH_2(atan2)
+KILN_CPU_MATH_2(hypot)
+KILN_CPU_MATH_2(fdim)
+#undef KILN_CPU_MATH_1
+#undef KILN_CPU_MATH_2
+
+extern "C" double fma(double, double, double) noexcept;
+extern "C" float fmaf(float, float, float) noexcept;
+extern "C" double exp10(double) noexcept;
+extern "C" float exp10f(float) noexcept;
+extern "C" double ldexp(double, int) noexcept;
+extern "C" float ldexpf(float, int) noexcept;
+extern "C" double frexp(double, int*) noexcept;
+extern "C" float frexpf(float, int*) noexcept;
+extern "C" double modf(double, double*) noexcept;
+extern "C" float modff(float, float*) noexcept;
+extern "C" void sincos(double, double*, double*) noexcept;
+extern "C" void sincosf(float, float*, float*) noexcept;
+extern "C" long lrint(double) noexcept;
+extern "C" long lrintf(float) noexcept;
+extern "C" long lround(double) noexcept;
+extern "C" long lroundf(float) noexcept;
+extern "C" int ilogbf(float) noexcept;
+
+KILN_CPU_INLINE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+KILN_CPU_INLINE float ldexp(float x, int e) { return __builtin_ldexpf(x, e); }
+KILN_CPU_INLINE float abs(float x) { return __builtin_fabsf(x); }
+KILN_CPU_INLINE double abs(double x) { return __builtin_fabs(x); }
+KILN_CPU_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
+
+// The C library's fmaxf is a call; this is a compare and a blend, with the same answer for NaN.
+KILN_CPU_C_INLINE float fmaxf(float a, float b) noexcept { return a > b || b != b ? a : b; }
+KILN_CPU_C_INLINE float fminf(float a, float b) noexcept { return a < b || b != b ? a : b; }
+KILN_CPU_C_INLINE double fmax(double a, double b) noexcept { return a > b || b != b ? a : b; }
+KILN_CPU_C_INLINE double fmin(double a, double b) noexcept { return a < b || b != b ? a : b; }
+KILN_CPU_INLINE float fmax(float a, float b) { return fmaxf(a, b); }
+KILN_CPU_INLINE float fmin(float a, float b) { return fminf(a, b); }
+KILN_CPU_INLINE float max(float a, float b) { return fmaxf(a, b); }
+KILN_CPU_INLINE float min(float a, float b) { return fminf(a, b); }
+KILN_CPU_INLINE double max(double a, double b) { return fmax(a, b); }
+KILN_CPU_INLINE double min(double a, double b) { return fmin(a, b); }
+KILN_CPU_INLINE double max(float a, double b) { return fmax((double)a, b); }
+KILN_CPU_INLINE double min(float a, double b) { return fmin((double)a, b); }
+KILN_CPU_INLINE double max(double a, float b) { return fmax(a, (double)b); }
+KILN_CPU_INLINE double min(double a, float b) { return fmin(a, (double)b); }
+
+KILN_CPU_INLINE bool isnan(float x) { return __builtin_isnan(x); }
+KILN_CPU_INLINE bool isnan(double x) { return __builtin_isnan(x); }
+KILN_CPU_INLINE bool isinf(float x) { return __builtin_isinf(x); }
+KILN_CPU_INLINE bool isinf(double x) { return __builtin_isinf(x); }
+KILN_CPU_INLINE bool isfinite(float x) { return __builtin_isfinite(x); }
+KILN_CPU_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
+KILN_CPU_INLINE bool signbit(float x) { return __builtin_signbit(x); }
+KILN_CPU_INLINE bool signbit(double x) { return __builtin_signbit(x); }
+
+KILN_CPU_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+KILN_CPU_INLINE float rsqrt(float x) { return rsqrtf(x); }
+KILN_CPU_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+KILN_CPU_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
+KILN_CPU_INLINE float normcdff(float x) { return 0.5f * __builtin_erfcf(x * -0.70710678f); }
+KILN_CPU_INLINE float kiln_cpu_half_turns(float x) {
+    return (x - 2.0f * __builtin_rintf(0.5f * x)) * CUDART_PI_F;
+}
+KILN_CPU_C_INLINE float sinpif(float x) noexcept { return __builtin_sinf(kiln_cpu_half_turns(x)); }
+KILN_CPU_C_INLINE float cospif(float x) noexcept { return __builtin_cosf(kiln_cpu_half_turns(x)); }
+
+// Two powers of two are multiplied in, so that overflow gives infinity and underflow zero without a
+// branch; 2 units in the last place, and it vectorises.
+KILN_CPU_INLINE float __expf(float x) {
+    float bounded = x > -150.0f ? x : -150.0f;
+    bounded = bounded < 150.0f ? bounded : 150.0f;
+    float n = __builtin_rintf(bounded * 1.44269504f);
+    float r = bounded - n * 0.693359375f + n * 2.12194440e-4f;
+    float p = 1.9875691e-4f;
+    p = p * r + 1.3981999e-3f;
+    p = p * r + 8.3334519e-3f;
+    p = p * r + 4.1665796e-2f;
+    p = p * r + 1.6666666e-1f;
+    p = p * r + 5.0000001e-1f;
+    p = p * r * r + r + 1.0f;
+    int whole = (int)n, low = whole / 2, high = whole - low;
+    float power = p * __int_as_float((low + 127) << 23) * __int_as_float((high + 127) << 23);
+    return x == x ? power : x;
+}
+KILN_CPU_INLINE float __exp10f(float x) { return __builtin_exp2f(x * 3.32192809f); }
+KILN_CPU_INLINE float __logf(float x) { return __builtin_logf(x); }
+KILN_CPU_INLINE float __log2f(float x) { return __builtin_log2f(x); }
+KILN_CPU_INLINE float __log10f(float x) { return __builtin_log10f(x); }
+KILN_CPU_INLINE float __powf(float x, float y) { return __builtin_powf(x, y); }
+KILN_CPU_INLINE float __sinf(float x) { return __builtin_sinf(x); }
+KILN_CPU_INLINE float __cosf(float x) { return __builtin_cosf(x); }
+KILN_CPU_INLINE float __tanf(float x) { return __builtin_tanf(x); }
+KILN_CPU_INLINE float __tanhf(float x) { return __builtin_tanhf(x); }
+KILN_CPU_INLINE void __sincosf(float x, float* s, float* c) { sincosf(x, s, c); }
+KILN_CPU_INLINE float __fdividef(float x, float y) { return x / y; }
+KILN_CPU_INLINE float fdividef(float x, float y) { return x / y; }
+KILN_CPU_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
+
+KILN_CPU_INLINE float __fadd_rn(float x, float y) { return x + y; }
+KILN_CPU_INLINE float __fsub_rn(float x, float y) { return x - y; }
+KILN_CPU_INLINE float __fmul_rn(float x, float y) { return x * y; }
+KILN_CPU_INLINE float __fdiv_rn(float x, float y) { return x / y; }
+KILN_CPU_INLINE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+KILN_CPU_INLINE float __frcp_rn(float x) { return 1.0f / x; }
+KILN_CPU_INLINE float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
+KILN_CPU_INLINE float __frsqrt_rn(float x) { return rsqrtf(x); }
+
+// Conversions saturate and take NaN to zero, as on a GPU; a plain cast would be undefined.
+#define KILN_CPU_CONVERT(From, name, To, low, high)                                                    \
+    KILN_CPU_INLINE To kiln_cpu_to_##name(From x) {                                                    \
+        return x >= (From)high ? (To)(high - 1) : x <= (From)low ? (To)low : x == x ? (To)x : (To)0;   \
+    }                                                                                                  \
+    KILN_CPU_INLINE To __##name##_rn(From x) { return kiln_cpu_to_##name(rint(x)); }                   \
+    KILN_CPU_INLINE To __##name##_rz(From x) { return kiln_cpu_to_##name(x); }                         \
+    KILN_CPU_INLINE To __##name##_rd(From x) { return kiln_cpu_to_##name(floor(x)); }                  \
+    KILN_CPU_INLINE To __##name##_ru(From x) { return kiln_cpu_to_##name(ceil(x)); }
+KILN_CPU_CONVERT(float, float2int, int, -2147483648ll, 2147483648ll)
+KILN_CPU_CONVERT(float, float2uint, unsigned int, 0, 4294967296ll)
+KILN_CPU_CONVERT(float, float2ll, long long, -(__int128)9223372036854775807ll - 1, ((__int128)1 << 63))
+KILN_CPU_CONVERT(double, double2int, int, -2147483648ll, 2147483648ll)
+KILN_CPU_CONVERT(double, double2uint, unsigned int, 0, 4294967296ll)
+#undef KILN_CPU_CONVERT
+KILN_CPU_INLINE float __int2float_rn(int x) { return (float)x; }
+KILN_CPU_INLINE float __uint2float_rn(unsigned int x) { return (float)x; }
+KILN_CPU_INLINE float __ll2float_rn(long long x) { return (float)x; }
+KILN_CPU_INLINE double __int2double_rn(int x) { return (double)x; }
+KILN_CPU_INLINE double __uint2double_rn(unsigned int x) { return (double)x; }
+KILN_CPU_INLINE float __double2float_rn(double x) { return (float)x; }
+
+#endif
