@@ -28,7 +28,7 @@ pub struct MaxError {
 impl MaxError {
     /// Whether the element, and with it the whole output, is within tolerance.
     pub fn passes(&self) -> bool {
-        self.error <= self.bound
+        self.error.is_finite() && self.error <= self.bound
     }
 
     /// How many bounds the error is: at most 1 passes.

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use kiln_spec::expr::evaluate_bool;
-use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
     Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, KernelSpec, LaunchPlan,
     ParamValue, Problem, ProblemValue,
@@ -353,30 +351,4 @@ impl fmt::Debug for Kernel {
             .field("rows", &self.parts.rows.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Why a config of a kernel cannot be launched for a problem on a device; `None` where it can.
-pub fn why_invalid(
-    spec: &KernelSpec,
-    config: &Config,
-    problem: &Problem,
-    limits: &DeviceLimits,
-) -> Option<String> {
-    let scope = LaunchScope {
-        config,
-        problem,
-        limits: Some(limits),
-        spec,
-    };
-    for constraint in &spec.constraints {
-        match evaluate_bool(&constraint.expr, &scope) {
-            Ok(true) => {}
-            Ok(false) => return Some(format!("`{}` is false", constraint.expr)),
-            Err(error) => return Some(error.to_string()),
-        }
-    }
-    let plan = spec.plan(config, problem, Some(limits));
-    plan.and_then(|plan| plan.check(limits))
-        .err()
-        .map(|error| error.to_string())
 }

@@ -11,7 +11,7 @@ use std::thread::LocalKey;
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::plan::LaunchScope;
-use kiln_spec::{ArgSpec, Config, ElemType, LaunchPlan, Problem, ProblemValue, SliceArg};
+use kiln_spec::{Config, ElemType, LaunchPlan, Problem, ProblemValue, SliceArg};
 
 use crate::buffer::RawSlice;
 use crate::device::{DeviceError, Function, KernelArgs};
@@ -317,14 +317,6 @@ fn check_slices(
         }
     }
     Ok(())
-}
-
-/// The number of slice arguments before an argument: where its slice is among the slices.
-pub(crate) fn slice_position(args: &[ArgSpec], argument: usize) -> usize {
-    args[..argument]
-        .iter()
-        .filter(|arg| matches!(arg, ArgSpec::Slice(_)))
-        .count()
 }
 
 /// Launches an entry on arguments that a [`crate::rig::Rig`] holds, outside any launch function.

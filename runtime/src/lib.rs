@@ -1,5 +1,8 @@
 //! Launch GPU kernels with configs that were tuned once and baked in at build time.
 
+// Generated code says `::kiln`, in this crate's own tests too.
+extern crate self as kiln;
+
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;

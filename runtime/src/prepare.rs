@@ -146,6 +146,9 @@ fn prepare(
             baked: baked.into(),
         });
     }
+    if backend == Backend::Fake {
+        crate::backend::fake::provide_kernel(baked, kernel);
+    }
     if let Some(image) = embedded(kernel, device, choice)
         && let Ok(prepared) = load(device, &unit, &image)
     {

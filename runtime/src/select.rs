@@ -330,7 +330,11 @@ fn why_not(
     problem: &Problem,
 ) -> Option<String> {
     let config: Config = kernel.config(Choice::Row(row));
-    crate::kernel::why_invalid(kernel.spec(), &config, problem, &device.limits)
+    kernel
+        .spec()
+        .check_config(&config, problem, Some(&device.limits))
+        .err()
+        .map(|invalid| invalid.to_string())
 }
 
 impl Kernel {

@@ -1,1 +1,3 @@
 //! The devices that Kiln launches on, one folder each.
+
+pub mod fake;

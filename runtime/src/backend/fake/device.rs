@@ -1,0 +1,415 @@
+//! The fake device itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use kiln_spec::{Backend, DeviceKey, LaunchPlan};
+
+use super::compiler::{FakeCompiler, Unit};
+use super::execute::{self, History};
+use super::host_kernel::{HostKernel, provided};
+use super::memory::{Blocks, Memory};
+use super::outcome::Behaviour;
+use super::script::{LaunchOutcome, ReceiptOutcome, Script};
+use super::timer::{self, Draws};
+use super::{ffi, script};
+use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::device::{
+    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+};
+use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
+
+/// A device that does what a script says.
+#[derive(Debug)]
+pub struct FakeDevice {
+    index: u32,
+    info: DeviceInfo,
+    script: Arc<Script>,
+    compiler: FakeCompiler,
+    memory: Memory,
+    placement: u64,
+    state: Mutex<State>,
+    now_ns: AtomicU64,
+    next_stream: AtomicU64,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Why the device can no longer be used.
+    broken: Option<DeviceError>,
+    draws: Draws,
+    timed_calls: u64,
+    last_nonce: u64,
+    histories: BTreeMap<String, History>,
+}
+
+/// An entry as the fake device launches it.
+#[derive(Debug)]
+struct Entry {
+    unit: Arc<Unit>,
+    symbol: String,
+    is_receipt: bool,
+    behaviour: Behaviour,
+    host: Option<HostKernel>,
+    placement_factor: f64,
+    /// Whether a launch does nothing at all.
+    does_nothing: bool,
+}
+
+impl FakeDevice {
+    /// A device of its own for a script.
+    pub fn new(script: Script) -> Arc<FakeDevice> {
+        let script = Arc::new(script);
+        let placement = script.placement.unwrap_or_else(random_word);
+        Arc::new(FakeDevice {
+            index: crate::devices::next_index(),
+            info: DeviceInfo {
+                key: DeviceKey {
+                    backend: Backend::Fake,
+                    arch: script.arch.clone(),
+                    name: script.name.clone(),
+                },
+                limits: script.limits,
+                fingerprint: BTreeMap::from([("script".into(), script.name.clone())]),
+                ordinal: 0,
+                timer_tick_ns: script.timer_tick_ns,
+            },
+            compiler: FakeCompiler::new(script.clone()),
+            memory: Memory::new(script.limits.memory_bytes),
+            placement,
+            state: Mutex::new(State {
+                broken: None,
+                draws: Draws::new(&[
+                    b"times",
+                    &script.seed.to_le_bytes(),
+                    &placement.to_le_bytes(),
+                ]),
+                timed_calls: 0,
+                last_nonce: 0,
+                histories: BTreeMap::new(),
+            }),
+            now_ns: AtomicU64::new(0),
+            next_stream: AtomicU64::new(1),
+            script,
+        })
+    }
+
+    /// The device that a name means: that of a script file, of `$KILN_FAKE_SCRIPT`, or the default one.
+    ///
+    /// # Errors
+    /// When the script cannot be read.
+    pub fn open(script: Option<&str>) -> Result<Arc<FakeDevice>, DeviceError> {
+        static DEFAULT: OnceLock<Arc<FakeDevice>> = OnceLock::new();
+        let from_env = std::env::var("KILN_FAKE_SCRIPT").ok();
+        match script.map(str::to_owned).or(from_env) {
+            Some(path) => Ok(FakeDevice::new(Script::from_file(Path::new(&path))?)),
+            None => Ok(DEFAULT
+                .get_or_init(|| FakeDevice::new(Script::default()))
+                .clone()),
+        }
+    }
+
+    /// The virtual time so far: of all launches together, in nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns.load(Ordering::Relaxed)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn usable(&self) -> Result<(), DeviceError> {
+        self.state().broken.clone().map_or(Ok(()), Err)
+    }
+
+    fn entry<'f>(&self, function: &'f Function) -> Result<&'f Entry, DeviceError> {
+        function
+            .entry::<Entry>(self.index)
+            .ok_or_else(|| DeviceError::LaunchRefused {
+                symbol: function.symbol().into(),
+                text: "the function is of another device".into(),
+            })
+    }
+
+    fn run(
+        &self,
+        entry: &Entry,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let state = &mut *state;
+        let history = state.histories.entry(entry.symbol.clone()).or_default();
+        if let Some(error) = misbehave(entry, history.launches) {
+            if matches!(error, DeviceError::Sticky { .. } | DeviceError::Lost { .. }) {
+                state.broken = Some(error.clone());
+            }
+            return Err(error);
+        }
+        let mut memory = self.memory.lock();
+        let mut ran = Ok(());
+        if let Some(host) = &entry.host {
+            let run = execute::Run {
+                kernel: host,
+                unit: &entry.unit,
+                plan,
+                args,
+                outcome: entry.behaviour.output,
+            };
+            ran = execute::compute(&run, history, &mut state.draws, &mut memory);
+        }
+        history.launches += 1;
+        if ran.is_ok() && entry.is_receipt {
+            ran = self.sign(entry, plan, args, &mut state.last_nonce, &mut memory);
+        }
+        ran.map_err(|text| {
+            let error = DeviceError::Sticky { text };
+            state.broken = Some(error.clone());
+            error
+        })
+    }
+
+    /// Writes the receipt, as the script has it.
+    fn sign(
+        &self,
+        entry: &Entry,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        last_nonce: &mut u64,
+        memory: &mut Blocks,
+    ) -> Result<(), String> {
+        // The address of the record is the last parameter; the others are addresses or scalars of at most
+        // 8 bytes, of which only the last one is read whole.
+        let last = args.pointers().len().saturating_sub(1);
+        let mut sizes = vec![0; last];
+        sizes.push(size_of::<u64>());
+        let values = ffi::values(args, &sizes);
+        let address = values.last().ok_or("a receipt entry has an argument")?;
+        let mut word = [0; 8];
+        word.copy_from_slice(address);
+        let address = u64::from_le_bytes(word);
+        let record = memory
+            .range(address, RECEIPT_BYTES)
+            .ok_or_else(|| format!("illegal access of a receipt at {address:#x}"))?;
+        let mut nonce = [0; 8];
+        nonce.copy_from_slice(&record[..8]);
+        let nonce_in = u64::from_le_bytes(nonce);
+        let mut receipt = Receipt {
+            nonce: nonce_in,
+            symbol_hash: entry.unit.symbol_hash,
+            config_hash: entry.unit.config_hash,
+            threads: plan.blocks() * plan.threads_per_block(),
+            block: plan.block,
+            grid: plan.grid,
+            dynamic_shared_bytes: plan.shared_bytes,
+            warp_size: self.info.limits.warp_size,
+            abi_version: RECEIPT_ABI,
+        };
+        match entry.behaviour.receipt {
+            ReceiptOutcome::Honest => {}
+            ReceiptOutcome::Missing => return Ok(()),
+            ReceiptOutcome::OldNonce => receipt.nonce = *last_nonce,
+            ReceiptOutcome::Symbol(hash) => receipt.symbol_hash = hash,
+            ReceiptOutcome::Config(hash) => receipt.config_hash = hash,
+            ReceiptOutcome::Block(block) => receipt.block = block,
+            ReceiptOutcome::Grid(grid) => receipt.grid = grid,
+            ReceiptOutcome::SharedBytes(bytes) => receipt.dynamic_shared_bytes = bytes,
+            ReceiptOutcome::Threads(threads) => receipt.threads = threads,
+        }
+        *last_nonce = nonce_in;
+        record.copy_from_slice(&receipt.encode(nonce_in));
+        Ok(())
+    }
+}
+
+/// What a launch does instead of running, if anything.
+fn misbehave(entry: &Entry, launches: u64) -> Option<DeviceError> {
+    let symbol = || entry.symbol.clone();
+    let scripted = || "the script says so".to_owned();
+    match entry.behaviour.launch {
+        LaunchOutcome::Works => return None,
+        LaunchOutcome::CrashAfter(runs) if launches < runs => return None,
+        LaunchOutcome::Crash | LaunchOutcome::CrashAfter(_) => crash(),
+        LaunchOutcome::Abort => std::process::abort(),
+        LaunchOutcome::Exit(code) => std::process::exit(code),
+        LaunchOutcome::Hang => loop {
+            std::thread::sleep(Duration::from_secs(1));
+        },
+        LaunchOutcome::MemoryBomb => eat_memory(),
+        LaunchOutcome::Refused => Some(DeviceError::LaunchRefused {
+            symbol: symbol(),
+            text: scripted(),
+        }),
+        LaunchOutcome::Oom => Some(DeviceError::Oom {
+            wanted_bytes: 1 << 40,
+            text: scripted(),
+        }),
+        LaunchOutcome::KernelFault => Some(DeviceError::KernelFault {
+            symbol: symbol(),
+            text: scripted(),
+        }),
+        LaunchOutcome::Sticky => Some(DeviceError::Sticky { text: scripted() }),
+        LaunchOutcome::Lost => Some(DeviceError::Lost { text: scripted() }),
+    }
+}
+
+fn crash() -> ! {
+    let this = rustix::process::getpid();
+    let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
+    // A debugger or handler may have caught the signal; this process must die all the same.
+    std::process::abort()
+}
+
+fn eat_memory() -> ! {
+    let mut eaten: Vec<Vec<u8>> = Vec::new();
+    loop {
+        // Non-zero, so that every page is really there.
+        eaten.push(vec![1; 64 << 20]);
+    }
+}
+
+/// A number that differs from process to process.
+fn random_word() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+impl Device for FakeDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        Ok(&self.compiler)
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        self.usable()?;
+        Ok(Box::new(self.memory.alloc(bytes, align, self.index)?))
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        self.usable()?;
+        if artifact.backend != Backend::Fake || artifact.target != self.script.arch {
+            return Err(DeviceError::Load {
+                text: format!(
+                    "it is for {}/{}, this device is {}/{}",
+                    artifact.backend,
+                    artifact.target,
+                    Backend::Fake,
+                    self.script.arch
+                ),
+            });
+        }
+        Ok(Arc::new(FakeModule {
+            device_index: self.index,
+            placement: self.placement,
+            script: self.script.clone(),
+            unit: Arc::new(Unit::of_artifact(artifact)?),
+        }))
+    }
+
+    fn launch(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let entry = self.entry(function)?;
+        plan.check(&self.info.limits)
+            .map_err(|error| DeviceError::Plan {
+                symbol: entry.symbol.clone(),
+                error,
+            })?;
+        if entry.does_nothing {
+            return Ok(());
+        }
+        self.usable()?;
+        self.run(entry, plan, args)?;
+        let once = timer::true_ns(&entry.behaviour, &entry.unit, plan);
+        self.now_ns.fetch_add(once as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn time(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError> {
+        // Outputs are the same after every launch but the first few, where a script tells them apart.
+        for _ in 0..launches {
+            self.launch(stream, function, plan, args)?;
+        }
+        let entry = self.entry(function)?;
+        let noise: &script::Noise = &entry.behaviour.noise;
+        let mut state = self.state();
+        let calls = state.timed_calls;
+        state.timed_calls += 1;
+        let factor = timer::call_factor(noise, &mut state.draws, calls) * entry.placement_factor;
+        let once = timer::true_ns(&entry.behaviour, &entry.unit, plan);
+        let tick = self.info.timer_tick_ns.max(1);
+        let ns = (once * factor * f64::from(launches)).round() as u64;
+        Ok(ns / tick * tick)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.usable()
+    }
+
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        self.usable()?;
+        Ok(StreamHandle(
+            self.next_stream.fetch_add(1, Ordering::Relaxed),
+        ))
+    }
+
+    fn close_stream(&self, _: StreamHandle) {}
+
+    fn synchronize_stream(&self, _: StreamHandle) -> Result<(), DeviceError> {
+        self.usable()
+    }
+}
+
+/// A loaded unit.
+#[derive(Debug)]
+struct FakeModule {
+    device_index: u32,
+    placement: u64,
+    script: Arc<Script>,
+    unit: Arc<Unit>,
+}
+
+impl Module for FakeModule {
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
+        let is_receipt = symbol.strip_suffix("_receipt") == Some(&self.unit.release);
+        if !is_receipt && symbol != self.unit.release {
+            return Err(DeviceError::NotFound {
+                what: format!("kernel `{symbol}`"),
+                text: format!("the module has `{}`", self.unit.release),
+            });
+        }
+        let behaviour = self.script.behaviour(&self.unit, is_receipt);
+        let host = provided(&self.unit.release, &self.unit.entry).filter(|_| self.script.computes);
+        let entry = Entry {
+            unit: self.unit.clone(),
+            symbol: symbol.into(),
+            is_receipt,
+            placement_factor: timer::placement_factor(&behaviour.noise, symbol, self.placement),
+            does_nothing: host.is_none() && !is_receipt && behaviour.launch == LaunchOutcome::Works,
+            host,
+            behaviour,
+        };
+        Ok(Function::new(symbol, self.device_index, 0, Arc::new(entry)))
+    }
+}

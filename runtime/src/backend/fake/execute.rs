@@ -1,0 +1,284 @@
+//! Running a launch: honest outputs from the reference, then what the script makes of them.
+
+use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue};
+
+use super::compiler::Unit;
+use super::ffi;
+use super::host_kernel::HostKernel;
+use super::memory::Blocks;
+use super::script::OutputOutcome;
+use super::timer::Draws;
+use crate::device::KernelArgs;
+use crate::reference::{ArgData, ReferenceCall};
+
+/// What an entry remembers from launch to launch.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// Launches so far.
+    pub(super) launches: u64,
+    /// What the first launch computed, by argument.
+    first_answers: Vec<(usize, Vec<u8>)>,
+}
+
+/// One slice argument of a launch.
+struct Slice {
+    argument: usize,
+    address: u64,
+    ty: ElemType,
+    bytes: usize,
+    access: Access,
+}
+
+/// The arguments of a launch, read.
+struct Arguments {
+    problem: Problem,
+    data: Vec<ArgData>,
+    slices: Vec<Slice>,
+}
+
+/// One launch to compute.
+pub(super) struct Run<'a> {
+    pub(super) kernel: &'a HostKernel,
+    pub(super) unit: &'a Unit,
+    pub(super) plan: &'a LaunchPlan,
+    pub(super) args: KernelArgs<'a>,
+    pub(super) outcome: OutputOutcome,
+}
+
+/// Computes and writes the outputs of one launch.
+///
+/// The error is a text for an illegal access.
+pub(super) fn compute(
+    run: &Run<'_>,
+    history: &mut History,
+    draws: &mut Draws,
+    memory: &mut Blocks,
+) -> Result<(), String> {
+    let kernel = run.kernel;
+    let arguments = read_arguments(&kernel.spec, run.unit, run.args, memory)?;
+    let mut call = ReferenceCall::new(&kernel.spec, &arguments.problem, arguments.data);
+    (kernel.compute)(&mut call);
+    let outcome = settle(run.outcome, history, draws);
+    for slice in &arguments.slices {
+        let Some(wide) = call.output(slice.argument) else {
+            if outcome == OutputOutcome::ChangesInput {
+                change_first(memory, slice)?;
+            }
+            continue;
+        };
+        let right = wide.narrow();
+        if history.launches == 0 {
+            history.first_answers.push((slice.argument, right.clone()));
+        }
+        let first = history
+            .first_answers
+            .iter()
+            .find(|(argument, answer)| *argument == slice.argument && answer.len() == right.len())
+            .map(|(_, answer)| answer.as_slice());
+        write_output(memory, slice, right, first, outcome, run.plan)?;
+    }
+    Ok(())
+}
+
+/// Decides the outcomes that depend on history or chance.
+fn settle(outcome: OutputOutcome, history: &History, draws: &mut Draws) -> OutputOutcome {
+    let wrong = match outcome {
+        OutputOutcome::WrongAfter(launches) => history.launches >= launches,
+        OutputOutcome::WrongSometimes(probability) => draws.uniform() < probability,
+        other => return other,
+    };
+    if wrong {
+        OutputOutcome::Scaled(2.0)
+    } else {
+        OutputOutcome::Right
+    }
+}
+
+fn read_arguments(
+    spec: &KernelSpec,
+    unit: &Unit,
+    args: KernelArgs<'_>,
+    memory: &mut Blocks,
+) -> Result<Arguments, String> {
+    if args.pointers().len() < spec.args.len() {
+        return Err(format!(
+            "{} arguments were passed to a kernel of {}",
+            args.pointers().len(),
+            spec.args.len()
+        ));
+    }
+    let sizes: Vec<usize> = spec
+        .args
+        .iter()
+        .map(|arg| match arg {
+            ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
+            ArgSpec::Slice(_) => size_of::<u64>(),
+        })
+        .collect();
+    let values = ffi::values(args, &sizes);
+    let problem = problem_of(spec, unit, &values);
+    let mut slices = Vec::new();
+    let mut data = Vec::new();
+    for (argument, (arg, value)) in spec.args.iter().zip(values).enumerate() {
+        let ArgSpec::Slice(declared) = arg else {
+            data.push(ArgData::Scalar(value));
+            continue;
+        };
+        let ty = spec.elem_type(declared, &problem).unwrap_or(ElemType::F32);
+        let len = spec
+            .slice_len(&declared.len, &problem)
+            .map_err(|error| error.to_string())?;
+        let slice = Slice {
+            argument,
+            address: integer(&value) as u64,
+            ty,
+            bytes: len as usize * ty.bytes(),
+            access: declared.access,
+        };
+        data.push(ArgData::Slice(if declared.access == Access::Out {
+            vec![0; slice.bytes]
+        } else {
+            range(memory, slice.address, slice.bytes)?.to_vec()
+        }));
+        slices.push(slice);
+    }
+    Ok(Arguments {
+        problem,
+        data,
+        slices,
+    })
+}
+
+/// The problem that the scalars and the unit's types make.
+fn problem_of(spec: &KernelSpec, unit: &Unit, values: &[Vec<u8>]) -> Problem {
+    let first = spec.problems.first();
+    let dims = first.into_iter().flat_map(Problem::iter);
+    Problem::new(dims.map(|(name, declared)| {
+        let value = match declared {
+            ProblemValue::Type(ty) => ProblemValue::Type(unit.elem_type(name).unwrap_or(ty)),
+            ProblemValue::Size(_) => {
+                let argument = spec.args.iter().position(|arg| arg.name() == &**name);
+                ProblemValue::Size(argument.map_or(0, |argument| integer(&values[argument])))
+            }
+        };
+        (name.clone(), value)
+    }))
+}
+
+/// A little-endian integer of up to 8 bytes.
+fn integer(bytes: &[u8]) -> i64 {
+    let mut whole = [0; 8];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    i64::from_le_bytes(whole)
+}
+
+fn range(memory: &mut Blocks, address: u64, bytes: usize) -> Result<&mut [u8], String> {
+    if bytes == 0 {
+        return Ok(&mut []);
+    }
+    memory
+        .range(address, bytes)
+        .ok_or_else(|| format!("illegal access of {bytes} bytes at {address:#x}"))
+}
+
+fn change_first(memory: &mut Blocks, slice: &Slice) -> Result<(), String> {
+    if slice.access == Access::In && slice.bytes > 0 {
+        range(memory, slice.address, 1)?[0] ^= 0x40;
+    }
+    Ok(())
+}
+
+/// Writes an output as the outcome has it.
+fn write_output(
+    memory: &mut Blocks,
+    slice: &Slice,
+    right: Vec<u8>,
+    first: Option<&[u8]>,
+    outcome: OutputOutcome,
+    plan: &LaunchPlan,
+) -> Result<(), String> {
+    let one = slice.ty.bytes();
+    let len = right.len() / one;
+    let target = range(memory, slice.address, right.len())?;
+    if len == 0 {
+        return Ok(());
+    }
+    let last = (len - 1) * one;
+    let written = match outcome {
+        OutputOutcome::Untouched => 0,
+        OutputOutcome::LastMissing => last,
+        OutputOutcome::Partial(fraction) => (len as f64 * fraction.clamp(0.0, 1.0)) as usize * one,
+        OutputOutcome::OneBlockOnly => len.div_ceil(plan.blocks().max(2) as usize) * one,
+        _ => right.len(),
+    };
+    let right = distort(right, slice.ty, first, outcome);
+    target[..written].copy_from_slice(&right[..written]);
+    let stray = match outcome {
+        OutputOutcome::WritesBehind => Some(slice.address + right.len() as u64),
+        OutputOutcome::WritesBefore => Some(slice.address - one as u64),
+        _ => None,
+    };
+    if let Some(stray) = stray {
+        range(memory, stray, one)?.copy_from_slice(&right[..one]);
+    }
+    Ok(())
+}
+
+fn distort(
+    mut right: Vec<u8>,
+    ty: ElemType,
+    first: Option<&[u8]>,
+    outcome: OutputOutcome,
+) -> Vec<u8> {
+    let one = ty.bytes();
+    let last = right.len() - one;
+    let no_number = |infinite: bool| -> Vec<u8> {
+        let value = if infinite { f64::INFINITY } else { f64::NAN };
+        if ty.is_float() {
+            crate::element::for_elem_type!(ty, T => {
+                bytemuck::bytes_of(&<T as crate::Element>::from_f64(value)).to_vec()
+            })
+        } else {
+            vec![0xff; one]
+        }
+    };
+    match outcome {
+        OutputOutcome::Zeros => right.fill(0),
+        OutputOutcome::Nan => right
+            .chunks_exact_mut(one)
+            .for_each(|element| element.copy_from_slice(&no_number(false))),
+        OutputOutcome::OneNan => {
+            right[last / 2 / one * one..][..one].copy_from_slice(&no_number(false))
+        }
+        OutputOutcome::OneInfinite => right[..one].copy_from_slice(&no_number(true)),
+        OutputOutcome::LastWrong => scale(&mut right[last..], ty, 3.0),
+        OutputOutcome::Scaled(factor) => scale(&mut right, ty, factor),
+        OutputOutcome::Shifted => right.rotate_right(one),
+        OutputOutcome::Reversed => {
+            let elements: Vec<&[u8]> = right.chunks_exact(one).rev().collect();
+            right = elements.concat();
+        }
+        OutputOutcome::FirstAnswer => {
+            if let Some(first) = first {
+                right = first.to_vec();
+            }
+        }
+        _ => {}
+    }
+    right
+}
+
+/// Scales elements, and moves those that scaling leaves as they are.
+fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
+    crate::element::for_elem_type!(ty, T => {
+        for element in bytes.chunks_exact_mut(ty.bytes()) {
+            let old: T = bytemuck::pod_read_unaligned(element);
+            let value = crate::Element::to_f64(old);
+            let mut new = <T as crate::Element>::from_f64(value * factor);
+            if new == old {
+                new = <T as crate::Element>::from_f64(value + 1.0);
+            }
+            element.copy_from_slice(bytemuck::bytes_of(&new));
+        }
+    });
+}

@@ -1,0 +1,304 @@
+//! Scripts: what a fake device is, and how configs behave on it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kiln_spec::DeviceLimits;
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceError;
+
+/// A fake device and its behaviour, as JSON or as a value. Missing fields have these defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Script {
+    /// The product name.
+    pub name: String,
+    /// The architecture.
+    pub arch: String,
+    /// Its limits.
+    pub limits: DeviceLimits,
+    /// The smallest time difference its clock tells, in nanoseconds.
+    pub timer_tick_ns: u64,
+    /// What makes one run of the noise model differ from another.
+    pub seed: u64,
+    /// What makes one *process* differ from another where the noise model has placement effects; drawn at
+    /// random where it is not given.
+    pub placement: Option<u64>,
+    /// Whether kernels compute their outputs. Without it a launch does nothing.
+    pub computes: bool,
+    /// The noise of every time.
+    pub noise: Noise,
+    /// The time of one launch where no rule gives one.
+    pub time: Time,
+    /// Behaviour of configs: the last rule that matches and sets a field decides it.
+    pub rules: Vec<Rule>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script {
+            name: "Kiln Fake".into(),
+            arch: "fake_1".into(),
+            limits: DeviceLimits {
+                max_threads_per_block: 1024,
+                max_block: [1024, 1024, 64],
+                max_grid: [i32::MAX as u32, 65_535, 65_535],
+                shared_bytes_per_block: 48 << 10,
+                warp_size: 32,
+                multiprocessors: 8,
+                l2_bytes: 4 << 20,
+                memory_bytes: 4 << 30,
+            },
+            timer_tick_ns: 1,
+            seed: 0,
+            placement: None,
+            computes: true,
+            noise: Noise::default(),
+            time: Time::default(),
+            rules: Vec::new(),
+        }
+    }
+}
+
+impl Script {
+    /// Reads a script file.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Load`] when it is no script.
+    pub fn from_file(path: &Path) -> Result<Script, DeviceError> {
+        let text = std::fs::read_to_string(path).map_err(|error| DeviceError::NotFound {
+            what: format!("fake device script {}", path.display()),
+            text: error.to_string(),
+        })?;
+        serde_json::from_str(&text).map_err(|error| DeviceError::Load {
+            text: format!("{} is no script: {error}", path.display()),
+        })
+    }
+}
+
+/// How long one launch takes before noise: `base_ns` times all factors that apply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Time {
+    /// Nanoseconds of one launch.
+    pub base_ns: f64,
+    /// Nanoseconds for each block of the grid, on top of `base_ns`.
+    pub block_ns: f64,
+    /// A factor for a value of a tunable parameter: `{"BLOCK_M": {"64": 0.5}}`.
+    pub factors: BTreeMap<String, BTreeMap<String, f64>>,
+    /// How uneven the landscape is: each config has a factor of its own from 1 to `1 + rugged`.
+    pub rugged: f64,
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Time {
+            base_ns: 10_000.0,
+            block_ns: 0.0,
+            factors: BTreeMap::new(),
+            rugged: 0.0,
+        }
+    }
+}
+
+/// The noise of one time. Factors multiply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Noise {
+    /// Standard deviation of the logarithm of each time.
+    pub sigma: f64,
+    /// Standard deviation of the logarithm of a factor that an entry keeps for the whole process: where its
+    /// code and buffers happen to lie.
+    pub placement_sigma: f64,
+    /// Probability that a time is slow by [`Self::spike_factor`].
+    pub spike_probability: f64,
+    /// How slow a spike is.
+    pub spike_factor: f64,
+    /// Probability that an entry is in its slow mode for a whole process.
+    pub slow_mode_probability: f64,
+    /// How slow that mode is.
+    pub slow_mode_factor: f64,
+    /// Relative change of all times with each timed call, as the device warms up.
+    pub drift: f64,
+    /// After this many timed calls everything is slower by [`Self::throttle_factor`].
+    pub throttle_after: Option<u64>,
+    /// How slow a throttled device is.
+    pub throttle_factor: f64,
+}
+
+/// The behaviour of some configs of some kernels.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rule {
+    /// Which configs.
+    pub when: When,
+    /// How long a launch takes.
+    pub time: Option<Time>,
+    /// Its noise.
+    pub noise: Option<Noise>,
+    /// What compiling does.
+    pub compile: Option<CompileOutcome>,
+    /// What launching does.
+    pub launch: Option<LaunchOutcome>,
+    /// What the outputs are.
+    pub output: Option<OutputOutcome>,
+    /// What the receipt says.
+    pub receipt: Option<ReceiptOutcome>,
+}
+
+/// Which launches a rule is about: those that match everything that is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct When {
+    /// The entry's name in the source.
+    pub entry: Option<String>,
+    /// The release or receipt symbol.
+    pub symbol: Option<String>,
+    /// Values of tunable parameters, as in a config's canonical text.
+    pub config: BTreeMap<String, String>,
+    /// Whether it is about the release (`false`) or the receipt entry (`true`) alone.
+    pub receipt: Option<bool>,
+}
+
+/// What compiling a unit does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompileOutcome {
+    /// It compiles.
+    Works,
+    /// The compiler rejects it, with this log.
+    Fails(String),
+    /// It never ends: the compile is cut at its deadline.
+    Endless,
+    /// It eats memory until it is cut.
+    MemoryBomb,
+    /// It takes this long, in milliseconds of real time, and works.
+    SlowMs(u64),
+}
+
+/// What a launch does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchOutcome {
+    /// It runs.
+    Works,
+    /// The device refuses it.
+    Refused,
+    /// The device has not enough memory for it.
+    Oom,
+    /// The kernel reports its own failure.
+    KernelFault,
+    /// The process can no longer use the device.
+    Sticky,
+    /// The device is gone.
+    Lost,
+    /// The process dies of a segmentation fault.
+    Crash,
+    /// The process aborts.
+    Abort,
+    /// The process exits with this code, without a word.
+    Exit(i32),
+    /// The launch never ends.
+    Hang,
+    /// The process eats memory until it is killed.
+    MemoryBomb,
+    /// It runs this many times; then the process dies.
+    CrashAfter(u64),
+}
+
+/// What a launch leaves in its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputOutcome {
+    /// What the reference computes.
+    Right,
+    /// Zeros.
+    Zeros,
+    /// Not a number, everywhere (all bits set, for integers).
+    Nan,
+    /// One element is no number.
+    OneNan,
+    /// One element is infinite (the largest, for integers).
+    OneInfinite,
+    /// Nothing is written.
+    Untouched,
+    /// The last part is not written: from this fraction on.
+    Partial(f64),
+    /// The last element is not written.
+    LastMissing,
+    /// The last element is wrong.
+    LastWrong,
+    /// Everything is scaled by this factor.
+    Scaled(f64),
+    /// Everything is shifted by one element.
+    Shifted,
+    /// The order is reversed.
+    Reversed,
+    /// What the first launch of this entry computed, whatever the inputs are now.
+    FirstAnswer,
+    /// Right this many times, then scaled by 2.
+    WrongAfter(u64),
+    /// Scaled by 2 with this probability.
+    WrongSometimes(f64),
+    /// Right, and one element past the end is written.
+    WritesBehind,
+    /// Right, and one element before the start is written.
+    WritesBefore,
+    /// Right, and an input is changed.
+    ChangesInput,
+    /// Only what the first block would compute: the first of so many parts.
+    OneBlockOnly,
+}
+
+/// What a receipt entry writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReceiptOutcome {
+    /// The truth.
+    Honest,
+    /// Nothing.
+    Missing,
+    /// The nonce of the launch before.
+    OldNonce,
+    /// Another symbol's hash.
+    Symbol(u64),
+    /// Another config's hash.
+    Config(u64),
+    /// Another block.
+    Block([u32; 3]),
+    /// Another grid.
+    Grid([u32; 3]),
+    /// Another amount of dynamic shared memory, in bytes.
+    SharedBytes(u32),
+    /// Another number of threads.
+    Threads(u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_reads_back_and_unknown_fields_are_refused() {
+        let script = Script {
+            rules: vec![Rule {
+                when: When {
+                    config: [("BLOCK".to_owned(), "64".to_owned())].into(),
+                    ..When::default()
+                },
+                launch: Some(LaunchOutcome::Exit(3)),
+                output: Some(OutputOutcome::Partial(0.5)),
+                ..Rule::default()
+            }],
+            ..Script::default()
+        };
+        let json = serde_json::to_string(&script).unwrap();
+        assert_eq!(serde_json::from_str::<Script>(&json).unwrap(), script);
+        assert!(serde_json::from_str::<Script>(r#"{"sped": 1}"#).is_err());
+        assert_eq!(
+            serde_json::from_str::<Script>("{}").unwrap(),
+            Script::default()
+        );
+    }
+}
