@@ -1,0 +1,135 @@
+// c = a * b, single precision, row-major: a is m x k, b is k x n, c is m x n.
+//
+// Tunable parameters:
+//   BLOCK_M, BLOCK_N   the tile of c that a block computes
+//   BLOCK_K            how far along k one pair of shared tiles reaches
+//   THREAD_M, THREAD_N the tile of c that a thread computes; they divide BLOCK_M and BLOCK_N
+//   VECTOR_WIDTH       floats that a thread moves at once: 1, 2 or 4; divides BLOCK_K and THREAD_N
+//   UNROLL             steps along k between two loop checks
+// A block has (BLOCK_M / THREAD_M) * (BLOCK_N / THREAD_N) threads, in one dimension.
+
+#include "../common/vector.cuh"
+
+// The simplest version: one thread an element of c. Launched with blocks of 16 x 16.
+extern "C" __global__ void __launch_bounds__(256)
+gemm_naive(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
+           const float* __restrict__ b, float* __restrict__ c)
+{
+    const unsigned int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const unsigned int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || col >= n) {
+        return;
+    }
+    float sum = 0.0f;
+    for (unsigned int i = 0; i < k; ++i) {
+        sum += a[(size_t)row * k + i] * b[(size_t)i * n + col];
+    }
+    c[(size_t)row * n + col] = sum;
+}
+
+#define THREADS_N (BLOCK_N / THREAD_N)
+#define THREADS ((BLOCK_M / THREAD_M) * THREADS_N)
+
+// The tile of a is stored with k outermost, so that a thread's rows lie side by side. The padding
+// spreads those stores over shared memory banks and keeps vectors aligned.
+#define PADDED_M (BLOCK_M + 4)
+
+// VECTOR_WIDTH floats of a row of `cols` floats from column `col` on; zero beyond its end. `aligned`:
+// every row begins at a multiple of VECTOR_WIDTH.
+static __device__ __forceinline__ void load_run(float (&run)[VECTOR_WIDTH], const float* __restrict__ row,
+                                                unsigned int col, unsigned int cols, bool aligned)
+{
+    if (aligned && col + VECTOR_WIDTH <= cols) {
+        load_vector<VECTOR_WIDTH>(run, row + col);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < VECTOR_WIDTH; ++i) {
+        run[i] = col + i < cols ? row[col + i] : 0.0f;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
+     const float* __restrict__ b, float* __restrict__ c)
+{
+    static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "threads must tile the block");
+    static_assert(BLOCK_K % VECTOR_WIDTH == 0 && THREAD_N % VECTOR_WIDTH == 0, "vectors must tile rows");
+    static_assert(THREADS <= 1024, "a block has at most 1024 threads");
+
+    __shared__ float a_tile[BLOCK_K][PADDED_M];
+    __shared__ float b_tile[BLOCK_K][BLOCK_N];
+
+    const unsigned int thread = threadIdx.x;
+    const unsigned int first_row = blockIdx.y * BLOCK_M;
+    const unsigned int first_col = blockIdx.x * BLOCK_N;
+    const unsigned int thread_row = thread / THREADS_N * THREAD_M;
+    const unsigned int thread_col = thread % THREADS_N * THREAD_N;
+    const bool a_aligned = k % VECTOR_WIDTH == 0;
+    const bool b_aligned = n % VECTOR_WIDTH == 0;
+
+    float sum[THREAD_M][THREAD_N] = {};
+
+    for (unsigned int first_k = 0; first_k < k; first_k += BLOCK_K) {
+        for (unsigned int i = thread * VECTOR_WIDTH; i < BLOCK_M * BLOCK_K; i += THREADS * VECTOR_WIDTH) {
+            const unsigned int row = i / BLOCK_K;
+            const unsigned int col = i % BLOCK_K;
+            float run[VECTOR_WIDTH] = {};
+            if (first_row + row < m) {
+                load_run(run, a + (size_t)(first_row + row) * k, first_k + col, k, a_aligned);
+            }
+#pragma unroll
+            for (int j = 0; j < VECTOR_WIDTH; ++j) {
+                a_tile[col + j][row] = run[j];
+            }
+        }
+        for (unsigned int i = thread * VECTOR_WIDTH; i < BLOCK_K * BLOCK_N; i += THREADS * VECTOR_WIDTH) {
+            const unsigned int row = i / BLOCK_N;
+            const unsigned int col = i % BLOCK_N;
+            float run[VECTOR_WIDTH] = {};
+            if (first_k + row < k) {
+                load_run(run, b + (size_t)(first_k + row) * n, first_col + col, n, b_aligned);
+            }
+            store_vector<VECTOR_WIDTH>(&b_tile[row][col], run);
+        }
+        __syncthreads();
+
+#pragma unroll UNROLL
+        for (int i = 0; i < BLOCK_K; ++i) {
+            float a_run[THREAD_M];
+            float b_run[THREAD_N];
+#pragma unroll
+            for (int row = 0; row < THREAD_M; ++row) {
+                a_run[row] = a_tile[i][thread_row + row];
+            }
+#pragma unroll
+            for (int col = 0; col < THREAD_N; ++col) {
+                b_run[col] = b_tile[i][thread_col + col];
+            }
+#pragma unroll
+            for (int row = 0; row < THREAD_M; ++row) {
+#pragma unroll
+                for (int col = 0; col < THREAD_N; ++col) {
+                    sum[row][col] += a_run[row] * b_run[col];
+                }
+            }
+        }
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int row = 0; row < THREAD_M; ++row) {
+        const unsigned int to_row = first_row + thread_row + row;
+        if (to_row >= m) {
+            continue;
+        }
+        float* __restrict__ to = c + (size_t)to_row * n;
+#pragma unroll
+        for (int col = 0; col < THREAD_N; ++col) {
+            const unsigned int to_col = first_col + thread_col + col;
+            if (to_col < n) {
+                to[to_col] = sum[row][col];
+            }
+        }
+    }
+}

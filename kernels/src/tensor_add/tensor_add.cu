@@ -1,0 +1,40 @@
+// c = a + b over n floats.
+//
+// Tunable parameters:
+//   VECTOR_WIDTH  floats that a thread moves at once: 1, 2 or 4
+//   THREADS       threads of a block
+//   ITEMS         vectors that a thread adds, THREADS vectors apart so that neighbours read neighbours
+
+#include "../common/vector.cuh"
+
+// Adds the vector that begins at float `at`.
+static __device__ __forceinline__ void add_vector(const float* __restrict__ a, const float* __restrict__ b,
+                                                  float* __restrict__ c, size_t at)
+{
+    float x[VECTOR_WIDTH];
+    float y[VECTOR_WIDTH];
+    load_vector<VECTOR_WIDTH>(x, a + at);
+    load_vector<VECTOR_WIDTH>(y, b + at);
+#pragma unroll
+    for (int j = 0; j < VECTOR_WIDTH; ++j) {
+        x[j] += y[j];
+    }
+    store_vector<VECTOR_WIDTH>(c + at, x);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+tensor_add(unsigned int n, const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c)
+{
+    const size_t block = (size_t)blockIdx.x * (THREADS * ITEMS * VECTOR_WIDTH);
+    if (block + THREADS * ITEMS * VECTOR_WIDTH <= n) {
+        // Every block but the last: no thread has to look where n ends.
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            add_vector(a, b, c, block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
+        }
+    } else {
+        for (size_t at = block + threadIdx.x; at < n; at += THREADS) {
+            c[at] = a[at] + b[at];
+        }
+    }
+}
