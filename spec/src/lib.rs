@@ -18,9 +18,16 @@ pub mod model;
 #[cfg(feature = "parse")]
 pub mod parse;
 pub mod plan;
+pub mod prelude;
 pub mod problem;
 pub mod source;
 pub mod space;
+pub mod spelling;
+pub mod targets;
+#[cfg(test)]
+mod testing;
+mod text;
+pub mod validity;
 
 pub use config::{Config, ParamValue};
 pub use device::{Backend, DeviceKey};
@@ -30,3 +37,5 @@ pub use limits::{DeviceLimit, DeviceLimits};
 pub use model::*;
 pub use plan::{LaunchPlan, PlanError};
 pub use problem::{Problem, ProblemValue};
+pub use text::TextError;
+pub use validity::Invalid;

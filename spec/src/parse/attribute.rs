@@ -10,7 +10,8 @@ use super::declaration::{
 use super::expression::{error, error_at};
 use super::values::{Assign, list};
 use crate::config::ParamValue;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::spelling::nearest;
 use crate::model::Tolerance;
 
 /// Every item, with the form it has.

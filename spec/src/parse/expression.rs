@@ -6,7 +6,8 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 
-use crate::diagnostic::{SpanRange, nearest};
+use crate::diagnostic::SpanRange;
+use crate::spelling::nearest;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
 use crate::limits::DeviceLimit;
 

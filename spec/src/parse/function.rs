@@ -9,7 +9,8 @@ use super::SpannedExpr;
 use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
 use super::expression::{error, error_at};
 use super::values::{elem_type, list};
-use crate::diagnostic::{Diagnostics, SpanRange, nearest};
+use crate::diagnostic::{Diagnostics, SpanRange};
+use crate::spelling::nearest;
 use crate::model::{ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
 
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \

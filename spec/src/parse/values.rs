@@ -7,7 +7,8 @@ use syn::{Ident, Token, bracketed, parenthesized};
 use super::declaration::{Axis, DimValue, Name, ProblemDecl, Spanned};
 use super::expression::{error, error_at, integer};
 use crate::config::ParamValue;
-use crate::diagnostic::{SpanRange, nearest};
+use crate::diagnostic::SpanRange;
+use crate::spelling::nearest;
 use crate::model::{ElemType, Tolerance};
 
 /// Values of one tunable parameter at most: a range must not fill memory.

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
-use crate::diagnostic::nearest;
+use crate::spelling::nearest;
 use crate::model::{Baseline, Geometry};
 use crate::parse::declaration::{Axis, BaselineDecl, Name, Spanned};
 use crate::parse::values::quoted;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Lower;
-use crate::diagnostic::nearest;
+use crate::spelling::nearest;
 use crate::model::{ElemType, ScalarType};
 use crate::parse::declaration::{ArgKind, Axis, DimValue, ProblemDecl};
 use crate::parse::values::quoted;

@@ -1,0 +1,256 @@
+//! The enumeration against brute force, and the problems to verify on.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::ParamValue;
+use crate::expr::{BinaryOp, Expr};
+use crate::model::Constraint;
+use crate::targets::CPU_LIMITS;
+use crate::testing::{plain_spec, random_spec};
+
+/// Every config of the product, in declared order.
+fn product(spec: &KernelSpec) -> Vec<Config> {
+    let mut configs = vec![Vec::new()];
+    for param in &spec.params {
+        configs = configs
+            .iter()
+            .flat_map(|head| {
+                param.values.iter().map(|value| {
+                    let mut head = head.clone();
+                    head.push((param.name.clone(), value.clone()));
+                    head
+                })
+            })
+            .collect();
+    }
+    configs.into_iter().map(Config::new).collect()
+}
+
+fn ints(name: &str, values: impl IntoIterator<Item = i64>) -> TunableParam {
+    TunableParam {
+        name: name.into(),
+        values: values.into_iter().map(ParamValue::Int).collect(),
+    }
+}
+
+fn differing(a: &Config, b: &Config) -> usize {
+    a.iter().zip(b.iter()).filter(|(x, y)| x != y).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn the_space_is_what_brute_force_finds(spec in random_spec()) {
+        let problem = spec.problems[0].clone();
+        let all = product(&spec);
+        let valid: Vec<_> = all
+            .iter()
+            .filter(|config| spec.check_config(config, &problem, Some(&CPU_LIMITS)).is_ok())
+            .cloned()
+            .collect();
+        let space = match SearchSpace::build(&spec, &problem, &CPU_LIMITS) {
+            Ok(space) => space,
+            Err(SpaceError::Empty { .. }) => {
+                prop_assert!(valid.is_empty());
+                return Ok(());
+            }
+            Err(other) => panic!("{other}"),
+        };
+        let found: Vec<_> = (0..space.len()).map(|i| space.config(i)).collect();
+        prop_assert_eq!(&found, &valid);
+        prop_assert_eq!(space.product_len(), all.len() as u128);
+        let rejected: u128 = space.rejections().iter().map(|r| r.configs).sum();
+        prop_assert_eq!(rejected + valid.len() as u128, all.len() as u128);
+        for config in &all {
+            let index = valid.iter().position(|v| v == config);
+            prop_assert_eq!(space.index_of(config), index);
+            prop_assert_eq!(space.why_invalid(config).is_none(), index.is_some());
+        }
+        for (i, config) in valid.iter().enumerate() {
+            let neighbours: BTreeSet<_> = space.neighbours(i).into_iter().collect();
+            let expected: BTreeSet<_> = (0..valid.len())
+                .filter(|j| differing(config, &valid[*j]) == 1)
+                .collect();
+            prop_assert_eq!(neighbours, expected);
+        }
+    }
+
+    #[test]
+    fn verification_problems_are_few_small_valid_and_always_the_same(spec in random_spec()) {
+        let problem = &spec.problems[0];
+        let Ok(space) = SearchSpace::build(&spec, problem, &CPU_LIMITS) else { return Ok(()) };
+        let configs: Vec<_> = (0..space.len().min(5)).map(|i| space.config(i)).collect();
+        let problems = verification_problems(&spec, &configs, problem, Some(&CPU_LIMITS));
+        prop_assert!(problems.len() <= 6);
+        for p in &problems {
+            prop_assert!(spec.footprint_bytes(p).unwrap() <= 4 << 20);
+            for config in &configs {
+                prop_assert!(spec.check_config(config, p, Some(&CPU_LIMITS)).is_ok());
+            }
+        }
+        let again = verification_problems(&spec, &configs, problem, Some(&CPU_LIMITS));
+        prop_assert_eq!(problems, again);
+    }
+}
+
+#[test]
+fn neighbours_start_with_the_adjacent_values() {
+    let spec = plain_spec(vec![ints("A", [1, 2, 4, 8]), ints("B", [1, 2, 3])]);
+    let space = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap();
+    let neighbours = |text: &str| -> Vec<String> {
+        let index = space.index_of(&spec.parse_config(text).unwrap()).unwrap();
+        let found = space.neighbours(index).into_iter();
+        found.map(|i| space.config(i).to_string()).collect()
+    };
+    assert_eq!(
+        neighbours("A=2,B=1"),
+        ["A=1,B=1", "A=4,B=1", "A=2,B=2", "A=8,B=1", "A=2,B=3"]
+    );
+}
+
+#[test]
+fn a_space_larger_than_its_limit_is_refused() {
+    let spec = plain_spec(vec![ints("A", 0..100), ints("B", 0..100)]);
+    let built = SearchSpace::build_at_most(&spec, &spec.problems[0], &CPU_LIMITS, 9_999);
+    assert_eq!(
+        built.unwrap_err().to_string(),
+        "more than 9999 valid configs for n=1000\n\
+         help: add constraints, or give parameters fewer values"
+    );
+    let all = SearchSpace::build_at_most(&spec, &spec.problems[0], &CPU_LIMITS, 10_000);
+    assert_eq!(all.unwrap().len(), 10_000);
+}
+
+#[test]
+fn a_product_beyond_64_bits_is_enumerated_where_a_constraint_cuts_early() {
+    let mut spec = plain_spec((0..24).map(|i| ints(&format!("P{i}"), 0..10)).collect());
+    spec.constraints = (0..24)
+        .map(|i| Constraint {
+            expr: Expr::parse_test(&format!("P{i}"), BinaryOp::Lt, if i < 10 { 2 } else { 1 }),
+        })
+        .collect();
+    let space = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap();
+    assert_eq!(space.len(), 1024);
+    assert_eq!(space.product_len(), 10u128.pow(24));
+    for index in [0, 511, 1023] {
+        assert_eq!(space.index_of(&space.config(index)), Some(index));
+    }
+    let spec = plain_spec((0..40).map(|i| ints(&format!("P{i}"), 0..10)).collect());
+    let error = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap_err();
+    assert!(matches!(error, SpaceError::Product { axes: 40 }), "{error}");
+}
+
+impl Expr {
+    fn parse_test(name: &str, op: BinaryOp, value: i64) -> Expr {
+        Expr::Binary(
+            op,
+            Box::new(Expr::Name(name.into())),
+            Box::new(Expr::Int(value)),
+        )
+    }
+}
+
+#[test]
+fn an_invalid_baseline_is_an_error_that_names_the_reason() {
+    let mut spec = plain_spec(vec![ints("A", [1, 2])]);
+    spec.baseline.entry = spec.entry.clone();
+    spec.baseline.geometry = None;
+    spec.constraints.push(Constraint {
+        expr: Expr::parse_test("A", BinaryOp::Eq, 2),
+    });
+    let error = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the baseline A=1 is not valid for n=1000: constraint `A == 2` is false with A=1\n\
+         help: the baseline must run on every device and problem"
+    );
+}
+
+#[test]
+fn an_empty_space_says_what_rejected_how_many() {
+    let mut spec = plain_spec(vec![ints("A", [1, 2, 3])]);
+    spec.constraints.push(Constraint {
+        expr: Expr::parse_test("A", BinaryOp::Gt, 2),
+    });
+    spec.constraints.push(Constraint {
+        expr: Expr::parse_test("A", BinaryOp::Lt, 3),
+    });
+    let error = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no config is valid for n=1000 on this device: `A > 2` rejects 2; `A < 3` rejects 1\n\
+         help: `tune space` lists what each constraint rejects"
+    );
+}
+
+#[test]
+fn a_name_without_a_value_is_an_error_and_no_panic() {
+    let mut spec = plain_spec(vec![ints("A", [1])]);
+    spec.constraints.push(Constraint {
+        expr: Expr::parse_test("missing", BinaryOp::Eq, 1),
+    });
+    let error = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap_err();
+    assert!(matches!(error, SpaceError::Unknown(_)), "{error}");
+}
+
+#[cfg(feature = "parse")]
+mod derived {
+    use super::*;
+
+    #[test]
+    fn the_gemm_example_has_its_known_space() {
+        let spec = crate::parse::tests::gemm();
+        let space = SearchSpace::build(&spec, &spec.problems[0], &CPU_LIMITS).unwrap();
+        assert_eq!(space.product_len(), 432);
+        assert_eq!(
+            space.baseline(),
+            Some(space.index_of(&spec.baseline.config).unwrap())
+        );
+        assert!(space.len() > 100 && space.len() < 432, "{}", space.len());
+    }
+
+    #[test]
+    fn gemm_is_verified_below_at_and_beside_its_tiles() {
+        let spec = crate::parse::tests::gemm();
+        let like = &spec.problems[0];
+        let config = spec
+            .parse_config("BLOCK_M=64,BLOCK_N=32,BLOCK_K=8,VECTOR_WIDTH=1,THREADS=64")
+            .unwrap();
+        let problems = verification_problems(&spec, &[config], like, Some(&CPU_LIMITS));
+        assert_eq!(problems.len(), 6);
+        let sizes = |dim| -> Vec<i64> { problems.iter().filter_map(|p| p.size(dim)).collect() };
+        for (dim, tile) in [("m", 64), ("n", 32)] {
+            let sizes = sizes(dim);
+            assert!(sizes.contains(&1), "{dim} {sizes:?}");
+            assert!(sizes.iter().any(|s| *s > 1 && *s < 16), "{dim} {sizes:?}");
+            assert!(sizes.iter().any(|s| s % tile == 0), "{dim} {sizes:?}");
+            assert!(
+                sizes.iter().any(|s| *s > tile && s % tile != 0),
+                "{dim} {sizes:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_that_must_be_multiples_are_derived_as_multiples() {
+        let parsed = crate::parse::tests::read(
+            r#"source = "x.cu", params(B in [32, 64]), where(n % 8 == 0), baseline(B = 32),
+               grid(n.div_ceil(B)), block(B), problems((n = 4096, causal = 1), (n = 8192, causal = 0))"#,
+            r#"unsafe extern "C" { fn k(n: u32, causal: u32, #[len(n)] y: &mut [f32]); }"#,
+        );
+        let spec = parsed.unwrap().spec;
+        let configs = [spec.parse_config("B=64").unwrap()];
+        let problems = verification_problems(&spec, &configs, &spec.problems[0], None);
+        assert!(problems.len() >= 4, "{problems:?}");
+        for problem in &problems {
+            assert_eq!(problem.size("n").unwrap() % 8, 0, "{problem}");
+            assert!(problem.size("causal").unwrap() < 2, "{problem}");
+        }
+        let ragged = problems.iter().any(|p| p.size("n").unwrap() % 64 != 0);
+        assert!(ragged, "{problems:?}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Reading the text of configs and problems, as typed on a command line or stored in a table.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::config::{Config, ParamValue};
+use crate::model::{ArgSpec, KernelSpec};
+use crate::problem::{Problem, ProblemValue};
+use crate::spelling::nearest;
+
+/// Why a text is no config or problem of a kernel. Messages hold no more of the text than the
+/// offending piece, cut at 64 characters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// A piece that is no `name=value`.
+    #[error("`{0}` is not of the form name=value")]
+    Form(String),
+    /// A name that the kernel does not have.
+    #[error("unknown {what} `{name}`\nhelp: {help}")]
+    Name {
+        /// Parameter or dimension.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The nearest name, or all of them.
+        help: String,
+    },
+    /// A name given twice.
+    #[error("`{0}` is given twice")]
+    Twice(String),
+    /// Names that have no value.
+    #[error("no value for {0}")]
+    Missing(String),
+    /// A value that the name cannot have.
+    #[error("`{value}` is no value of `{name}`\nhelp: {help}")]
+    Value {
+        /// The name.
+        name: String,
+        /// The value.
+        value: String,
+        /// What it may be.
+        help: String,
+    },
+}
+
+impl KernelSpec {
+    /// Reads a config: `NAME=value,NAME=value`, in any order; the result is in declared order.
+    ///
+    /// # Errors
+    /// When a parameter is unknown, missing or given twice, or a value is none of its values.
+    pub fn parse_config(&self, text: &str) -> Result<Config, TextError> {
+        let names: Vec<_> = self.params.iter().map(|p| &*p.name).collect();
+        let given = assignments(text, "tunable parameter", &names)?;
+        let values = self.params.iter().zip(given).map(|(param, text)| {
+            let value = param.values.iter().find(|v| v.to_string() == text);
+            let value = value.ok_or_else(|| TextError::Value {
+                name: param.name.to_string(),
+                value: shorten(text),
+                help: format!("it is one of {}", list(param.values.iter())),
+            })?;
+            Ok((param.name.clone(), value.clone()))
+        });
+        Ok(Config::new(
+            values.collect::<Result<Vec<(Arc<str>, ParamValue)>, TextError>>()?,
+        ))
+    }
+
+    /// Reads a problem: `m=512,n=512`, in any order; the result is in declared order. It need not be
+    /// one that the kernel is tuned for.
+    ///
+    /// # Errors
+    /// When a dimension is unknown, missing or given twice, or a value is no size or type of it.
+    pub fn parse_problem(&self, text: &str) -> Result<Problem, TextError> {
+        let names = self.dimensions();
+        let given = assignments(text, "dimension", &names)?;
+        let values = names.iter().zip(given).map(|(name, text)| {
+            let value = self.dimension_value(name, text)?;
+            Ok((Arc::from(*name), value))
+        });
+        Ok(Problem::new(
+            values.collect::<Result<Vec<(Arc<str>, ProblemValue)>, TextError>>()?,
+        ))
+    }
+
+    fn dimension_value(&self, name: &str, text: &str) -> Result<ProblemValue, TextError> {
+        let wrong = |help: String| TextError::Value {
+            name: name.into(),
+            value: shorten(text),
+            help,
+        };
+        if let Some(param) = self.types.iter().find(|ty| &*ty.name == name) {
+            let choice = param.choices.iter().find(|ty| ty.name() == text);
+            return choice
+                .map(|ty| ProblemValue::Type(*ty))
+                .ok_or_else(|| wrong(format!("it is one of {}", list(param.choices.iter()))));
+        }
+        let ty = self.args.iter().find_map(|arg| match arg {
+            ArgSpec::Scalar(scalar) if scalar.name == name => Some(scalar.ty),
+            _ => None,
+        });
+        // Only what is printed reads back: no `+5`, no `007`.
+        let size = text.parse().ok().filter(|size: &i64| {
+            size.to_string() == text && *size >= 0 && ty.is_none_or(|ty| ty.holds(*size))
+        });
+        let kind = ty.map_or("a size", |ty| ty.name());
+        size.map(ProblemValue::Size).ok_or_else(|| {
+            wrong(format!(
+                "it is a whole number, not negative, that fits {kind}"
+            ))
+        })
+    }
+}
+
+/// The value text of each name, in the order of `names`.
+fn assignments<'a>(
+    text: &'a str,
+    what: &'static str,
+    names: &[&str],
+) -> Result<Vec<&'a str>, TextError> {
+    let mut values: Vec<Option<&str>> = vec![None; names.len()];
+    let pieces = text.split(',').filter(|_| !text.trim().is_empty());
+    for piece in pieces {
+        let (name, value) = piece
+            .split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()))
+            .ok_or_else(|| TextError::Form(shorten(piece)))?;
+        let slot = names.iter().position(|known| *known == name);
+        let slot = slot.ok_or_else(|| TextError::Name {
+            what,
+            name: shorten(name),
+            help: match nearest(&shorten(name), names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", list(names.iter())),
+            },
+        })?;
+        if values[slot].replace(value).is_some() {
+            return Err(TextError::Twice(names[slot].into()));
+        }
+    }
+    let missing: Vec<_> = names
+        .iter()
+        .zip(&values)
+        .filter(|(_, v)| v.is_none())
+        .collect();
+    if missing.is_empty() {
+        Ok(values.into_iter().flatten().collect())
+    } else {
+        Err(TextError::Missing(list(
+            missing.iter().map(|(name, _)| name),
+        )))
+    }
+}
+
+fn list(items: impl Iterator<Item = impl ToString>) -> String {
+    let items: Vec<_> = items.map(|item| item.to_string()).collect();
+    items.join(", ")
+}
+
+/// At most 64 printable characters of a text from outside.
+pub(crate) fn shorten(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut short: String = text.chars().take(64).map(printable).collect();
+    if text.chars().nth(64).is_some() {
+        short.push('…');
+    }
+    short
+}
