@@ -9,6 +9,8 @@ pub(crate) mod arithmetic;
 mod ast;
 mod eval;
 mod print;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use ast::{BinaryOp, Expr, Function, UnaryOp};

@@ -1,0 +1,70 @@
+//! Exact integer arithmetic, shared by the evaluator and the compiled constraints of a search space.
+
+use super::{BinaryOp, Function};
+
+/// Why an operation has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The result does not fit 128 bits.
+    Overflow,
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// Arguments outside the function's domain.
+    Domain(&'static str),
+    /// Operands of the wrong kind.
+    Kind,
+}
+
+/// The result of an operation on two integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IntResult {
+    Int(i128),
+    Bool(bool),
+}
+
+/// `x op y` on integers.
+pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Fault> {
+    let result = match op {
+        BinaryOp::Add => x.checked_add(y),
+        BinaryOp::Sub => x.checked_sub(y),
+        BinaryOp::Mul => x.checked_mul(y),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Fault::DivisionByZero),
+        BinaryOp::Div => x.checked_div(y),
+        BinaryOp::Rem => x.checked_rem(y),
+        BinaryOp::Eq => return Ok(IntResult::Bool(x == y)),
+        BinaryOp::Ne => return Ok(IntResult::Bool(x != y)),
+        BinaryOp::Lt => return Ok(IntResult::Bool(x < y)),
+        BinaryOp::Le => return Ok(IntResult::Bool(x <= y)),
+        BinaryOp::Gt => return Ok(IntResult::Bool(x > y)),
+        BinaryOp::Ge => return Ok(IntResult::Bool(x >= y)),
+        BinaryOp::And | BinaryOp::Or => return Err(Fault::Kind),
+    };
+    result.map(IntResult::Int).ok_or(Fault::Overflow)
+}
+
+/// A function of two integers; of more by folding.
+pub(crate) fn call_pair(function: Function, x: i128, y: i128) -> Result<i128, Fault> {
+    match function {
+        Function::Min => Ok(x.min(y)),
+        Function::Max => Ok(x.max(y)),
+        Function::DivCeil if y == 0 => Err(Fault::DivisionByZero),
+        Function::DivCeil if x < 0 || y < 0 => {
+            Err(Fault::Domain("div_ceil takes non-negative integers"))
+        }
+        Function::DivCeil => Ok(x / y + i128::from(x % y != 0)),
+        Function::NextPowerOfTwo | Function::SizeOf => {
+            Err(Fault::Domain("wrong number of arguments"))
+        }
+    }
+}
+
+/// The smallest power of two not below `x`.
+pub(crate) fn next_power_of_two(x: i128) -> Result<i128, Fault> {
+    if x < 1 {
+        return Err(Fault::Domain("next_power_of_two takes a positive integer"));
+    }
+    (x as u128)
+        .checked_next_power_of_two()
+        .and_then(|power| i128::try_from(power).ok())
+        .ok_or(Fault::Overflow)
+}
