@@ -1,2 +1,74 @@
-//! Placeholder.
+//! The `tune` command and its library: search, verify, race, confirm, bake, prove.
+//!
+//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in, so that a crate can have a
+//! `tune` of its own in three lines:
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     kiln_tuner::main(kiln_kernels::catalogue())
+//! }
+//! ```
+//!
+//! The main flow is in [`pipeline`]. Read it first.
 #![forbid(unsafe_code)]
+
+pub mod bake;
+pub mod budget;
+pub mod candidate;
+pub mod cli;
+mod commands;
+pub mod decide;
+pub mod discover;
+pub mod evaluate;
+pub mod exit;
+pub mod lab;
+pub mod machine;
+pub mod measure;
+pub mod options;
+pub mod outcome;
+pub mod peaks;
+pub mod pipeline;
+pub mod progress;
+pub mod project;
+pub mod reference;
+pub mod report;
+pub mod search;
+pub mod space_view;
+pub mod task;
+pub mod tuning;
+pub mod verify;
+pub mod worker;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use kiln::Kernel;
+
+use crate::cli::Cli;
+
+/// Runs the command line of this process.
+pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
+    // `cargo tune` passes the word `tune` on when it is installed as `cargo-tune`.
+    let mut words: Vec<_> = std::env::args_os().collect();
+    let is_cargo = words.first().is_some_and(|program| {
+        std::path::Path::new(program).file_stem().is_some_and(|stem| stem == "cargo-tune")
+    });
+    if is_cargo && words.get(1).is_some_and(|word| word == "tune") {
+        words.remove(1);
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe must not turn help into a panic.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+        }
+    };
+    match commands::dispatch(cli, catalogue) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.code())
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Every skip is decided here: what a test needs, whether it is there, and what to say if it is not.
+//!
+//! A missing compiler or data set is a skip for users and a failure where `CI=true`; a missing GPU is
+//! always a skip. Each skip prints one line that starts with `skipped:`, and is appended to
+//! `target/kiln-skips.txt`, which `cargo xtask test` counts.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Something a test needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A host C++ compiler.
+    HostCompiler,
+    /// Recorded tuning spaces, in `$KILN_DATA` or beside the checkout.
+    RecordedData,
+    /// `git`.
+    Git,
+    /// `objdump`.
+    Objdump,
+}
+
+impl Need {
+    /// Whether it is there, and if not why.
+    fn probe(self) -> Result<(), String> {
+        match self {
+            Need::HostCompiler => {
+                let found = ["g++", "clang++", "clang++-22", "clang++-19"]
+                    .into_iter()
+                    .any(answers);
+                if found {
+                    Ok(())
+                } else {
+                    Err("no C++ compiler on the path".into())
+                }
+            }
+            Need::RecordedData => match recorded_data() {
+                Some(_) => Ok(()),
+                None => Err("no recorded data: set KILN_DATA to its folder".into()),
+            },
+            Need::Git if answers("git") => Ok(()),
+            Need::Git => Err("no git on the path".into()),
+            Need::Objdump if answers("objdump") => Ok(()),
+            Need::Objdump => Err("no objdump on the path".into()),
+        }
+    }
+}
+
+/// Whether the test may go on. `false` means: return now, the skip has been said and counted.
+///
+/// # Panics
+/// Where `CI=true` and the need is not a GPU or recorded data: there a missing tool is a failure.
+pub fn have(test: &str, needs: &[Need]) -> bool {
+    for need in needs {
+        let Err(reason) = need.probe() else { continue };
+        let excusable = *need == Need::RecordedData;
+        let in_ci = std::env::var("CI").as_deref() == Ok("true");
+        assert!(excusable || !in_ci, "{test} needs {need:?} in CI: {reason}");
+        let line = format!("skipped: {test}: {reason}");
+        eprintln!("{line}");
+        let path = crate::command::workspace().join("target/kiln-skips.txt");
+        let file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path);
+        if let Ok(mut file) = file {
+            // The line was printed already; the file is only for counting.
+            let _ = writeln!(file, "{line}");
+        }
+        return false;
+    }
+    true
+}
+
+/// The folder of recorded tuning data.
+pub fn recorded_data() -> Option<PathBuf> {
+    let given = std::env::var_os("KILN_DATA").map(PathBuf::from);
+    let beside = crate::command::workspace().join("../shared/data");
+    given
+        .into_iter()
+        .chain([beside])
+        .find(|path| path.join("spaces").is_dir())
+}
+
+/// Whether the bars are to be measured in full rather than with reduced counts.
+pub fn in_full() -> bool {
+    std::env::var_os("KILN_BARS").is_some()
+}
+
+fn answers(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}

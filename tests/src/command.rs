@@ -1,0 +1,91 @@
+//! Running the real `tune` and the real cargo.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The workspace root.
+pub fn workspace() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// The `tune` program, built once in release mode.
+pub fn tune_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let mut build = cargo(&workspace());
+        build.args([
+            "build",
+            "--release",
+            "--quiet",
+            "--package",
+            "kiln-tuner",
+            "--bin",
+            "tune",
+        ]);
+        let status = build.status().expect("cargo should start");
+        assert!(status.success(), "tune should build");
+        target_dir().join("release/tune")
+    })
+}
+
+/// Where this workspace builds to.
+pub fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
+}
+
+/// `tune` in a directory, with a cache of its own and nothing inherited that would change what it does.
+pub fn tune(directory: &Path, cache: &Path) -> Command {
+    let mut command = Command::new(tune_program());
+    command
+        .current_dir(directory)
+        .env("KILN_CACHE", cache)
+        .env("CI", "true");
+    for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Cargo in a directory, without what the surrounding cargo left in the environment.
+pub fn cargo(directory: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(directory);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let inherited = text.starts_with("CARGO_PKG_")
+            || text.starts_with("CARGO_BIN")
+            || text == "CARGO_MANIFEST_DIR";
+        if inherited || text == "RUSTFLAGS" || text == "CARGO_MANIFEST_PATH" {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// Runs to the end; panics with everything printed unless the exit code is the expected one.
+///
+/// # Panics
+/// When the command cannot start or ends otherwise.
+pub fn expect_code(command: &mut Command, code: i32) -> Output {
+    let output = command.output().expect("the command should start");
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{command:?}\n--- stdout\n{}\n--- stderr\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Standard output as text.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Standard error as text.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

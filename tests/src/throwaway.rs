@@ -1,0 +1,157 @@
+//! Crates outside the workspace, built against what `cargo package` would publish.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::command::{cargo, expect_code, target_dir, workspace};
+
+/// The crates a user's crate is built against.
+const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln"];
+
+/// A crate in a temporary directory of its own.
+#[derive(Debug)]
+pub struct Throwaway {
+    directory: TempDir,
+}
+
+impl Throwaway {
+    /// A crate of that name with these files; `Cargo.toml` is written for it.
+    ///
+    /// # Panics
+    /// When the disk refuses.
+    pub fn new(name: &str, files: &[(&str, &str)]) -> Throwaway {
+        let directory = tempfile::Builder::new()
+            .prefix("kiln-throwaway-")
+            .tempdir()
+            .expect("a temporary directory should be had");
+        let crate_ = Throwaway { directory };
+        crate_.write("Cargo.toml", &manifest(name));
+        // The versions that the workspace already downloaded, so that no network is needed.
+        let lock = fs::read(workspace().join("Cargo.lock"))
+            .expect("the workspace should have a lock file");
+        fs::write(crate_.path().join("Cargo.lock"), lock).expect("the lock file should be written");
+        for (path, text) in files {
+            crate_.write(path, text);
+        }
+        crate_
+    }
+
+    /// Its root.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes a file, with the folders it needs.
+    ///
+    /// # Panics
+    /// When the disk refuses.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).expect("a folder should be made");
+        }
+        fs::write(path, text).expect("a file should be written");
+    }
+
+    /// Reads a file.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Cargo in this crate; all throw-away crates share one target folder, so that dependencies are
+    /// built once.
+    pub fn cargo(&self) -> std::process::Command {
+        let mut command = cargo(self.path());
+        command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
+        command.env("CARGO_NET_OFFLINE", "true").env("CI", "true");
+        for name in ["KILN_TUNED", "KILN_STRICT"] {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+fn manifest(name: &str) -> String {
+    let packages = packaged();
+    let patches: String = PUBLISHED
+        .iter()
+        .map(|package| format!("{package} = {{ path = {:?} }}\n", packages.join(package)))
+        .collect();
+    format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [dependencies]\nkiln = \"0.1\"\n\n[patch.crates-io]\n{patches}\n[workspace]\n"
+    )
+}
+
+/// The unpacked packages, one folder a crate. Packed anew when a source is newer.
+fn packaged() -> PathBuf {
+    let folder = target_dir().join("throwaway/packages");
+    fs::create_dir_all(&folder).expect("the folder of packages should be made");
+    let lock = File::create(folder.join("lock")).expect("a lock file should be made");
+    lock.lock().expect("the lock should be had");
+    if is_current(&folder) {
+        return folder;
+    }
+    let mut package = cargo(&workspace());
+    package.args([
+        "package",
+        "--no-verify",
+        "--allow-dirty",
+        "--quiet",
+        "--offline",
+    ]);
+    package.env("CARGO_TARGET_DIR", folder.join("target"));
+    for name in PUBLISHED {
+        package.args(["--package", name]);
+    }
+    expect_code(&mut package, 0);
+    for name in PUBLISHED {
+        unpack(&folder, name);
+    }
+    fs::write(folder.join("stamp"), "").expect("the stamp should be written");
+    folder
+}
+
+fn unpack(folder: &Path, name: &str) {
+    let version = env!("CARGO_PKG_VERSION");
+    let archive = folder.join(format!("target/package/{name}-{version}.crate"));
+    let target = folder.join(name);
+    let _ = fs::remove_dir_all(&target);
+    fs::create_dir_all(&target).expect("a package's folder should be made");
+    let mut tar = std::process::Command::new("tar");
+    tar.arg("-xzf")
+        .arg(archive)
+        .arg("--strip-components=1")
+        .arg("-C")
+        .arg(&target);
+    expect_code(&mut tar, 0);
+}
+
+fn is_current(folder: &Path) -> bool {
+    let Ok(stamp) = fs::metadata(folder.join("stamp")).and_then(|meta| meta.modified()) else {
+        return false;
+    };
+    ["spec", "macros", "runtime", "Cargo.toml", "Cargo.lock"]
+        .iter()
+        .all(|part| !newer_than(&workspace().join(part), stamp))
+}
+
+fn newer_than(path: &Path, stamp: std::time::SystemTime) -> bool {
+    let Ok(meta) = fs::metadata(path) else {
+        return false;
+    };
+    if meta.is_dir() {
+        let Ok(entries) = fs::read_dir(path) else {
+            return true;
+        };
+        return entries
+            .flatten()
+            .any(|entry| newer_than(&entry.path(), stamp));
+    }
+    meta.modified().is_ok_and(|modified| modified > stamp)
+}

@@ -1,0 +1,76 @@
+//! Sharing a run's time over its tasks.
+
+use std::time::{Duration, Instant};
+
+/// The time a run may take, handed out task by task.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    start: Instant,
+    total: Option<Duration>,
+}
+
+/// When a task must stop searching and when it must stop altogether.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// No new batch of configs is begun after this.
+    pub search_until: Option<Instant>,
+    /// No new confirming process is begun after this.
+    pub confirm_until: Option<Instant>,
+}
+
+/// The part of a task's time that is for searching; the rest proves the finalist.
+const SEARCH_SHARE: f64 = 0.6;
+
+/// Kept back for baking and the smoke test at the end of a run.
+const RESERVE: Duration = Duration::from_secs(8);
+
+impl Budget {
+    /// A budget that starts now.
+    pub fn start(total: Option<Duration>) -> Budget {
+        Budget { start: Instant::now(), total }
+    }
+
+    /// The slice of the next task, of so many that are still to do: an equal share of what is left, so
+    /// that time which one task did not need goes to the others.
+    pub fn slice(&self, tasks_left: usize) -> Slice {
+        let now = Instant::now();
+        let Some(total) = self.total else { return Slice { search_until: None, confirm_until: None } };
+        let reserve = RESERVE.min(total / 4);
+        let left = (self.start + total).saturating_duration_since(now).saturating_sub(reserve);
+        let share = left / u32::try_from(tasks_left.max(1)).unwrap_or(u32::MAX);
+        Slice { search_until: Some(now + share.mul_f64(SEARCH_SHARE)), confirm_until: Some(now + share) }
+    }
+
+    /// Whether there is no time for another task.
+    pub fn is_spent(&self) -> bool {
+        self.total.is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
+    }
+}
+
+impl Slice {
+    /// Whether another batch of configs may begin.
+    pub fn may_search(&self) -> bool {
+        self.search_until.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// Time left for confirming.
+    pub fn confirm_left(&self) -> Option<Duration> {
+        self.confirm_until.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_gets_a_part_and_no_more_than_there_is() {
+        let budget = Budget::start(Some(Duration::from_secs(300)));
+        let slice = budget.slice(5);
+        let share = slice.confirm_left().unwrap();
+        assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
+        assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
+        assert!(Budget::start(None).slice(1).may_search());
+        assert!(!Budget::start(Some(Duration::ZERO)).slice(1).may_search());
+    }
+}

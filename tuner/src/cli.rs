@@ -1,0 +1,232 @@
+//! The words that `tune` understands; their meaning is in [`crate::options`].
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Tune GPU kernels once, bake the winners in.
+#[derive(Debug, Parser)]
+#[command(name = "tune", version, about, disable_help_subcommand = false, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; without a word: `run`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of `run`.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write an empty `tuned/index.toml`, so that the macro finds its tables
+    Init(InitArgs),
+    /// Search, verify, confirm and bake (the default)
+    Run(RunArgs),
+    /// List the devices of this machine and what is missing for the others
+    Devices(OutputArgs),
+    /// List the kernels of a package, their problems and what is baked for them
+    List(ListArgs),
+    /// Describe a kernel's search space
+    Space(SpaceArgs),
+    /// Write the baked tables from proven winners, or check that they are up to date
+    Bake(BakeArgs),
+    /// Launch every baked row and prove from the device's own receipt that it is the intended launch
+    Smoke(SmokeArgs),
+    /// Explain what a result is keyed by, and which field differs from the stored ones
+    Why(WhyArgs),
+    /// Look after the cache of trials
+    Cache(CacheArgs),
+    /// Run candidates for a parent process
+    #[command(hide = true)]
+    Worker,
+    /// Probe a store for a parent process
+    #[command(hide = true)]
+    ProbeStore {
+        /// The store.
+        path: PathBuf,
+    },
+}
+
+/// Which package.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PackageArgs {
+    /// Cargo.toml of the package or workspace whose kernels are meant
+    #[arg(long, value_name = "PATH", global = true)]
+    pub manifest_path: Option<PathBuf>,
+    /// Only this package of the workspace
+    #[arg(long, short, value_name = "NAME")]
+    pub package: Option<String>,
+    /// Only kernels of these names
+    #[arg(long = "kernel", short = 'k', value_name = "NAME")]
+    pub kernels: Vec<String>,
+    /// Cargo features to take as enabled when reading sources
+    #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+    pub features: Vec<String>,
+}
+
+/// How results are printed.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Print one JSON object on standard output instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which device.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DeviceArgs {
+    /// The device: `cpu`, `cuda:0`, `hip:0`, … (default: the first GPU, else cpu)
+    #[arg(long, short, value_name = "DEVICE")]
+    pub device: Option<String>,
+}
+
+/// `tune init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+}
+
+/// `tune run`
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Configs to try at most per kernel and problem [default: 200]
+    #[arg(long, value_name = "COUNT")]
+    pub trials: Option<String>,
+    /// How configs are chosen: auto, exhaustive, random, local
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub strategy: String,
+    /// Seed of everything random
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// Write baked rows into the package's `tuned/` even for the cpu of this machine
+    #[arg(long)]
+    pub write: bool,
+    /// Compile threads [default: all cores]
+    #[arg(long, value_name = "COUNT")]
+    pub jobs: Option<usize>,
+    /// Show what would be done and stop
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `tune list`
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `tune space`
+#[derive(Debug, Args)]
+pub struct SpaceArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Print every valid config too
+    #[arg(long)]
+    pub configs: bool,
+}
+
+/// `tune bake`
+#[derive(Debug, Args)]
+pub struct BakeArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write nothing; exit with 1 if a table is missing, stale or malformed
+    #[arg(long)]
+    pub check: bool,
+    /// Write into the package's `tuned/` even for the cpu of this machine
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// `tune smoke`
+#[derive(Debug, Args)]
+pub struct SmokeArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `tune why`
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// The kernel
+    pub kernel: String,
+    /// The problem, as `m=512,n=512,k=512` [default: the first declared]
+    pub problem: Option<String>,
+}
+
+/// `tune cache`
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub action: CacheAction,
+}
+
+/// What to do with the cache.
+#[derive(Debug, Subcommand)]
+pub enum CacheAction {
+    /// Print where the cache is
+    Path,
+    /// Count what is stored
+    Stats(OutputArgs),
+    /// Check journal and store record by record; exit with 1 if anything is damaged
+    Verify(OutputArgs),
+    /// Print every record as JSON lines
+    Export,
+    /// Delete everything that is stored
+    Clear {
+        /// Really
+        #[arg(long)]
+        yes: bool,
+    },
+}

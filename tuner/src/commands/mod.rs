@@ -1,0 +1,58 @@
+//! One subcommand a file.
+
+mod bake;
+mod cache;
+mod devices;
+mod init;
+mod list;
+mod run;
+mod smoke;
+mod space;
+mod why;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use kiln::Kernel;
+use serde::Serialize;
+
+use crate::cli::{Cli, Command};
+use crate::exit::{DONE, FAILED, Failure};
+use crate::worker::server;
+
+/// Runs the subcommand.
+pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
+    match cli.command {
+        None => run::run(&cli.run, catalogue),
+        Some(Command::Run(args)) => run::run(&args, catalogue),
+        Some(Command::Init(args)) => init::run(&args),
+        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Space(args)) => space::run(&args),
+        Some(Command::Bake(args)) => bake::run(&args),
+        Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
+        Some(Command::Why(args)) => why::run(&args),
+        Some(Command::Cache(args)) => cache::run(&args.action),
+        Some(Command::Worker) => Ok(server::serve(catalogue)),
+        Some(Command::ProbeStore { path }) => Ok(ExitCode::from(u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED))),
+    }
+}
+
+/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools.
+fn print(text: &str) {
+    if std::io::stdout().lock().write_all(text.as_bytes()).is_err() {
+        std::process::exit(i32::from(DONE));
+    }
+}
+
+/// Prints a value as one JSON object.
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    print(&(text + "\n"));
+    Ok(())
+}
+
+/// The exit code of a command that checked something.
+fn checked(passed: bool) -> ExitCode {
+    ExitCode::from(if passed { DONE } else { FAILED })
+}

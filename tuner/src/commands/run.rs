@@ -1,0 +1,59 @@
+//! `tune run`: search, verify, confirm and bake.
+
+use std::process::ExitCode;
+
+use kiln::Kernel;
+use kiln_spec::space::SearchSpace;
+
+use super::{checked, print, print_json};
+use crate::cli::RunArgs;
+use crate::exit::Failure;
+use crate::machine;
+use crate::options::RunOptions;
+use crate::pipeline::{self, Run};
+use crate::progress;
+use crate::project::Project;
+
+pub(super) fn run(args: &RunArgs, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
+    let options = RunOptions::new(args)?;
+    let project = Project::read(&args.package)?;
+    let (device_name, device) = machine::open_device(args.device.device.as_deref())?;
+    if options.dry_run {
+        return dry_run(&project, &options, &*device);
+    }
+    let cache = machine::open_cache()?;
+    let reporter = progress::reporter();
+    let report = pipeline::run(&Run {
+        project: &project,
+        device_name: &device_name,
+        device: &*device,
+        options: &options,
+        cache: &cache,
+        catalogue,
+        reporter: &*reporter,
+    })?;
+    cache.close()?;
+    if args.output.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_text());
+    }
+    Ok(checked(!report.any_failed()))
+}
+
+/// What a run would do.
+fn dry_run(project: &Project, options: &RunOptions, device: &dyn kiln::Device) -> Result<ExitCode, Failure> {
+    let info = device.info();
+    let compiler = machine::compiler(device)?;
+    let mut text = format!("device {}\ncompiler {}\n", info.key, compiler.identity());
+    let budget = options.budget.map_or("no time limit".into(), |budget| format!("{} s", budget.as_secs()));
+    text += &format!("budget {budget}, strategy {}, seed {}\n", options.strategy, options.seed);
+    for task in crate::task::plan(&project.kernels, info, compiler) {
+        let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
+        let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
+        let trials = options.trials.unwrap_or(usize::MAX).min(space.len());
+        text += &format!("{}: {trials} of {} configs\n", task.name(), space.len());
+    }
+    print(&text);
+    Ok(checked(true))
+}

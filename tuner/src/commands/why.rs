@@ -1,0 +1,110 @@
+//! `tune why`: what a result is keyed by, and what differs from the stored ones.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::{checked, print, print_json};
+use crate::cli::WhyArgs;
+use crate::exit::Failure;
+use crate::machine;
+use crate::project::Project;
+use crate::task;
+
+#[derive(Serialize)]
+struct Why {
+    kernel: String,
+    problem: String,
+    key: String,
+    fields: BTreeMap<String, String>,
+    stored: bool,
+    trials: usize,
+    winner: Option<kiln_cache::Winner>,
+    nearest: Option<Nearest>,
+}
+
+#[derive(Serialize)]
+struct Nearest {
+    key: String,
+    differences: Vec<Different>,
+}
+
+#[derive(Serialize)]
+struct Different {
+    field: String,
+    stored: String,
+    now: String,
+}
+
+pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
+    let mut package = args.package.clone();
+    package.kernels = vec![args.kernel.clone()];
+    let project = Project::read(&package)?;
+    let (_, device) = machine::open_device(args.device.device.as_deref())?;
+    let compiler = machine::compiler(&*device)?;
+    let Some(kernel) = project.kernels.first() else {
+        return Err(Failure::Other(format!("no kernel `{}`\nhelp: run `tune list`", args.kernel)));
+    };
+    let problem = match &args.problem {
+        None => kernel.spec.problems[0].clone(),
+        Some(text) => kernel.spec.parse_problem(text).map_err(|error| {
+            Failure::Other(format!("problem `{text}`: {error}\nhelp: `tune list` shows the declared ones"))
+        })?,
+    };
+    let key = task::key(kernel, &problem, device.info(), compiler);
+    let cache = machine::open_cache()?;
+    let winner = cache.winner(key.hash())?;
+    let trials = cache.trials(key.hash())?.len();
+    let stored = trials > 0 || winner.is_some();
+    let nearest = if stored { None } else { nearest(&cache, &key)? };
+    let why = Why {
+        kernel: kernel.spec.name.clone(),
+        problem: problem.to_string(),
+        key: key.hash().to_string(),
+        fields: key.fields().clone(),
+        stored,
+        trials,
+        winner,
+        nearest,
+    };
+    if args.output.json {
+        print_json(&why)?;
+    } else {
+        print(&why.to_text());
+    }
+    Ok(checked(true))
+}
+
+fn nearest(cache: &kiln_cache::Cache, key: &kiln_cache::TuningKey) -> Result<Option<Nearest>, Failure> {
+    let Some(explanation) = cache.explain(key)? else { return Ok(None) };
+    let differences = explanation.differences.iter().map(|difference| Different {
+        field: difference.field.clone(),
+        stored: difference.stored.clone().unwrap_or_default(),
+        now: difference.wanted.clone().unwrap_or_default(),
+    });
+    Ok(Some(Nearest { key: explanation.nearest.hash().to_string(), differences: differences.collect() }))
+}
+
+impl Why {
+    fn to_text(&self) -> String {
+        let mut text = format!("{} ({})\nkey {}\n", self.kernel, self.problem, self.key);
+        for (name, value) in &self.fields {
+            text += &format!("  {name:<28} {value}\n");
+        }
+        match (&self.stored, &self.nearest) {
+            (true, _) => text += &format!("stored: {} trials\n", self.trials),
+            (false, None) => text += "nothing is stored for this kernel\nhelp: run `tune run`\n",
+            (false, Some(nearest)) => {
+                text += &format!("nothing is stored under this key; the nearest is {}, which differs in:\n", nearest.key);
+                for difference in &nearest.differences {
+                    text += &format!("  {}: stored `{}`, now `{}`\n", difference.field, difference.stored, difference.now);
+                }
+            }
+        }
+        if let Some(winner) = &self.winner {
+            text += &format!("winner: {} ({:?})\n", winner.config, winner.verdict);
+        }
+        text
+    }
+}

@@ -1,0 +1,235 @@
+//! From the races to a decision: play-off, checking build, confirmation on new data.
+
+use kiln::compiler::BuildKind;
+use kiln_cache::record::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict};
+use kiln_cache::{Outcome, TrialId, Winner};
+use kiln_spec::{Backend, Hash};
+
+use crate::budget::Slice;
+use crate::candidate::{Compiled, Which};
+use crate::evaluate::{Contender, EvaluateError, Evaluator, nanoseconds};
+use crate::measure::confirm::ProcessRecord;
+use crate::measure::span::Resolution;
+use crate::measure::tournament::Finalist;
+use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision};
+use crate::outcome::of_worker_error;
+use crate::progress::Stage;
+use crate::tuning::Ground;
+
+/// Finalists that may fail the checking build before the baseline is kept.
+const MOST_FINALISTS: usize = 40;
+
+/// Samples of one ABBA or BAAB block.
+const BLOCK: usize = 4;
+
+/// A decision, and whether it stands.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    /// What is sealed.
+    pub winner: Winner,
+    /// Whether there was time enough to decide.
+    pub settled: bool,
+}
+
+/// Decides between the best config and the baseline.
+///
+/// # Errors
+/// When the baseline fails, the device is lost or a record cannot be stored.
+pub fn decide(
+    ground: &Ground<'_>,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    slice: Slice,
+) -> Result<Ruling, EvaluateError> {
+    let Some((finalist, contender)) = finalist(ground, evaluator, slice)? else {
+        let reason = if evaluator.tournament.raced().iter().any(|raced| raced.arm != ArmId(0)) {
+            KeptReason::NothingFaster
+        } else {
+            KeptReason::NothingValid
+        };
+        return Ok(Ruling { winner: kept(evaluator, baseline, reason, None), settled: true });
+    };
+    if let Some(winner) = already_proven(ground, evaluator, &contender)? {
+        return Ok(Ruling { winner, settled: true });
+    }
+    confirm(ground, evaluator, baseline, &finalist, &contender, slice)
+}
+
+/// The best config that also passes the checking build.
+fn finalist(
+    ground: &Ground<'_>,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+) -> Result<Option<(Finalist, Contender)>, EvaluateError> {
+    for _ in 0..MOST_FINALISTS {
+        let budget_ns = slice.confirm_left().map_or(u64::MAX, |left| nanoseconds(left / 3));
+        let found = evaluator.tournament.play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
+        let Some(finalist) = found else { return Ok(None) };
+        let Some(contender) = evaluator.contender(finalist.arm).cloned() else { return Ok(None) };
+        match check(ground, evaluator, &contender) {
+            None => return Ok(Some((finalist, contender))),
+            Some(outcome) => {
+                evaluator.disown(&contender, outcome)?;
+                evaluator.tournament.exclude(finalist.arm);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Runs a finalist once more in the device's checking build, where there is one: divergent barriers, races that a
+/// lucky schedule hides, shared memory read before it is written. The outcome, if it fails.
+fn check(ground: &Ground<'_>, evaluator: &Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
+    if ground.info.key.backend != Backend::Cpu {
+        return None;
+    }
+    let (kernel, problem) = (evaluator.task.kernel, evaluator.task.problem);
+    let which = Which::Config(&contender.config);
+    let compiled = match ground.workshop.make(kernel, which, problem, BuildKind::Check) {
+        Ok(compiled) => compiled,
+        Err(outcome) => return Some(outcome),
+    };
+    // The small problems reach every ragged class; the tuned one was verified in the build that is timed.
+    let small: Vec<_> = evaluator.cases.iter().filter(|case| case.problem != *problem).cloned().collect();
+    let cases = if small.is_empty() { evaluator.cases } else { &small };
+    evaluator.verifier.verify(&compiled.arm, cases).err().map(|error| of_worker_error(&error))
+}
+
+/// The winner that an earlier run sealed, if it is the same config: it was proven on data of its own.
+fn already_proven(
+    ground: &Ground<'_>,
+    evaluator: &Evaluator<'_>,
+    contender: &Contender,
+) -> Result<Option<Winner>, EvaluateError> {
+    let sealed = ground.cache.winner(evaluator.task.key.hash())?;
+    let same = |winner: &Winner| winner.config == contender.config.to_string();
+    Ok(sealed.filter(|winner| same(winner) && matches!(winner.verdict, Verdict::Proven { .. })))
+}
+
+fn confirm(
+    ground: &Ground<'_>,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    finalist: &Finalist,
+    contender: &Contender,
+    slice: Slice,
+) -> Result<Ruling, EvaluateError> {
+    let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
+    // A confirmation that is tried again must not meet the same orders.
+    let series = ground.cache.runs()?.len() as u64;
+    let mut settings = ConfirmSettings::new(resolution, ground.options.seed.wrapping_add(series));
+    settings.claims = ground.claims.max(1);
+    settings.budget_ns = slice.confirm_left().map_or(u64::MAX, nanoseconds);
+    let claim = Claim { defender: ArmId(0), challenger: finalist.arm };
+    ground.reporter.stage(Stage::Confirm, u64::from(settings.most_processes));
+    let mut stored = Ok(());
+    let mut process = 0;
+    let (cache, reporter) = (ground.cache, ground.reporter);
+    let id = TrialId { key: evaluator.task.key.hash(), config: contender.config.to_string() };
+    let verdict = measure::confirm(&mut evaluator.lab, claim, finalist.expected, settings, Vec::new(), &mut |record| {
+        reporter.step();
+        let entry = process_record(&id, series, process, settings.seed, claim, contender, record);
+        process += 1;
+        if stored.is_ok() {
+            stored = cache.confirm_process(entry);
+        }
+    });
+    stored?;
+    let evidence = &verdict.evidence;
+    let confirm = evidence.median_ratio.map(|ratio| Confirm {
+        processes: evidence.processes,
+        wins: evidence.wins,
+        median_log_ratio_ppm: log_ppm(ratio),
+        low_log_ratio_ppm: evidence.interval.map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
+        high_log_ratio_ppm: evidence.interval.map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
+    });
+    let reason = match &verdict.decision {
+        Decision::Faster => return Ok(proven(evaluator, contender, baseline, &verdict, confirm)),
+        Decision::NotProven => KeptReason::NotProven,
+        Decision::Inconclusive(_) => KeptReason::Inconclusive,
+    };
+    let settled = reason == KeptReason::NotProven;
+    Ok(Ruling { winner: kept(evaluator, baseline, reason, confirm), settled })
+}
+
+fn proven(
+    evaluator: &Evaluator<'_>,
+    contender: &Contender,
+    baseline: &Compiled,
+    verdict: &measure::Verdict,
+    confirm: Option<Confirm>,
+) -> Ruling {
+    // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
+    let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
+    let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
+    let (low, high) = verdict.evidence.interval.map_or((ratio, ratio), |interval| (interval.low, interval.high));
+    let arm = &contender.compiled.arm;
+    let winner = Winner {
+        config: contender.config.to_string(),
+        verdict: Verdict::Proven { speedup_ppm: ppm(ratio), low_ppm: ppm(high), high_ppm: ppm(low) },
+        confirm,
+        receipt: contender.receipt,
+        plan: arm.plan,
+        symbol: arm.release.clone(),
+        ..kept(evaluator, baseline, KeptReason::NotProven, confirm)
+    };
+    Ruling { winner, settled: true }
+}
+
+/// The baseline as the winner.
+fn kept(evaluator: &Evaluator<'_>, baseline: &Compiled, reason: KeptReason, confirm: Option<Confirm>) -> Winner {
+    let (task, spec) = (evaluator.task, &evaluator.task.kernel.spec);
+    Winner {
+        kernel: spec.name.clone(),
+        problem: task.problem.to_string(),
+        device: evaluator.device.clone(),
+        key: task.key.hash(),
+        config: baseline.arm.config.to_string(),
+        baseline: if spec.baseline_is_another_entry() {
+            Baseline::Entry { entry: spec.baseline.entry.clone() }
+        } else {
+            Baseline::Config { config: baseline.arm.config.to_string() }
+        },
+        verdict: Verdict::BaselineKept { reason },
+        confirm,
+        receipt: Hash::of("receipts", b"baseline"),
+        plan: baseline.arm.plan,
+        symbol: baseline.arm.release.clone(),
+        grade: evaluator.grade(),
+    }
+}
+
+fn process_record(
+    id: &TrialId,
+    series: u64,
+    process: u32,
+    seed: u64,
+    claim: Claim,
+    contender: &Contender,
+    record: &ProcessRecord,
+) -> ConfirmProcess {
+    let blocks = record.asked.plan.chunks(BLOCK).zip(record.samples.chunks(BLOCK));
+    let block = |(arms, samples): (&[ArmId], &[measure::Sample])| {
+        let mean = |side: ArmId| {
+            let logs = arms.iter().zip(samples).filter(|(arm, _)| **arm == side).map(|(_, sample)| sample.log_ns());
+            let (sum, count) = logs.fold((0.0, 0.0), |(sum, count), log| (sum + log, count + 1.0));
+            sum / f64::max(count, 1.0)
+        };
+        ((mean(claim.challenger) - mean(claim.defender)) * 1e6).round() as i64
+    };
+    ConfirmProcess {
+        key: id.key,
+        config: id.config.clone(),
+        series,
+        process,
+        seed,
+        block_log_ratio_ppm: blocks.map(block).collect(),
+        discarded_blocks: 0,
+        receipt: contender.receipt,
+    }
+}
+
+/// The logarithm of a ratio, in millionths.
+fn log_ppm(ratio: f64) -> i64 {
+    (ratio.ln() * 1e6).round() as i64
+}

@@ -1,0 +1,63 @@
+//! Exit codes, and the errors that end a command.
+
+use thiserror::Error;
+
+use crate::options::UsageError;
+use crate::project::ProjectError;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// A check failed, or nothing valid was found.
+pub const FAILED: u8 = 1;
+/// The command line makes no sense.
+pub const USAGE: u8 = 2;
+/// There is no such device.
+pub const NO_DEVICE: u8 = 3;
+
+/// Why a command ended early.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// A flag makes no sense.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// The kernels cannot be read.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// There is no such device.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] kiln_cache::CacheError),
+    /// A file cannot be read or written.
+    #[error("cannot {doing} {}: {error}", .path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Anything else, with its own help.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    /// The exit code it stands for.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => USAGE,
+            Failure::NoDevice(_) => NO_DEVICE,
+            _ => FAILED,
+        }
+    }
+
+    /// For `map_err`: a failed file operation.
+    pub fn file(doing: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Failure {
+        let path = path.to_owned();
+        move |error| Failure::File { doing, path, error }
+    }
+}

@@ -1,0 +1,207 @@
+//! Worker processes as a [`Lab`]: what the engines of [`crate::measure`] race and confirm on.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use kiln_spec::Problem;
+
+use crate::measure::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use crate::worker::protocol::{PROTOCOL, ProcessLimits};
+use crate::worker::{ArmJob, Failure, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
+
+/// A process may take this long to load its arms and warm them, beside the launches themselves.
+const OPENING: Duration = Duration::from_secs(20);
+
+/// The least time that a launch is given.
+const LEAST_DEADLINE: Duration = Duration::from_secs(2);
+
+/// How much slower than the baseline a candidate may be before it counts as hung.
+const SLOWEST: u32 = 20;
+
+/// Launches that warm an arm and probe its time when a process opens.
+const WARM_LAUNCHES: u32 = 8;
+
+/// What every worker of one kernel and problem has in common.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// How workers are started.
+    pub worker: WorkerLimits,
+    /// The device, as on the command line.
+    pub device: String,
+    /// The kernel spec.
+    pub spec_json: String,
+    /// The problem.
+    pub problem: Problem,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Limits of a worker process.
+    pub limits: ProcessLimits,
+}
+
+impl Bench {
+    /// The job of opening some arms.
+    pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
+        OpenJob {
+            protocol: PROTOCOL,
+            device: self.device.clone(),
+            spec_json: self.spec_json.clone(),
+            problem: self.problem.clone(),
+            seed: self.seed,
+            load_order: (0..arms.len()).collect(),
+            timed: false,
+            arms,
+            limits: self.limits,
+        }
+    }
+}
+
+/// A machine whose processes are workers.
+#[derive(Debug)]
+pub struct WorkerLab {
+    bench: Bench,
+    start: Instant,
+    arms: Vec<ArmJob>,
+    baseline_ns: u64,
+    expected: PathBuf,
+    launches: u64,
+}
+
+impl WorkerLab {
+    /// A lab with no arms. `expected` holds the outputs that every arm must still give after timing.
+    pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
+        WorkerLab { bench, start: Instant::now(), arms: Vec::new(), baseline_ns: 0, expected, launches: 0 }
+    }
+
+    /// Adds a verified candidate; the first one is the baseline.
+    pub fn add(&mut self, arm: ArmJob) -> ArmId {
+        self.arms.push(arm);
+        ArmId(self.arms.len() - 1)
+    }
+
+    /// Sets what a launch of the baseline takes, for deadlines.
+    pub fn set_baseline_ns(&mut self, baseline_ns: u64) {
+        self.baseline_ns = baseline_ns;
+    }
+
+    /// What a launch of the baseline takes, in nanoseconds.
+    pub fn baseline_ns(&self) -> u64 {
+        self.baseline_ns
+    }
+
+    /// Launches timed so far.
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
+    /// How long one launch may take.
+    pub fn launch_deadline(&self) -> Duration {
+        launch_deadline(self.baseline_ns)
+    }
+
+    fn deadline_of(&self, launches: u64) -> Duration {
+        let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
+        // Many short launches do not each need the least deadline: together they get it once.
+        let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
+        LEAST_DEADLINE + self.launch_deadline().max(expected.saturating_mul(launches))
+    }
+}
+
+/// How long one launch of a candidate may take, given the baseline's time.
+pub fn launch_deadline(baseline_ns: u64) -> Duration {
+    let allowed = Duration::from_nanos(baseline_ns.saturating_mul(u64::from(SLOWEST)));
+    allowed.max(LEAST_DEADLINE)
+}
+
+impl Clock for WorkerLab {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Lab for WorkerLab {
+    fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
+        // Arms share one set of buffers, so there is no order of allocation to draw.
+        let mut job = self.bench.job(opening.load.iter().map(|arm| self.arms[arm.0].clone()).collect());
+        job.timed = true;
+        let count = opening.load.len() as u64;
+        let deadline = OPENING + self.deadline_of(count * u64::from(WARM_LAUNCHES));
+        let mut worker = Worker::spawn(&self.bench.worker).map_err(|error| fault(&opening.load, None, error))?;
+        let reply = worker.ask(&Request::Open(Box::new(job)), deadline);
+        let reply = reply.map_err(|error| fault(&opening.load, worker.launching(), error))?;
+        let Reply::Opened { launches } = reply else { return Err(out_of_turn("opening")) };
+        for (arm, launches) in opening.load.iter().zip(launches) {
+            self.arms[arm.0].launches = launches;
+        }
+        Ok(Box::new(WorkerSession { worker, order: opening.load.clone(), lab: self }))
+    }
+}
+
+struct WorkerSession<'a> {
+    worker: Worker,
+    order: Vec<ArmId>,
+    lab: &'a mut WorkerLab,
+}
+
+impl Clock for WorkerSession<'_> {
+    fn now_ns(&self) -> u64 {
+        self.lab.now_ns()
+    }
+}
+
+impl Session for WorkerSession<'_> {
+    fn run(&mut self, plan: &[ArmId]) -> Result<Vec<Sample>, Fault> {
+        let place = |arm: &ArmId| self.order.iter().position(|other| other == arm);
+        let schedule: Vec<usize> = plan.iter().filter_map(place).collect();
+        let launches: u64 = plan.iter().map(|arm| u64::from(self.lab.arms[arm.0].launches.max(1))).sum();
+        let deadline = self.lab.deadline_of(launches);
+        match self.worker.ask(&Request::Sample { schedule }, deadline) {
+            Ok(Reply::Samples(samples)) => {
+                self.lab.launches += launches;
+                Ok(samples)
+            }
+            Ok(_) => Err(out_of_turn("sampling")),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), error)),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Fault> {
+        let request = Request::Recheck { expected: self.lab.expected.clone() };
+        let deadline = OPENING + self.lab.deadline_of(self.order.len() as u64);
+        match self.worker.ask(&request, deadline) {
+            Ok(Reply::Rechecked) => Ok(()),
+            Ok(_) => Err(out_of_turn("checking again")),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), error)),
+        }
+    }
+}
+
+fn out_of_turn(doing: &str) -> Fault {
+    Fault::unattributed(FaultCause::WorkerLost(format!("answered something else when {doing}")))
+}
+
+/// What a worker's failure means for a race: blame the arm it names, or the one it launched last.
+fn fault(order: &[ArmId], launching: Option<usize>, error: WorkerError) -> Fault {
+    let (arm, cause) = match error {
+        WorkerError::Failed { arm, failure } => (arm, cause_of(failure)),
+        WorkerError::TimedOut(limit) => {
+            let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+            (launching, FaultCause::TimedOut { limit_ns })
+        }
+        WorkerError::Unkillable { .. } => (None, FaultCause::DeviceLost(error.to_string())),
+        WorkerError::Lost { .. } => (launching, FaultCause::WorkerLost(error.to_string())),
+        WorkerError::Spawn(_) => (None, FaultCause::WorkerLost(error.to_string())),
+    };
+    Fault { arm: arm.and_then(|arm| order.get(arm).copied()), cause }
+}
+
+fn cause_of(failure: Failure) -> FaultCause {
+    match failure {
+        Failure::LaunchRefused(text) | Failure::Faulted(text) | Failure::Sticky(text) | Failure::Internal(text) => {
+            FaultCause::LaunchFailed(text)
+        }
+        Failure::OutOfMemory { needed_bytes } => {
+            FaultCause::LimitsExceeded(format!("{} bytes of memory", needed_bytes.unwrap_or_default()))
+        }
+        incorrect => FaultCause::Incorrect(format!("{incorrect:?}")),
+    }
+}

@@ -1,0 +1,63 @@
+//! What one run of `tune` works with: the device, its compiler, the cache, the compile threads.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kiln::Device;
+use kiln::compiler::Compiler;
+use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
+
+use crate::exit::Failure;
+
+/// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
+///
+/// # Errors
+/// [`Failure::NoDevice`] with what is there instead.
+pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Failure> {
+    let name = name.unwrap_or("cpu");
+    match kiln::open(name) {
+        Ok(device) => Ok((name.to_owned(), device)),
+        Err(error) => {
+            Err(Failure::NoDevice(format!("no device `{name}`: {error}\nhelp: run `tune devices` for what is here")))
+        }
+    }
+}
+
+/// The device's compiler.
+///
+/// # Errors
+/// When none is installed, with what to install.
+pub fn compiler(device: &dyn Device) -> Result<&dyn Compiler, Failure> {
+    device.compiler().map_err(|error| Failure::Other(error.to_string()))
+}
+
+/// Opens the cache for writing; waits for another `tune` that has it, saying so.
+///
+/// # Errors
+/// When the folder or its journal cannot be used.
+pub fn open_cache() -> Result<Cache, Failure> {
+    let folder = kiln_cache::location::from_environment()?;
+    let mut said = false;
+    let wait = |waiting: &Waiting| {
+        if !said {
+            // A closed standard error must not end a run.
+            let _ = writeln!(std::io::stderr(), "tune: {}", waiting_for(waiting));
+        }
+        said = true;
+    };
+    let program = std::env::current_exe();
+    let program = program.map_err(Failure::file("find", &PathBuf::from("the running program")))?;
+    let probe = ProbeCommand { program, args: vec!["probe-store".into()] };
+    let options = OpenOptions::new().probe(probe).wait(None, wait);
+    let (cache, warnings) = Cache::open(&folder, options)?;
+    for warning in warnings {
+        let _ = writeln!(std::io::stderr(), "tune: warning: {warning}");
+    }
+    Ok(cache)
+}
+
+fn waiting_for(waiting: &Waiting) -> String {
+    let process = waiting.process.map_or_else(String::new, |process| format!(" (process {process})"));
+    format!("another tune{process} is using {}; waiting for it to end", waiting.folder.display())
+}

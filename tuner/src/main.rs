@@ -1,0 +1,5 @@
+//! The `tune` program, with the references of Kiln's own kernels.
+
+fn main() -> std::process::ExitCode {
+    kiln_tuner::main(kiln_kernels::catalogue())
+}

@@ -1,0 +1,153 @@
+//! What the words of [`crate::cli`] mean, validated.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::cli::RunArgs;
+
+/// The time budget of a run when none is given.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(300);
+/// The trials per kernel and problem when none are given.
+pub const DEFAULT_TRIALS: usize = 200;
+
+/// A flag whose value makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{flag} {value}: {reason}\nhelp: {help}")]
+pub struct UsageError {
+    /// The flag.
+    pub flag: &'static str,
+    /// What was given.
+    pub value: String,
+    /// Why it makes no sense.
+    pub reason: String,
+    /// What would.
+    pub help: &'static str,
+}
+
+/// Options of a run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Time for everything; `None` for no limit.
+    pub budget: Option<Duration>,
+    /// Configs per kernel and problem; `None` for the whole space.
+    pub trials: Option<usize>,
+    /// The strategy's name.
+    pub strategy: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Write cpu rows into the package.
+    pub write: bool,
+    /// Compile threads.
+    pub jobs: usize,
+    /// Only say what would be done.
+    pub dry_run: bool,
+}
+
+impl RunOptions {
+    /// The meaning of what was typed.
+    ///
+    /// # Errors
+    /// The first flag that makes no sense.
+    pub fn new(args: &RunArgs) -> Result<RunOptions, UsageError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = match args.jobs {
+            None => cores,
+            Some(jobs @ 1..=1024) => jobs,
+            Some(jobs) => {
+                return Err(UsageError {
+                    flag: "--jobs",
+                    value: jobs.to_string(),
+                    reason: "not a number of threads from 1 to 1024".into(),
+                    help: "leave it out to use all cores",
+                });
+            }
+        };
+        Ok(RunOptions {
+            budget: args.budget.as_deref().map_or(Ok(Some(DEFAULT_BUDGET)), parse_budget)?,
+            trials: args.trials.as_deref().map_or(Ok(Some(DEFAULT_TRIALS)), parse_trials)?,
+            strategy: strategy_name(&args.strategy)?,
+            seed: args.seed,
+            write: args.write,
+            jobs,
+            dry_run: args.dry_run,
+        })
+    }
+}
+
+/// `90s`, `5m`, `1h`, `full`; a bare number is refused, since it could be seconds or minutes.
+fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
+    if text == "full" {
+        return Ok(None);
+    }
+    let error = |reason: String| UsageError {
+        flag: "--budget",
+        value: text.into(),
+        reason,
+        help: "write a time such as `90s`, `5m` or `1h`, or `full` for no limit",
+    };
+    let unit = text.chars().last().filter(char::is_ascii_alphabetic);
+    let Some(unit) = unit else { return Err(error("a number needs a unit".into())) };
+    let seconds_per_unit = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        other => return Err(error(format!("unknown unit `{other}`"))),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| error("not a whole number and a unit".into()))?;
+    let seconds = number.checked_mul(seconds_per_unit).filter(|&s| s <= 30 * 24 * 3600);
+    match seconds {
+        None => Err(error("more than 30 days".into())),
+        Some(0) => Err(error("no time at all".into())),
+        Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+    }
+}
+
+fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
+    if text == "all" {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(count @ 1..=100_000_000) => Ok(Some(count)),
+        _ => Err(UsageError {
+            flag: "--trials",
+            value: text.into(),
+            reason: "not a number of configs".into(),
+            help: "write a whole number from 1, or `all` for the whole space",
+        }),
+    }
+}
+
+fn strategy_name(text: &str) -> Result<String, UsageError> {
+    if crate::search::NAMES.contains(&text) {
+        return Ok(text.into());
+    }
+    Err(UsageError {
+        flag: "--strategy",
+        value: text.into(),
+        reason: "no such strategy".into(),
+        help: "choose one of auto, exhaustive, random, local",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_have_a_unit_and_a_bound() {
+        assert_eq!(parse_budget("5m"), Ok(Some(Duration::from_secs(300))));
+        assert_eq!(parse_budget("full"), Ok(None));
+        for bad in ["", "5", "5x", "m", "-1s", "0s", "1.5m", "99999999999999999999h", "800h"] {
+            assert!(parse_budget(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn trials_are_a_count_or_all() {
+        assert_eq!(parse_trials("7"), Ok(Some(7)));
+        assert_eq!(parse_trials("all"), Ok(None));
+        assert!(parse_trials("0").is_err());
+        assert!(parse_trials("many").is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! The main flow of a run, top to bottom: plan, tune each task within its share of the budget, bake, report.
+//!
+//! Each step is a function from one type to the next: [`task::plan`] lists what there is to do,
+//! [`tuning::tune`] takes one task from baseline to sealed decision, [`bake::bake`] writes proven winners into the
+//! tables that the macro reads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::CompileLimits;
+use kiln::{Device, Kernel};
+use kiln_cache::Cache;
+
+use crate::bake;
+use crate::budget::Budget;
+use crate::candidate::Workshop;
+use crate::exit::Failure;
+use crate::machine;
+use crate::options::RunOptions;
+use crate::progress::Reporter;
+use crate::project::Project;
+use crate::report::{RunReport, TaskReport, TaskState};
+use crate::task::{self, Task};
+use crate::tuning::{self, Ground};
+use crate::worker::WorkerLimits;
+
+/// Compiled artifacts are kept up to this many bytes.
+const ARTIFACT_BYTES: u64 = 2 << 30;
+
+/// Everything a run is given.
+pub struct Run<'a> {
+    /// The kernels.
+    pub project: &'a Project,
+    /// The device's name on the command line.
+    pub device_name: &'a str,
+    /// The device. It is asked what it is; nothing is launched on it in this process.
+    pub device: &'a dyn Device,
+    /// What was asked for.
+    pub options: &'a RunOptions,
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+}
+
+/// Tunes every kernel of a project on a device, within the budget, and bakes what was proven.
+///
+/// # Errors
+/// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
+pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
+    let start = Instant::now();
+    let info = run.device.info();
+    let compiler = machine::compiler(run.device)?;
+    let number = run.cache.start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;
+    let tasks = task::plan(&run.project.kernels, info, compiler);
+    let budget = Budget::start(run.options.budget);
+
+    let folder = tempfile::Builder::new().prefix("kiln-run-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let artifacts = ArtifactCache::at(run.cache.folder().join("artifacts"), ARTIFACT_BYTES);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(run.options.jobs).build();
+    let ground = Ground {
+        device: run.device_name,
+        info,
+        compiler,
+        workshop: &Workshop {
+            compiler,
+            backend: info.key.backend,
+            artifacts: &artifacts,
+            folder: folder.path(),
+            limits: CompileLimits::default(),
+            compiles: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        },
+        cache: run.cache,
+        pool: &pool.map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
+        reporter: run.reporter,
+        options: run.options,
+        catalogue: run.catalogue,
+        worker: &WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?,
+        folder: folder.path(),
+        claims: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+    };
+
+    run.reporter.run_started(tasks.len(), run.options.budget);
+    let mut launches = 0;
+    let mut reports = Vec::with_capacity(tasks.len());
+    for (done, task) in tasks.iter().enumerate() {
+        let (report, launched) = one(&ground, task, &budget, tasks.len() - done)?;
+        run.reporter.task_finished(&report.one_line());
+        launches += launched;
+        reports.push(report);
+    }
+    run.reporter.run_finished();
+
+    let tables = bake::bake(run.project, &info.key, compiler, info, run.cache, run.options.write)?;
+    run.cache.end_run(number, unix_s())?;
+    Ok(RunReport {
+        device: info.key.to_string(),
+        tasks: reports,
+        notices: bake::notices(&tables, run.options.write),
+        tables,
+        compiles: ground.workshop.compiles.load(Ordering::Relaxed),
+        launches,
+        elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// One task: known from an earlier run, out of time, or tuned now.
+fn one(ground: &Ground<'_>, task: &Task<'_>, budget: &Budget, left: usize) -> Result<(TaskReport, u64), Failure> {
+    let key = task.key.hash();
+    let winner = ground.cache.winner(key)?;
+    let state = match (&winner, ground.cache.search_done(key)?) {
+        (Some(_), Some(_)) => TaskState::Known,
+        _ if budget.is_spent() => TaskState::NotSearched,
+        _ => return tuning::tune(ground, task, budget.slice(left)),
+    };
+    let mut report = TaskReport::new(task, state);
+    report.winner = winner;
+    tuning::count(ground.cache, ground.info, task, &mut report)?;
+    Ok((report, 0))
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

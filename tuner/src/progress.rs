@@ -1,0 +1,209 @@
+//! What a run says while it works: bars on a terminal, plain lines elsewhere. The only file that knows
+//! indicatif.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// A stage of tuning one kernel for one problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Building candidates.
+    Compile,
+    /// Comparing their outputs with the reference.
+    Verify,
+    /// Timing them against one another.
+    Race,
+    /// Proving the finalist against the baseline in fresh processes.
+    Confirm,
+}
+
+impl Stage {
+    /// Its name, as wide as the others.
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Compile => "compile",
+            Stage::Verify => "verify ",
+            Stage::Race => "race   ",
+            Stage::Confirm => "confirm",
+        }
+    }
+}
+
+/// Where a run reports to.
+pub trait Reporter: Sync {
+    /// A run of so many tasks begins.
+    fn run_started(&self, tasks: usize, budget: Option<Duration>);
+    /// A task begins: a kernel and a problem, and how many configs it may try.
+    fn task_started(&self, index: usize, name: &str, trials: u64);
+    /// A stage of the current task begins, with so many steps.
+    fn stage(&self, stage: Stage, steps: u64);
+    /// A step of the current stage is done.
+    fn step(&self);
+    /// So many configs of the current task have been tried; the best so far is so many times as fast
+    /// as the baseline.
+    fn tried(&self, trials: u64, best: Option<f64>);
+    /// The current task ended, in one line.
+    fn task_finished(&self, line: &str);
+    /// Something the user should know now.
+    fn notice(&self, line: &str);
+    /// The run ended.
+    fn run_finished(&self);
+}
+
+/// Bars on a terminal, plain lines elsewhere and in CI.
+pub fn reporter() -> Box<dyn Reporter> {
+    let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
+    if plain { Box::new(Lines::default()) } else { Box::new(Bars::new()) }
+}
+
+/// Plain lines on standard error, at most one every few seconds while a task runs.
+#[derive(Debug, Default)]
+struct Lines {
+    state: Mutex<LinesState>,
+}
+
+#[derive(Debug, Default)]
+struct LinesState {
+    tasks: usize,
+    task: String,
+    planned: u64,
+    last: Option<Instant>,
+}
+
+/// How often a running task writes a line where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+impl Lines {
+    fn say(line: &str) {
+        // A closed standard error must not end a run.
+        let _ = writeln!(std::io::stderr().lock(), "tune: {line}");
+    }
+
+    fn with(&self, change: impl FnOnce(&mut LinesState)) {
+        if let Ok(mut state) = self.state.lock() {
+            change(&mut state);
+        }
+    }
+}
+
+impl Reporter for Lines {
+    fn run_started(&self, tasks: usize, budget: Option<Duration>) {
+        self.with(|state| state.tasks = tasks);
+        let budget = budget.map_or("no time limit".into(), |b| format!("a budget of {} s", b.as_secs()));
+        Self::say(&format!("{tasks} kernel problems, {budget}"));
+    }
+
+    fn task_started(&self, index: usize, name: &str, trials: u64) {
+        self.with(|state| {
+            name.clone_into(&mut state.task);
+            state.planned = trials;
+            state.last = Some(Instant::now());
+            Self::say(&format!("[{}/{}] {name}: up to {trials} configs", index + 1, state.tasks));
+        });
+    }
+
+    fn stage(&self, _: Stage, _: u64) {}
+
+    fn step(&self) {}
+
+    fn tried(&self, trials: u64, best: Option<f64>) {
+        self.with(|state| {
+            if state.last.is_some_and(|last| last.elapsed() < LINE_EVERY) {
+                return;
+            }
+            state.last = Some(Instant::now());
+            Self::say(&format!("{}: {trials} of {} configs, {}", state.task, state.planned, best_so_far(best)));
+        });
+    }
+
+    fn task_finished(&self, line: &str) {
+        Self::say(line);
+    }
+
+    fn notice(&self, line: &str) {
+        Self::say(line);
+    }
+
+    fn run_finished(&self) {}
+}
+
+/// One line for the run, one for the task, one for its stage.
+struct Bars {
+    all: MultiProgress,
+    run: ProgressBar,
+    task: ProgressBar,
+    stage: ProgressBar,
+}
+
+impl Bars {
+    fn new() -> Bars {
+        let all = MultiProgress::new();
+        let bar = |template: &str| {
+            let bar = all.add(ProgressBar::new(0));
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar
+        };
+        let run = bar("{bar:24.green} {pos}/{len} kernel problems, {elapsed} gone{msg}");
+        let task = bar("{bar:24.cyan} {pos}/{len} configs, {eta} left  {msg}");
+        let stage = bar("{bar:24.dim} {pos}/{len} {msg}");
+        Bars { all, run, task, stage }
+    }
+}
+
+impl Reporter for Bars {
+    fn run_started(&self, tasks: usize, budget: Option<Duration>) {
+        self.run.set_length(tasks as u64);
+        self.run.set_message(budget.map_or(String::new(), |b| format!(" of {} s", b.as_secs())));
+        self.run.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    fn task_started(&self, index: usize, name: &str, trials: u64) {
+        self.run.set_position(index as u64);
+        self.task.reset();
+        self.task.set_length(trials);
+        self.task.set_message(name.to_owned());
+        self.task.set_prefix(name.to_owned());
+    }
+
+    fn stage(&self, stage: Stage, steps: u64) {
+        self.stage.reset();
+        self.stage.set_length(steps);
+        self.stage.set_message(stage.name());
+    }
+
+    fn step(&self) {
+        self.stage.inc(1);
+    }
+
+    fn tried(&self, trials: u64, best: Option<f64>) {
+        self.task.set_position(trials);
+        self.task.set_message(format!("{}: {}", self.task.prefix(), best_so_far(best)));
+    }
+
+    fn task_finished(&self, line: &str) {
+        self.notice(line);
+    }
+
+    fn notice(&self, line: &str) {
+        // As above: a closed terminal must not end a run.
+        let _ = self.all.println(line);
+    }
+
+    fn run_finished(&self) {
+        self.stage.finish_and_clear();
+        self.task.finish_and_clear();
+        self.run.finish_and_clear();
+    }
+}
+
+fn best_so_far(best: Option<f64>) -> String {
+    match best {
+        None => "no valid config yet".into(),
+        Some(ratio) => format!("best so far {ratio:.2}x the baseline (not proven)"),
+    }
+}

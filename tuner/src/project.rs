@@ -1,0 +1,192 @@
+//! The kernels of a package, found by reading its sources: no build of it is needed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+use kiln_spec::KernelSpec;
+use kiln_spec::source::{SourceScan, SourceText};
+use thiserror::Error;
+
+use crate::cli::PackageArgs;
+use crate::discover;
+
+/// A declared kernel and its source.
+#[derive(Clone, Debug)]
+pub struct TunedKernel {
+    /// What was declared.
+    pub spec: KernelSpec,
+    /// The expanded source.
+    pub source: SourceText,
+    /// What is in the source.
+    pub scan: SourceScan,
+    /// The Rust file that declares it.
+    pub file: PathBuf,
+    /// The package that declares it.
+    pub package: String,
+    /// The folder of the package's tables.
+    pub tuned: PathBuf,
+}
+
+/// The kernels of the chosen packages.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Kernels, by package and file.
+    pub kernels: Vec<TunedKernel>,
+    /// Where the workspace builds to.
+    pub target: PathBuf,
+    /// The roots of the chosen packages.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Why a project's kernels could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// Cargo cannot describe the package.
+    #[error("cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`")]
+    Metadata {
+        /// What cargo says.
+        text: String,
+    },
+    /// There is no such package.
+    #[error("the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`")]
+    NoPackage {
+        /// The name asked for.
+        wanted: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// There is no such kernel.
+    #[error("no kernel `{wanted}` (found: {known})\nhelp: run `tune list`")]
+    NoKernel {
+        /// The name asked for.
+        wanted: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// No kernel at all.
+    #[error(
+        "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"
+    )]
+    NothingFound {
+        /// The files that were read.
+        searched: String,
+    },
+    /// Two kernels of one package have the same name.
+    #[error("package `{package}` declares two kernels `{name}`: {first} and {second}\nhelp: rename one; tables are kept by kernel name")]
+    Duplicate {
+        /// The package.
+        package: String,
+        /// The name.
+        name: String,
+        /// The first file.
+        first: String,
+        /// The second file.
+        second: String,
+    },
+    /// A declaration or source is wrong; the text shows where.
+    #[error("{0}")]
+    Declarations(String),
+}
+
+impl Project {
+    /// Reads the kernels of the packages that the flags choose: the named one, the one in the current folder, or all
+    /// of the workspace.
+    ///
+    /// # Errors
+    /// See [`ProjectError`]; every wrong declaration is reported, not only the first.
+    pub fn read(args: &PackageArgs) -> Result<Project, ProjectError> {
+        let metadata = metadata(args.manifest_path.as_deref())?;
+        let packages = chosen(&metadata, args)?;
+        let features: BTreeSet<String> = args.features.iter().cloned().collect();
+        let mut kernels = Vec::new();
+        let mut errors = Vec::new();
+        for package in &packages {
+            let found = discover::kernels(package, &features);
+            kernels.extend(found.kernels);
+            errors.extend(found.errors);
+        }
+        if !errors.is_empty() {
+            return Err(ProjectError::Declarations(errors.join("\n")));
+        }
+        no_duplicates(&kernels)?;
+        let roots = packages.iter().map(|package| root_of(package)).collect();
+        let target = metadata.target_directory.clone().into();
+        let project = Project { kernels, target, roots };
+        project.only(&args.kernels, &packages)
+    }
+
+    /// Keeps the named kernels.
+    fn only(mut self, wanted: &[String], packages: &[&Package]) -> Result<Project, ProjectError> {
+        let names: Vec<_> = self.kernels.iter().map(|kernel| kernel.spec.name.clone()).collect();
+        if let Some(missing) = wanted.iter().find(|name| !names.contains(name)) {
+            return Err(ProjectError::NoKernel { wanted: missing.clone(), known: listed(&names) });
+        }
+        if names.is_empty() {
+            let names: Vec<_> = packages.iter().map(|package| format!("package `{}`", package.name)).collect();
+            return Err(ProjectError::NothingFound { searched: listed(&names) });
+        }
+        if !wanted.is_empty() {
+            self.kernels.retain(|kernel| wanted.contains(&kernel.spec.name));
+        }
+        Ok(self)
+    }
+
+    /// The folder for tables that are not to be committed: those of this machine's cpu.
+    pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
+        self.target.join("kiln/tuned").join(&kernel.package)
+    }
+}
+
+fn metadata(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
+    let mut command = MetadataCommand::new();
+    if let Some(path) = manifest {
+        command.manifest_path(path);
+    }
+    command.no_deps().exec().map_err(|error| {
+        let text = match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => {
+                stderr.lines().find(|line| line.contains("error")).unwrap_or(&stderr).trim().to_owned()
+            }
+            other => other.to_string(),
+        };
+        ProjectError::Metadata { text }
+    })
+}
+
+/// The packages that the flags choose.
+fn chosen<'a>(metadata: &'a Metadata, args: &PackageArgs) -> Result<Vec<&'a Package>, ProjectError> {
+    let members = metadata.workspace_packages();
+    let Some(wanted) = &args.package else { return Ok(members) };
+    let found: Vec<_> = members.iter().copied().filter(|package| package.name.as_str() == wanted).collect();
+    if found.is_empty() {
+        let known: Vec<_> = members.iter().map(|package| package.name.to_string()).collect();
+        return Err(ProjectError::NoPackage { wanted: wanted.clone(), known: listed(&known) });
+    }
+    Ok(found)
+}
+
+/// The folder of a package's manifest.
+pub fn root_of(package: &Package) -> PathBuf {
+    package.manifest_path.parent().map_or_else(|| PathBuf::from("."), |path| path.as_std_path().to_owned())
+}
+
+fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
+    for (i, second) in kernels.iter().enumerate() {
+        let same = |first: &&TunedKernel| first.package == second.package && first.spec.name == second.spec.name;
+        if let Some(first) = kernels[..i].iter().find(same) {
+            return Err(ProjectError::Duplicate {
+                package: second.package.clone(),
+                name: second.spec.name.clone(),
+                first: first.file.display().to_string(),
+                second: second.file.display().to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}

@@ -1,0 +1,102 @@
+//! Expected outputs: made once for each problem and seed of a run, by a worker, and kept in a file that the
+//! workers of all candidates read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use kiln_cache::record::ReferenceGrade;
+use kiln_spec::{LaunchPlan, Problem};
+
+use crate::lab::Bench;
+use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError};
+
+/// How long a plain-Rust reference may take for one problem.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// Where expected outputs come from.
+#[derive(Clone, Debug)]
+pub enum Oracle {
+    /// The kernel's plain-Rust reference, linked into this program.
+    Rust,
+    /// An entry of the same source, on a device of its own (the cpu).
+    Launch {
+        /// The device it runs on.
+        device: String,
+        /// The compiled entry.
+        arm: Box<ArmJob>,
+        /// What it is evidence of.
+        grade: ReferenceGrade,
+    },
+}
+
+impl Oracle {
+    /// How good its word is.
+    pub fn grade(&self) -> ReferenceGrade {
+        match self {
+            Oracle::Rust => ReferenceGrade::Reference,
+            Oracle::Launch { grade, .. } => *grade,
+        }
+    }
+}
+
+/// A problem and the seed of its inputs.
+type Case = (Problem, u64);
+/// The file of one case, made by whoever asks first while the others wait.
+type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
+
+/// The expected outputs of one kernel, made as they are asked for.
+#[derive(Debug)]
+pub struct Expectations {
+    oracle: Oracle,
+    bench: Bench,
+    folder: PathBuf,
+    made: Mutex<BTreeMap<Case, Made>>,
+}
+
+impl Expectations {
+    /// No expectations yet; files go into `folder`.
+    pub fn new(oracle: Oracle, bench: Bench, folder: &Path) -> Expectations {
+        Expectations { oracle, bench, folder: folder.to_owned(), made: Mutex::default() }
+    }
+
+    /// How good they are.
+    pub fn grade(&self) -> ReferenceGrade {
+        self.oracle.grade()
+    }
+
+    /// The file of expected outputs of a problem and a seed. Callers of the same case wait for one another.
+    ///
+    /// # Errors
+    /// When the reference fails or takes too long.
+    pub fn get(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+        let made = {
+            let lock = self.made.lock();
+            let mut made = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
+            made.entry((problem.clone(), seed)).or_default().clone()
+        };
+        made.get_or_init(|| self.make(problem, seed, plan)).clone()
+    }
+
+    fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+        let name = format!("{}-{problem}-{seed}", kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()));
+        let path = self.folder.join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
+        let mut bench = self.bench.clone();
+        let mut arms = Vec::new();
+        let request = match &self.oracle {
+            Oracle::Rust => Request::RustReference { problem: problem.clone(), seed, path: path.clone() },
+            Oracle::Launch { device, arm, .. } => {
+                bench.device.clone_from(device);
+                arms.push((**arm).clone());
+                Request::WriteReference { arm: 0, problem: problem.clone(), plan, seed, path: path.clone() }
+            }
+        };
+        let mut worker = Worker::spawn(&bench.worker)?;
+        worker.ask(&Request::Open(Box::new(bench.job(arms))), Duration::from_secs(20))?;
+        match worker.ask(&request, DEADLINE)? {
+            Reply::Written => Ok(path),
+            _ => Err(WorkerError::Spawn("a worker answered something else than a reference".into())),
+        }
+    }
+}

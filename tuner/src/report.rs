@@ -1,0 +1,194 @@
+//! What a run found, as a table for people and JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use kiln_cache::Winner;
+use kiln_cache::record::{ReferenceGrade, Verdict};
+use serde::Serialize;
+
+use crate::task::Task;
+
+/// What a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The device.
+    pub device: String,
+    /// One entry for each kernel and problem.
+    pub tasks: Vec<TaskReport>,
+    /// The tables that were written, and the rows in each.
+    pub tables: Vec<TableReport>,
+    /// Candidates compiled in this run.
+    pub compiles: u64,
+    /// Launches made in this run, to verify and to time.
+    pub launches: u64,
+    /// How long the run took, in milliseconds.
+    pub elapsed_ms: u64,
+    /// What the user should know beside.
+    pub notices: Vec<String>,
+}
+
+/// What became of one kernel and problem.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskReport {
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// How far the search went.
+    pub state: TaskState,
+    /// Valid configs in the search space.
+    pub space: u64,
+    /// Configs tried, in this and earlier runs.
+    pub trials: u64,
+    /// How many trials had each outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// The decision, where there is one.
+    pub winner: Option<Winner>,
+}
+
+/// How far a search went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Searched and decided in this run.
+    Searched,
+    /// Decided by an earlier run; nothing was compiled or launched.
+    Known,
+    /// There was no time; the baseline is kept, the next run goes on.
+    NotSearched,
+    /// The baseline itself does not work, so nothing can be compared.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A table that was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// The kernel.
+    pub kernel: String,
+    /// Where it was written.
+    pub path: PathBuf,
+    /// Rows of this device in it.
+    pub rows: usize,
+}
+
+impl RunReport {
+    /// Whether a kernel has no working baseline.
+    pub fn any_failed(&self) -> bool {
+        self.tasks.iter().any(|task| matches!(task.state, TaskState::Failed { .. }))
+    }
+
+    /// The report as text.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("device {}\n\n", self.device);
+        for task in &self.tasks {
+            task.write(&mut text);
+        }
+        self.write_tables(&mut text);
+        for notice in &self.notices {
+            text.push_str(notice);
+            text.push('\n');
+        }
+        let seconds = self.elapsed_ms as f64 / 1e3;
+        let _ = writeln!(text, "{} compiles, {} launches, {seconds:.1} s", self.compiles, self.launches);
+        text
+    }
+
+    fn write_tables(&self, text: &mut String) {
+        for table in &self.tables {
+            let _ = writeln!(text, "table: {} ({} rows of this device)", table.path.display(), table.rows);
+        }
+        if !self.tables.is_empty() {
+            text.push('\n');
+        }
+    }
+}
+
+impl TaskReport {
+    /// A report with nothing in it yet.
+    pub fn new(task: &Task<'_>, state: TaskState) -> TaskReport {
+        TaskReport {
+            kernel: task.kernel.spec.name.clone(),
+            problem: task.problem.to_string(),
+            state,
+            space: 0,
+            trials: 0,
+            outcomes: BTreeMap::new(),
+            winner: None,
+        }
+    }
+
+    /// What became of the task, in one line.
+    pub fn one_line(&self) -> String {
+        let what = match (&self.winner, &self.state) {
+            (_, TaskState::Failed { reason }) => reason.clone(),
+            (_, TaskState::NotSearched) => "not searched, baseline kept".into(),
+            (Some(winner), _) => match winner.verdict {
+                Verdict::Proven { speedup_ppm, .. } => {
+                    format!("proven {:.2}x with {}", speedup_ppm as f64 / 1e6, winner.config)
+                }
+                Verdict::BaselineKept { reason } => format!("baseline kept: {reason}"),
+            },
+            (None, _) => "baseline kept".into(),
+        };
+        format!("{} ({}): {what}", self.kernel, self.problem)
+    }
+
+    fn write(&self, text: &mut String) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{}  {}", self.kernel, self.problem);
+        let _ = writeln!(text, "  trials    {} of {} configs{}", self.trials, self.space, self.state_note());
+        if !self.outcomes.is_empty() {
+            let outcomes: Vec<_> = self.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            let _ = writeln!(text, "  outcomes  {}", outcomes.join(", "));
+        }
+        match (&self.winner, &self.state) {
+            (Some(winner), _) => write_winner(winner, text),
+            (None, TaskState::Failed { reason }) => {
+                let _ = writeln!(text, "  winner    none: {reason}");
+            }
+            (None, _) => text.push_str("  winner    baseline kept (not searched)\n"),
+        }
+        text.push('\n');
+    }
+
+    fn state_note(&self) -> &'static str {
+        match self.state {
+            TaskState::Searched => "",
+            TaskState::Known => " (decided by an earlier run)",
+            TaskState::NotSearched => " (no time left; the next run goes on)",
+            TaskState::Failed { .. } => " (failed)",
+        }
+    }
+}
+
+fn write_winner(winner: &Winner, text: &mut String) {
+    match winner.verdict {
+        Verdict::Proven { speedup_ppm, low_ppm, high_ppm } => {
+            let _ = writeln!(text, "  winner    {}", winner.config);
+            let [speedup, low, high] = [speedup_ppm, low_ppm, high_ppm].map(|ppm| ppm as f64 / 1e6);
+            let _ = writeln!(
+                text,
+                "  proven    {speedup:.2}x the baseline [{low:.2}, {high:.2}] in {} fresh processes, {}",
+                winner.confirm.map_or(0, |confirm| confirm.processes),
+                winner.plan
+            );
+        }
+        Verdict::BaselineKept { reason } => {
+            let _ = writeln!(text, "  winner    baseline kept: {reason}");
+        }
+    }
+    let _ = writeln!(text, "  outputs   {}", grade(winner.grade));
+}
+
+fn grade(grade: ReferenceGrade) -> &'static str {
+    match grade {
+        ReferenceGrade::Reference => "compared with the plain-Rust reference",
+        ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
+        ReferenceGrade::BaselineOnly => "compared with the baseline only: self-consistent, not verified",
+    }
+}

@@ -1,0 +1,49 @@
+//! A kernel's search space as strategies see it.
+
+use kiln_spec::space::SearchSpace;
+use kiln_spec::{Config, ParamValue, TunableParam};
+
+use crate::search::SpaceView;
+
+/// A search space, numbered.
+#[derive(Debug)]
+pub struct KernelSpace<'a> {
+    space: &'a SearchSpace,
+    value_counts: Vec<u32>,
+}
+
+impl<'a> KernelSpace<'a> {
+    /// The view of a space.
+    pub fn new(space: &'a SearchSpace) -> KernelSpace<'a> {
+        let counts = space.axes().iter().map(|axis| u32::try_from(axis.values.len()).unwrap_or(u32::MAX));
+        KernelSpace { space, value_counts: counts.collect() }
+    }
+}
+
+impl SpaceView for KernelSpace<'_> {
+    fn len(&self) -> usize {
+        self.space.len()
+    }
+
+    fn value_counts(&self) -> &[u32] {
+        &self.value_counts
+    }
+
+    fn is_ordinal(&self, param: usize) -> bool {
+        let values = &self.space.axes()[param].values;
+        values.iter().all(|value| matches!(value, ParamValue::Int(_)))
+    }
+
+    fn positions(&self, index: usize) -> Vec<u32> {
+        self.space.ordinals(index).into_iter().map(|ordinal| u32::try_from(ordinal).unwrap_or(u32::MAX)).collect()
+    }
+
+    fn index_of(&self, positions: &[u32]) -> Option<usize> {
+        let axes = self.space.axes().iter().zip(positions);
+        let value = |(axis, &place): (&TunableParam, &u32)| {
+            Some((axis.name.clone(), axis.values.get(usize::try_from(place).ok()?)?.clone()))
+        };
+        let values = axes.map(value).collect::<Option<Vec<_>>>()?;
+        self.space.index_of(&Config::new(values))
+    }
+}

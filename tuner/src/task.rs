@@ -1,0 +1,77 @@
+//! What there is to do: one task for each kernel and problem, with the key its results are stored under.
+
+use kiln::compiler::{BuildKind, Compiler};
+use kiln::device::DeviceInfo;
+use kiln_cache::{KeyParts, TuningKey};
+use kiln_spec::{Backend, Problem};
+
+use crate::candidate;
+use crate::project::TunedKernel;
+
+/// Version of the measuring protocol: results of another version are not compared with.
+pub const MEASURING_PROTOCOL: u32 = 1;
+
+/// One kernel and one problem.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// The kernel.
+    pub kernel: &'a TunedKernel,
+    /// The problem.
+    pub problem: &'a Problem,
+    /// What results depend on.
+    pub key: TuningKey,
+}
+
+impl Task<'_> {
+    /// Its name in listings.
+    pub fn name(&self) -> String {
+        format!("{} ({})", self.kernel.spec.name, self.problem)
+    }
+}
+
+/// The tasks of a run: the first problem of every kernel, then the second of each, and so on, so that a short
+/// budget still reaches every kernel.
+pub fn plan<'a>(kernels: &'a [TunedKernel], info: &DeviceInfo, compiler: &dyn Compiler) -> Vec<Task<'a>> {
+    let most = kernels.iter().map(|kernel| kernel.spec.problems.len()).max().unwrap_or(0);
+    let nth = |n: usize| kernels.iter().filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)));
+    (0..most)
+        .flat_map(nth)
+        .map(|(kernel, problem)| Task { kernel, problem, key: key(kernel, problem, info, compiler) })
+        .collect()
+}
+
+/// The tuning key of a kernel and problem on a device.
+pub fn key(kernel: &TunedKernel, problem: &Problem, info: &DeviceInfo, compiler: &dyn Compiler) -> TuningKey {
+    let spec = &kernel.spec;
+    let identity = compiler.identity();
+    let tolerance = spec.slices().map(|slice| {
+        let bound = spec.tolerance_of(slice);
+        format!("{}:{:e}/{:e}", slice.name, bound.relative, bound.absolute)
+    });
+    let field = |name: &str| info.fingerprint.get(name).map_or("", String::as_str);
+    let driver = info.fingerprint.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
+    TuningKey::build(&KeyParts {
+        kernel: &spec.name,
+        source: kernel.source.hash(),
+        prelude: candidate::target_of(info.key.backend).prelude_hash(),
+        spec: spec.hash(),
+        generator: env!("CARGO_PKG_VERSION"),
+        flags: &compiler.flags(BuildKind::Release),
+        compiler: &identity.name,
+        compiler_version: &format!("{} {}", identity.version, identity.build),
+        device: &info.key,
+        limits: &info.limits,
+        driver: &driver,
+        runtime: field("runtime"),
+        problem: &problem.to_string(),
+        protocol: MEASURING_PROTOCOL,
+        regime: "hot",
+        tolerance: &tolerance.collect::<Vec<_>>().join(","),
+        threads: threads(info),
+    })
+}
+
+/// Host threads that run a kernel: the cpu device's cores, 1 elsewhere.
+fn threads(info: &DeviceInfo) -> u32 {
+    if info.key.backend == Backend::Cpu { info.limits.multiprocessors } else { 1 }
+}

@@ -1,0 +1,336 @@
+//! One task from baseline to sealed decision: search, play off, check, confirm, seal.
+
+use std::path::Path;
+
+use kiln::Kernel;
+use kiln::compiler::{BuildKind, Compiler};
+use kiln::device::DeviceInfo;
+use kiln_cache::record::{ReferenceGrade, SearchDone};
+use kiln_cache::Cache;
+use kiln_spec::space::{SearchSpace, verification_problems};
+use kiln_spec::{Backend, Config};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::budget::Slice;
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::decide::{self, Ruling};
+use crate::evaluate::{EvaluateError, Evaluator};
+use crate::exit::Failure;
+use crate::lab::{Bench, WorkerLab};
+use crate::measure::span::Resolution;
+use crate::measure::{ArmId, Fault, Lab, Opening, RaceSettings, Tournament};
+use crate::options::RunOptions;
+use crate::outcome::of_worker_error;
+use crate::peaks;
+use crate::progress::Reporter;
+use crate::reference::{Expectations, Oracle};
+use crate::report::{TaskReport, TaskState};
+use crate::search::{self, Strategy, Told};
+use crate::space_view::KernelSpace;
+use crate::task::Task;
+use crate::verify::{self, Verifier};
+use crate::worker::protocol::ProcessLimits;
+use crate::worker::{WorkerLimits, reference_of};
+
+/// The most arms of earlier runs that race once more in the play-off.
+const RECALLED: usize = 8;
+
+/// What all tasks of a run share.
+pub struct Ground<'a> {
+    /// The device's name on the command line.
+    pub device: &'a str,
+    /// What it is.
+    pub info: &'a DeviceInfo,
+    /// Its compiler.
+    pub compiler: &'a dyn Compiler,
+    /// Where candidates are compiled.
+    pub workshop: &'a Workshop<'a>,
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// The compile threads.
+    pub pool: &'a rayon::ThreadPool,
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+    /// What was asked for.
+    pub options: &'a RunOptions,
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// How workers are started.
+    pub worker: &'a WorkerLimits,
+    /// The run's own folder.
+    pub folder: &'a Path,
+    /// Decisions that this run may make: each needs so much more proof.
+    pub claims: u32,
+}
+
+/// Why a task could not be carried out; the others go on.
+type Reason = String;
+
+/// Tunes one kernel for one problem and seals the decision.
+///
+/// # Errors
+/// When results cannot be stored; what is wrong with the kernel or device is in the report.
+pub fn tune(ground: &Ground<'_>, task: &Task<'_>, slice: Slice) -> Result<(TaskReport, u64), Failure> {
+    ground.cache.remember_key(&task.key)?;
+    let mut report = TaskReport::new(task, TaskState::Searched);
+    let mut launches = 0;
+    match search_and_decide(ground, task, slice, &mut report, &mut launches) {
+        Ok(()) => {}
+        Err(Stop::Storage(failure)) => return Err(failure),
+        Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
+    }
+    count(ground.cache, ground.info, task, &mut report)?;
+    Ok((report, launches))
+}
+
+/// What ends a task early.
+enum Stop {
+    Task(Reason),
+    Storage(Failure),
+}
+
+impl From<EvaluateError> for Stop {
+    fn from(error: EvaluateError) -> Stop {
+        match error {
+            EvaluateError::Race(fault) => Stop::Task(fault.to_string()),
+            EvaluateError::Cache(error) => Stop::Storage(error.into()),
+        }
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Task(fault.to_string())
+    }
+}
+
+impl From<kiln_cache::CacheError> for Stop {
+    fn from(error: kiln_cache::CacheError) -> Stop {
+        Stop::Storage(error.into())
+    }
+}
+
+fn search_and_decide(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    slice: Slice,
+    report: &mut TaskReport,
+    launches: &mut u64,
+) -> Result<(), Stop> {
+    let (spec, problem) = (&task.kernel.spec, task.problem);
+    check_footprint(ground.info, task)?;
+    let space = SearchSpace::build(spec, problem, &ground.info.limits).map_err(|error| Stop::Task(error.to_string()))?;
+    let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
+    ground.reporter.task_started(0, &task.name(), trials as u64);
+    let bench = bench(ground, task);
+    let baseline = ground.workshop.make(task.kernel, Which::Baseline, problem, BuildKind::Release);
+    let baseline = baseline.map_err(|outcome| Stop::Task(format!("the baseline does not work: {outcome}")))?;
+    let expected = Expectations::new(oracle(ground, task, &baseline), bench.clone(), ground.folder);
+    let small = verification_problems(spec, &some_configs(&space), problem, Some(&ground.info.limits));
+    let cases = verify::cases(&small, problem, ground.options.seed);
+    let mut verifier = Verifier { bench: &bench, spec, expected: &expected, baseline_ns: 0 };
+    let proof = verifier.verify(&baseline.arm, &cases);
+    proof.map_err(|error| Stop::Task(format!("the baseline does not work: {}", of_worker_error(&error))))?;
+    let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
+    verifier.baseline_ns = lab.baseline_ns();
+    let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
+    let mut evaluator = Evaluator {
+        task,
+        workshop: ground.workshop,
+        verifier,
+        cases: &cases,
+        cache: ground.cache,
+        pool: ground.pool,
+        reporter: ground.reporter,
+        device: &ground.info.key,
+        bound: (peaks::roofline(ground.info), peaks::work(spec, problem)),
+        lab,
+        tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
+        contenders: Vec::new(),
+        rng: rng(ground, task, 1),
+    };
+    let complete = search(ground, task, &space, &mut evaluator, slice, trials)?;
+    let ruling = decide::decide(ground, &mut evaluator, &baseline, slice)?;
+    *launches = evaluator.lab.launches();
+    seal(ground, task, report, ruling, complete)
+}
+
+/// Configs from all over the space, for which the small problems must be valid.
+fn some_configs(space: &SearchSpace) -> Vec<Config> {
+    const MOST: usize = 64;
+    let step = space.len().div_ceil(MOST).max(1);
+    (0..space.len()).step_by(step).map(|index| space.config(index)).collect()
+}
+
+/// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
+fn search(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+    most: usize,
+) -> Result<bool, Stop> {
+    let view = KernelSpace::new(space);
+    let mut strategy = search::by_name(&ground.options.strategy, &view, most, rng(ground, task, 2))
+        .map_err(|error| Stop::Task(error.to_string()))?;
+    let mut tried = tell_baseline(task, space, strategy.as_mut());
+    // Enough for every compile thread twice, so that a slow one does not leave the others idle.
+    let batch = (ground.pool.current_num_threads() * 2).max(4);
+    while tried < most {
+        if !slice.may_search() {
+            recall(ground, task, evaluator, slice)?;
+            return Ok(false);
+        }
+        let asked = strategy.ask(batch.min(most - tried));
+        if asked.is_empty() {
+            break;
+        }
+        let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
+        let evaluated = evaluator.batch(&configs, slice.search_until)?;
+        let told: Vec<Told> = evaluated
+            .iter()
+            .filter_map(|one| Some(Told { index: space.index_of(&one.config)?, cost: one.cost }))
+            .collect();
+        tried += asked.len();
+        strategy.tell(&told);
+        ground.reporter.tried(tried as u64, best(evaluator));
+        if told.len() < asked.len() {
+            // The race ran out of time before it reached them.
+            recall(ground, task, evaluator, slice)?;
+            return Ok(false);
+        }
+    }
+    recall(ground, task, evaluator, slice)?;
+    Ok(true)
+}
+
+/// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
+fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
+    let spec = &task.kernel.spec;
+    let index = if spec.baseline_is_another_entry() { None } else { space.index_of(&spec.baseline.config) };
+    let told: Vec<_> = index.map(|index| Told { index, cost: Some(1.0) }).into_iter().collect();
+    strategy.tell(&told);
+    told.len()
+}
+
+/// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
+fn recall(ground: &Ground<'_>, task: &Task<'_>, evaluator: &mut Evaluator<'_>, slice: Slice) -> Result<(), Stop> {
+    let mut measured: Vec<(u64, String)> = ground
+        .cache
+        .trials(task.key.hash())?
+        .into_iter()
+        .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
+        .collect();
+    measured.sort();
+    let parsed = measured.iter().take(RECALLED).filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
+    evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
+    Ok(())
+}
+
+fn best(evaluator: &Evaluator<'_>) -> Option<f64> {
+    let costs = evaluator.tournament.raced().iter().map(|raced| raced.cost);
+    costs.min_by(f64::total_cmp).map(|cost| 1.0 / cost)
+}
+
+fn seal(ground: &Ground<'_>, task: &Task<'_>, report: &mut TaskReport, ruling: Ruling, complete: bool) -> Result<(), Stop> {
+    ground.cache.seal(ruling.winner.clone())?;
+    // What could not be decided is searched and confirmed again.
+    if complete && ruling.settled {
+        ground.cache.mark_search_done(SearchDone {
+            kernel: task.kernel.spec.name.clone(),
+            problem: task.problem.to_string(),
+            key: task.key.hash(),
+            trials: ground.cache.trials(task.key.hash())?.len() as u64,
+        })?;
+    }
+    report.winner = Some(ruling.winner);
+    Ok(())
+}
+
+/// Counts the trials under the task's key, of this and earlier runs, by outcome.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn count(cache: &Cache, info: &DeviceInfo, task: &Task<'_>, report: &mut TaskReport) -> Result<(), Failure> {
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
+    report.space = space.map_or(0, |space| space.len() as u64);
+    let trials = cache.trials(task.key.hash())?;
+    report.trials = trials.len() as u64;
+    report.outcomes.clear();
+    for trial in &trials {
+        *report.outcomes.entry(trial.outcome.name().to_owned()).or_default() += 1;
+    }
+    Ok(())
+}
+
+/// Refuses a problem whose data does not fit the device, before anything is allocated.
+fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
+    let bytes = task.kernel.spec.footprint_bytes(task.problem).map_err(|error| Stop::Task(error.to_string()))?;
+    let room = info.limits.memory_bytes / 10 * 9;
+    if info.limits.memory_bytes > 0 && bytes > room {
+        return Err(Stop::Task(format!(
+            "its data takes {bytes} bytes, the device has room for {room}\nhelp: declare a smaller problem, or process it in chunks"
+        )));
+    }
+    Ok(())
+}
+
+fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
+    // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
+    let data = task.kernel.spec.footprint_bytes(task.problem).unwrap_or(0);
+    let memory_bytes = data.saturating_mul(8).saturating_add(4 << 30);
+    let host = matches!(ground.info.key.backend, Backend::Cpu | Backend::Fake);
+    Bench {
+        worker: ground.worker.clone(),
+        device: ground.device.to_owned(),
+        spec_json: task.kernel.spec.to_json(),
+        problem: task.problem.clone(),
+        seed: ground.options.seed,
+        // GPU drivers reserve address space far beyond what they use.
+        limits: ProcessLimits { memory_bytes: if host { memory_bytes } else { 0 }, cpu_seconds: 0 },
+    }
+}
+
+/// Where expected outputs come from: the reference that is linked in, else the named entry or the baseline,
+/// launched on the cpu device.
+fn oracle(ground: &Ground<'_>, task: &Task<'_>, baseline: &Compiled) -> Oracle {
+    if reference_of(ground.catalogue, &task.kernel.spec).is_some() {
+        return Oracle::Rust;
+    }
+    let grade = match ground.info.key.backend {
+        Backend::Cpu => ReferenceGrade::BaselineOnly,
+        _ => ReferenceGrade::SameSourceOnCpu,
+    };
+    Oracle::Launch { device: "cpu".into(), arm: Box::new(baseline.arm.clone()), grade }
+}
+
+/// Opens the lab and times the baseline once, for deadlines.
+fn open_lab(
+    ground: &Ground<'_>,
+    bench: &Bench,
+    expected: &Expectations,
+    task: &Task<'_>,
+    baseline: &Compiled,
+) -> Result<WorkerLab, Stop> {
+    let path = expected.get(task.problem, ground.options.seed, baseline.arm.plan);
+    let path = path.map_err(|error| Stop::Task(format!("no reference: {error}")))?;
+    let mut lab = WorkerLab::new(bench.clone(), path);
+    let arm = lab.add(baseline.arm.clone());
+    let baseline_ns = {
+        let mut session = lab.open(&Opening { load: vec![arm], allocate: vec![arm] })?;
+        let samples = session.run(&[arm])?;
+        session.finish()?;
+        samples.first().map_or(0, crate::measure::Sample::launch_ns)
+    };
+    lab.set_baseline_ns(baseline_ns);
+    Ok(lab)
+}
+
+/// A stream of random numbers of its own for each task and purpose.
+fn rng(ground: &Ground<'_>, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(ground.options.seed ^ task.key.hash().short());
+    rng.set_stream(purpose);
+    rng
+}

@@ -1,0 +1,121 @@
+//! Correct before timed: every candidate is launched on small problems of every ragged class and on the real
+//! one, with two seeds, in a worker of its own.
+
+use std::time::Duration;
+
+use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
+
+use crate::lab::{Bench, launch_deadline};
+use crate::reference::Expectations;
+use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
+
+/// A problem that candidates are verified on.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The problem.
+    pub problem: Problem,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Launch the receipt entry too.
+    pub receipt: bool,
+}
+
+/// The cases of a task: every verification problem and the tuned one, each with two seeds.
+pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
+    let all = verification.iter().filter(|&small| small != problem).chain([problem]);
+    let case = |problem: &Problem, which: u64| {
+        let problem = problem.clone();
+        // The receipt is a matter of the launch, not of the data: one seed is enough for it.
+        Case { problem, seed: seed.wrapping_mul(2).wrapping_add(which), receipt: which == 0 }
+    };
+    all.flat_map(|problem| [case(problem, 0), case(problem, 1)]).collect()
+}
+
+/// What a verified candidate showed.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    /// Largest error, as a fraction of its bound.
+    pub worst: f64,
+    /// The receipts, in words.
+    pub receipts: Vec<String>,
+    /// Cases passed.
+    pub cases: usize,
+}
+
+/// The plan of an arm for a problem.
+///
+/// # Errors
+/// When its geometry has no value there.
+pub fn plan_of(spec: &KernelSpec, arm: &ArmJob, problem: &Problem) -> Result<LaunchPlan, PlanError> {
+    if arm.baseline { spec.baseline_plan(problem, None) } else { spec.plan(&arm.config, problem, None) }
+}
+
+/// What verifying a candidate needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Verifier<'a> {
+    /// How workers are opened.
+    pub bench: &'a Bench,
+    /// The kernel.
+    pub spec: &'a KernelSpec,
+    /// What its outputs should be.
+    pub expected: &'a Expectations,
+    /// Time of a launch of the baseline on the tuned problem, in nanoseconds; 0 when not known yet.
+    pub baseline_ns: u64,
+}
+
+impl Verifier<'_> {
+    /// Verifies one arm on all cases, in one fresh worker.
+    ///
+    /// # Errors
+    /// The first failure; the worker is gone then.
+    pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        let mut worker = Worker::spawn(&self.bench.worker)?;
+        let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
+        worker.ask(&open, Duration::from_secs(20))?;
+        let mut proof = Proof::default();
+        for (i, case) in cases.iter().filter(|case| self.applies(arm, case)).enumerate() {
+            let job = self.job(arm, case, i)?;
+            // Receipt and release entry, forwards and in reverse, and reading the buffers back.
+            let deadline = launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4);
+            match worker.ask(&Request::Verify(job), deadline)? {
+                Reply::Verified(verified) => {
+                    proof.worst = proof.worst.max(verified.worst);
+                    proof.receipts.extend((!verified.receipt.is_empty()).then_some(verified.receipt));
+                    proof.cases += 1;
+                }
+                _ => return Err(internal("a worker answered something else than a verification".into())),
+            }
+        }
+        Ok(proof)
+    }
+
+    /// Small problems are derived from the spec; a constraint may exclude one for a single config.
+    fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
+        case.problem == self.bench.problem
+            || arm.baseline
+            || self.spec.check_config(&arm.config, &case.problem, None).is_ok()
+    }
+
+    fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
+        let plan = plan_of(self.spec, arm, &case.problem).map_err(|error| internal(error.to_string()))?;
+        // The reference is launched with the baseline's geometry, whatever the candidate's is.
+        let reference_plan = self.spec.baseline_plan(&case.problem, None);
+        let reference_plan = reference_plan.map_err(|error| internal(error.to_string()))?;
+        let expected = self.expected.get(&case.problem, case.seed, reference_plan)?;
+        let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
+        let problem = case.problem.clone();
+        // Zones find a stray write by one element, fences also a stray read: one seed each.
+        Ok(VerifyJob { arm: 0, problem, plan, seed: case.seed, expected, nonce, fenced: !case.receipt })
+    }
+}
+
+/// A number that no earlier receipt can hold.
+fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let text = format!("{} {seed} {number} {} {}", arm.release, now.as_nanos(), std::process::id());
+    kiln_spec::Hash::of("nonce", text.as_bytes()).short().max(1)
+}
+
+fn internal(text: String) -> WorkerError {
+    WorkerError::Failed { arm: Some(0), failure: crate::worker::Failure::Internal(text) }
+}

@@ -1,0 +1,267 @@
+//! The parent's end of a worker: spawn, ask against a deadline, kill with everything it started.
+
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use thiserror::Error;
+
+use super::frame;
+use super::protocol::{Failure, Reply, Request};
+
+/// How a worker was lost, or what it answered in failure.
+#[derive(Clone, Debug, Error)]
+pub enum WorkerError {
+    /// It answered that the arm failed; the worker lives.
+    #[error("{failure:?}")]
+    Failed {
+        /// Which arm, where one can be named.
+        arm: Option<usize>,
+        /// How.
+        failure: Failure,
+    },
+    /// It did not answer in time and was killed.
+    #[error("no answer within {0:?}; killed")]
+    TimedOut(Duration),
+    /// It died.
+    #[error("the worker died: {how}{}", if .stderr.is_empty() { String::new() } else { format!(": {}", .stderr) })]
+    Lost {
+        /// Signal or exit code.
+        how: String,
+        /// The signal that ended it, where one did.
+        signal: Option<i32>,
+        /// The last line it wrote to standard error.
+        stderr: String,
+    },
+    /// It could not be started at all.
+    #[error("cannot start a worker: {0}")]
+    Spawn(String),
+    /// It was killed and did not go away: the device hangs in its driver.
+    #[error("a killed worker (pid {pid}) did not end within {waited:?}: the device is lost")]
+    Unkillable {
+        /// Its process.
+        pid: u32,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+}
+
+/// How workers are started.
+#[derive(Clone, Debug)]
+pub struct WorkerLimits {
+    /// The program and its arguments: the running `tune` with the hidden `worker` subcommand.
+    pub command: Vec<std::ffi::OsString>,
+    /// How long a killed worker may take to end.
+    pub reap: Duration,
+}
+
+impl WorkerLimits {
+    /// Workers of the running program.
+    ///
+    /// # Errors
+    /// When the running program's path cannot be found.
+    pub fn current() -> std::io::Result<WorkerLimits> {
+        let program = std::env::current_exe()?;
+        Ok(WorkerLimits { command: vec![program.into(), "worker".into()], reap: Duration::from_secs(5) })
+    }
+}
+
+/// A running worker process. Dropping it kills its process group.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    input: Option<ChildStdin>,
+    replies: Receiver<std::io::Result<Option<Reply>>>,
+    stderr: Arc<Mutex<String>>,
+    /// The arm that the worker last said it would launch; -1 for none.
+    launching: Arc<AtomicI64>,
+    reap: Duration,
+    ended: bool,
+}
+
+impl Worker {
+    /// Starts a fresh worker.
+    ///
+    /// # Errors
+    /// [`WorkerError::Spawn`].
+    pub fn spawn(limits: &WorkerLimits) -> Result<Worker, WorkerError> {
+        let spawn = |error: std::io::Error| WorkerError::Spawn(error.to_string());
+        let (program, arguments) = limits.command.split_first().ok_or_else(|| WorkerError::Spawn("no program".into()))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .env("RUST_BACKTRACE", "0")
+            .process_group(0)
+            .spawn()
+            .map_err(spawn)?;
+        let (sender, replies) = channel();
+        let launching = Arc::new(AtomicI64::new(-1));
+        if let Some(output) = child.stdout.take() {
+            let launching = launching.clone();
+            thread::spawn(move || pass_on(output, &sender, &launching));
+        }
+        let stderr = Arc::new(Mutex::new(String::new()));
+        if let Some(output) = child.stderr.take() {
+            let stderr = stderr.clone();
+            thread::spawn(move || keep_tail(output, &stderr));
+        }
+        let input = child.stdin.take();
+        Ok(Worker { child, input, replies, stderr, launching, reap: limits.reap, ended: false })
+    }
+
+    /// Sends a request and waits for its reply.
+    ///
+    /// # Errors
+    /// When the worker dies, answers with a failure, or does not answer within the deadline; in the
+    /// first and last case it is gone and must be replaced.
+    pub fn ask(&mut self, request: &Request, deadline: Duration) -> Result<Reply, WorkerError> {
+        let sent = match &mut self.input {
+            Some(input) => frame::write(input, request),
+            None => return Err(self.lost()),
+        };
+        if sent.is_err() {
+            return Err(self.lost());
+        }
+        match self.replies.recv_timeout(deadline) {
+            Ok(Ok(Some(Reply::Failed { arm, failure }))) => Err(WorkerError::Failed { arm, failure }),
+            Ok(Ok(Some(reply))) => Ok(reply),
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.kill()?;
+                Err(WorkerError::TimedOut(deadline))
+            }
+        }
+    }
+
+    /// The arm that the worker last said it would launch: whom to blame when it is lost.
+    pub fn launching(&self) -> Option<usize> {
+        usize::try_from(self.launching.load(Ordering::Acquire)).ok()
+    }
+
+    /// The worker's process, for tests that look for what is left behind.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills the whole process group and waits for the worker.
+    fn kill(&mut self) -> Result<Option<ExitStatus>, WorkerError> {
+        self.input = None;
+        if self.ended {
+            return Ok(None);
+        }
+        self.signal_group();
+        self.wait(self.reap)
+    }
+
+    fn signal_group(&self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // The group may be gone already: then there is nothing to kill.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    fn wait(&mut self, bound: Duration) -> Result<Option<ExitStatus>, WorkerError> {
+        let start = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    self.ended = true;
+                    return Ok(Some(status));
+                }
+                Ok(None) if start.elapsed() < bound => thread::sleep(Duration::from_micros(500)),
+                Ok(None) => return Err(WorkerError::Unkillable { pid: self.child.id(), waited: bound }),
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// What became of a worker that no longer answers.
+    fn lost(&mut self) -> WorkerError {
+        // It closed its pipe: give it a moment to end by itself, so that its own status is seen.
+        let status = match self.wait(Duration::from_millis(500)) {
+            Ok(status) => status,
+            Err(_) => match self.kill() {
+                Ok(status) => status,
+                Err(unkillable) => return unkillable,
+            },
+        };
+        self.signal_group();
+        let signal = status.and_then(|status| status.signal());
+        let how = status.map_or_else(|| "its status is unknown".to_owned(), describe);
+        // The reader thread ends with the pipe; a moment is enough for the last line.
+        thread::sleep(Duration::from_millis(2));
+        let stderr = self.stderr.lock().map(|text| last_line(&text)).unwrap_or_default();
+        WorkerError::Lost { how, signal, stderr }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Nothing can be done here about a process that cannot be killed; asking it reported that.
+        let _ = self.kill();
+    }
+}
+
+/// Passes replies on, and keeps what the worker says it is about to launch.
+fn pass_on(mut output: ChildStdout, replies: &Sender<std::io::Result<Option<Reply>>>, launching: &AtomicI64) {
+    loop {
+        let reply = frame::read::<Reply>(&mut output);
+        if let Ok(Some(Reply::Launching { arm })) = reply {
+            launching.store(i64::try_from(arm).unwrap_or(-1), Ordering::Release);
+            continue;
+        }
+        let last = !matches!(reply, Ok(Some(_)));
+        if replies.send(reply).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("signal {signal}{}", signal_name(signal)),
+        (None, Some(code)) => format!("exit code {code}"),
+        (None, None) => "no status".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic fault)",
+        9 => " (killed)",
+        11 => " (invalid memory access)",
+        24 => " (processor time limit)",
+        _ => "",
+    }
+}
+
+/// Keeps the last few KiB of a stream.
+fn keep_tail(mut stream: impl Read, tail: &Mutex<String>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        let Ok(mut tail) = tail.lock() else { return };
+        tail.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if tail.len() > 16 << 10 {
+            let cut = tail.ceil_char_boundary(tail.len() - (8 << 10));
+            tail.drain(..cut);
+        }
+    }
+}
+
+fn last_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A sanitizer's summary says more than the last line of its dump.
+    let summary = lines.clone().find(|line| line.contains("ERROR:") || line.starts_with("kiln:"));
+    summary.or_else(|| lines.last()).unwrap_or_default().chars().take(300).collect()
+}

@@ -1,0 +1,14 @@
+//! The worker process: a fresh child that loads candidates, verifies them and times them.
+//!
+//! The parent never loads a kernel. A crash, a hang or an exhausted memory in a candidate costs the
+//! worker, which is replaced; the parent only ever reads data from it, against a deadline.
+
+mod bench;
+pub mod client;
+pub mod frame;
+pub mod protocol;
+pub mod server;
+
+pub use bench::reference_of;
+pub use client::{Worker, WorkerError, WorkerLimits};
+pub use protocol::{ArmJob, Failure, OpenJob, Reply, Request, VerifyJob, Verified};

@@ -1,0 +1,145 @@
+//! The worker's end: open, verify, time, as it is asked, until the pipe closes.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use kiln::Kernel;
+use kiln::rig::{Expected, RigError};
+use rustix::process::{Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit};
+
+use super::bench::Opened;
+use super::frame;
+use super::protocol::{Failure, OpenJob, PROTOCOL, Reply, Request};
+
+/// Serves requests on standard input until it closes. `catalogue` are the kernels whose plain-Rust references
+/// are linked into this program.
+pub fn serve(catalogue: &'static [&'static Kernel]) -> ExitCode {
+    match serve_on_pipes(catalogue) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kiln: worker: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
+    die_with_parent()?;
+    // Kernels may print. Replies go through a descriptor of their own, and what is printed to standard output
+    // goes to standard error.
+    let mut replies = fs::File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    let mut requests = io::stdin().lock();
+    let mut worker = Server { catalogue, opened: None };
+    while let Some(request) = frame::read::<Request>(&mut requests)? {
+        let reply = worker.answer(request, &mut replies);
+        frame::write(&mut replies, &reply)?;
+    }
+    Ok(())
+}
+
+/// A worker must not outlive the `tune` that asked for it, even if that was killed.
+fn die_with_parent() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the call: then nobody will ever signal.
+    if getppid().is_none_or(|parent| parent.is_init()) {
+        return Err(io::Error::other("the parent process is gone"));
+    }
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    Ok(())
+}
+
+struct Server {
+    catalogue: &'static [&'static Kernel],
+    opened: Option<Opened>,
+}
+
+impl Server {
+    fn answer(&mut self, request: Request, replies: &mut impl Write) -> Reply {
+        let answered = match request {
+            Request::Open(job) => self.open(&job, replies),
+            other => match &mut self.opened {
+                None => Err((None, Failure::Internal("nothing is opened".into()))),
+                Some(opened) => opened.answer(other, replies),
+            },
+        };
+        answered.unwrap_or_else(|(arm, failure)| Reply::Failed { arm, failure })
+    }
+
+    fn open(&mut self, job: &OpenJob, replies: &mut impl Write) -> Result<Reply, (Option<usize>, Failure)> {
+        let internal = |text: String| (None, Failure::Internal(text));
+        if job.protocol != PROTOCOL {
+            return Err(internal(format!("protocol {} was asked for, this worker speaks {PROTOCOL}", job.protocol)));
+        }
+        limit(job).map_err(|error| internal(format!("cannot set limits: {error}")))?;
+        let mut opened = Opened::new(job, self.catalogue)?;
+        let launches = if job.timed { opened.warm(replies)? } else { vec![0; job.arms.len()] };
+        self.opened = Some(opened);
+        Ok(Reply::Opened { launches })
+    }
+}
+
+/// Sets the process's own limits, before anything foreign is loaded.
+fn limit(job: &OpenJob) -> io::Result<()> {
+    let bound = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    if job.limits.memory_bytes > 0 {
+        setrlimit(Resource::As, bound(job.limits.memory_bytes))?;
+    }
+    if job.limits.cpu_seconds > 0 {
+        setrlimit(Resource::Cpu, bound(job.limits.cpu_seconds))?;
+    }
+    Ok(())
+}
+
+/// Reads a file of expected outputs.
+pub(super) fn read_expected(path: &std::path::Path) -> Result<Expected, Failure> {
+    let internal = |error: &dyn std::fmt::Display| Failure::Internal(format!("{}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    let mut file = fs::File::open(path).map_err(|error| internal(&error))?;
+    file.read_to_end(&mut bytes).map_err(|error| internal(&error))?;
+    Expected::from_bytes(&bytes).map_err(|error| internal(&error))
+}
+
+/// Writes a file of expected outputs, whole or not at all.
+pub(super) fn write_expected(path: &std::path::Path, expected: &Expected) -> Result<(), Failure> {
+    let part = path.with_extension("part");
+    let written = fs::write(&part, expected.to_bytes()).and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| Failure::Internal(format!("{}: {error}", path.display())))
+}
+
+/// What an error of a rig means for the candidate.
+pub(super) fn failure_of(error: RigError) -> Failure {
+    use kiln::device::{DeviceError, ErrorClass};
+    match error {
+        RigError::Incorrect(worst) => Failure::Incorrect {
+            output: worst.output,
+            index: worst.index,
+            got: worst.got,
+            want: worst.want,
+            error: worst.error,
+            bound: worst.bound,
+        },
+        RigError::NotANumber { output, index } => Failure::NotANumber { output, index },
+        RigError::GuardHit { argument } => Failure::GuardHit { output: argument },
+        RigError::InputChanged { argument } => Failure::InputChanged { arg: argument },
+        RigError::Device(DeviceError::Oom { wanted_bytes, .. }) => {
+            Failure::OutOfMemory { needed_bytes: Some(wanted_bytes) }
+        }
+        RigError::Device(error) => match error.class() {
+            ErrorClass::LaunchRefused | ErrorClass::Unsupported => Failure::LaunchRefused(error.to_string()),
+            ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => Failure::Sticky(error.to_string()),
+            ErrorClass::Invalid => Failure::Faulted(error.to_string()),
+            _ => Failure::Internal(error.to_string()),
+        },
+        other => Failure::Internal(other.to_string()),
+    }
+}
+
+/// The spec of a job, shared by its rigs.
+pub(super) fn spec_of(job: &OpenJob) -> Result<Arc<kiln_spec::KernelSpec>, Failure> {
+    kiln_spec::KernelSpec::from_json(&job.spec_json)
+        .map(Arc::new)
+        .map_err(|error| Failure::Internal(format!("the spec cannot be read: {error}")))
+}
