@@ -8,7 +8,7 @@
 //   UNROLL             steps along k between two loop checks
 // A block has (BLOCK_M / THREAD_M) * (BLOCK_N / THREAD_N) threads, in one dimension.
 
-#include "../common/vector.cuh"
+#include "../common/run.cuh"
 
 // The simplest version: one thread an element of c. Launched with blocks of 16 x 16.
 extern "C" __global__ void __launch_bounds__(256)
@@ -31,22 +31,23 @@ gemm_naive(unsigned int m, unsigned int n, unsigned int k, const float* __restri
 #define THREADS ((BLOCK_M / THREAD_M) * THREADS_N)
 
 // The tile of a is stored with k outermost, so that a thread's rows lie side by side. The padding
-// spreads those stores over shared memory banks and keeps vectors aligned.
+// spreads those stores over shared memory banks and keeps rows aligned.
 #define PADDED_M (BLOCK_M + 4)
 
 // VECTOR_WIDTH floats of a row of `cols` floats from column `col` on; zero beyond its end. `aligned`:
 // every row begins at a multiple of VECTOR_WIDTH.
-static __device__ __forceinline__ void load_run(float (&run)[VECTOR_WIDTH], const float* __restrict__ row,
-                                                unsigned int col, unsigned int cols, bool aligned)
+static __device__ __forceinline__ Run<VECTOR_WIDTH> load_row(const float* __restrict__ row, unsigned int col,
+                                                             unsigned int cols, bool aligned)
 {
     if (aligned && col + VECTOR_WIDTH <= cols) {
-        load_vector<VECTOR_WIDTH>(run, row + col);
-        return;
+        return load_run<VECTOR_WIDTH>(row + col);
     }
+    Run<VECTOR_WIDTH> run;
 #pragma unroll
     for (int i = 0; i < VECTOR_WIDTH; ++i) {
         run[i] = col + i < cols ? row[col + i] : 0.0f;
     }
+    return run;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -54,11 +55,11 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
      const float* __restrict__ b, float* __restrict__ c)
 {
     static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "threads must tile the block");
-    static_assert(BLOCK_K % VECTOR_WIDTH == 0 && THREAD_N % VECTOR_WIDTH == 0, "vectors must tile rows");
+    static_assert(BLOCK_K % VECTOR_WIDTH == 0 && THREAD_N % VECTOR_WIDTH == 0, "runs must tile rows");
     static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 
     __shared__ float a_tile[BLOCK_K][PADDED_M];
-    __shared__ float b_tile[BLOCK_K][BLOCK_N];
+    __shared__ __align__(16) float b_tile[BLOCK_K][BLOCK_N];
 
     const unsigned int thread = threadIdx.x;
     const unsigned int first_row = blockIdx.y * BLOCK_M;
@@ -74,9 +75,9 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
         for (unsigned int i = thread * VECTOR_WIDTH; i < BLOCK_M * BLOCK_K; i += THREADS * VECTOR_WIDTH) {
             const unsigned int row = i / BLOCK_K;
             const unsigned int col = i % BLOCK_K;
-            float run[VECTOR_WIDTH] = {};
+            Run<VECTOR_WIDTH> run = {};
             if (first_row + row < m) {
-                load_run(run, a + (size_t)(first_row + row) * k, first_k + col, k, a_aligned);
+                run = load_row(a + (size_t)(first_row + row) * k, first_k + col, k, a_aligned);
             }
 #pragma unroll
             for (int j = 0; j < VECTOR_WIDTH; ++j) {
@@ -86,11 +87,11 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
         for (unsigned int i = thread * VECTOR_WIDTH; i < BLOCK_K * BLOCK_N; i += THREADS * VECTOR_WIDTH) {
             const unsigned int row = i / BLOCK_N;
             const unsigned int col = i % BLOCK_N;
-            float run[VECTOR_WIDTH] = {};
+            Run<VECTOR_WIDTH> run = {};
             if (first_k + row < k) {
-                load_run(run, b + (size_t)(first_k + row) * n, first_col + col, n, b_aligned);
+                run = load_row(b + (size_t)(first_k + row) * n, first_col + col, n, b_aligned);
             }
-            store_vector<VECTOR_WIDTH>(&b_tile[row][col], run);
+            store_run(&b_tile[row][col], run);
         }
         __syncthreads();
 

@@ -4,11 +4,11 @@
 //   THREADS       threads that share a row: a power of two from 32 to 1024
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
 //   VECTOR_WIDTH  floats that a thread moves at once: 1, 2 or 4
-//   ITEMS         vectors that a thread takes between two loop checks
+//   ITEMS         runs that a thread takes between two loop checks
 //   REDUCE        how the threads of a row combine their values: REDUCE_tree, a tree in shared memory, or
 //                 REDUCE_warp, shuffles within warps and shared memory between them
 
-#include "../common/vector.cuh"
+#include "../common/run.cuh"
 
 struct Maximum {
     static __device__ __forceinline__ float of(float a, float b) { return fmaxf(a, b); }
@@ -83,7 +83,7 @@ softmax(unsigned int rows, unsigned int cols, const float* __restrict__ x, float
     const unsigned int length = row < rows ? cols : 0;
     const float* __restrict__ from = x + (size_t)row * cols;
     float* __restrict__ to = y + (size_t)row * cols;
-    // Vectors where rows begin at a multiple of their width; whole steps of them; the rest one by one.
+    // Runs where rows begin at a multiple of their width; whole steps of them; the rest one by one.
     const unsigned int whole = cols % VECTOR_WIDTH == 0 ? length / STEP * STEP : 0;
     const unsigned int thread = threadIdx.x;
 
@@ -91,8 +91,7 @@ softmax(unsigned int rows, unsigned int cols, const float* __restrict__ x, float
     for (unsigned int step = 0; step < whole; step += STEP) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
-            float run[VECTOR_WIDTH];
-            load_vector<VECTOR_WIDTH>(run, from + step + (i * THREADS + thread) * VECTOR_WIDTH);
+            Run<VECTOR_WIDTH> run = load_run<VECTOR_WIDTH>(from + step + (i * THREADS + thread) * VECTOR_WIDTH);
 #pragma unroll
             for (int j = 0; j < VECTOR_WIDTH; ++j) {
                 largest = fmaxf(largest, run[j]);
@@ -108,8 +107,7 @@ softmax(unsigned int rows, unsigned int cols, const float* __restrict__ x, float
     for (unsigned int step = 0; step < whole; step += STEP) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
-            float run[VECTOR_WIDTH];
-            load_vector<VECTOR_WIDTH>(run, from + step + (i * THREADS + thread) * VECTOR_WIDTH);
+            Run<VECTOR_WIDTH> run = load_run<VECTOR_WIDTH>(from + step + (i * THREADS + thread) * VECTOR_WIDTH);
 #pragma unroll
             for (int j = 0; j < VECTOR_WIDTH; ++j) {
                 sum += __expf(run[j] - largest);
@@ -125,13 +123,12 @@ softmax(unsigned int rows, unsigned int cols, const float* __restrict__ x, float
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
             const unsigned int at = step + (i * THREADS + thread) * VECTOR_WIDTH;
-            float run[VECTOR_WIDTH];
-            load_vector<VECTOR_WIDTH>(run, from + at);
+            Run<VECTOR_WIDTH> run = load_run<VECTOR_WIDTH>(from + at);
 #pragma unroll
             for (int j = 0; j < VECTOR_WIDTH; ++j) {
                 run[j] = __expf(run[j] - largest) * scale;
             }
-            store_vector<VECTOR_WIDTH>(to + at, run);
+            store_run(to + at, run);
         }
     }
     for (unsigned int col = whole + thread; col < length; col += THREADS) {

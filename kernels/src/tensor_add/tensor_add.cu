@@ -3,23 +3,21 @@
 // Tunable parameters:
 //   VECTOR_WIDTH  floats that a thread moves at once: 1, 2 or 4
 //   THREADS       threads of a block
-//   ITEMS         vectors that a thread adds, THREADS vectors apart so that neighbours read neighbours
+//   ITEMS         runs that a thread adds, THREADS runs apart so that neighbours read neighbours
 
-#include "../common/vector.cuh"
+#include "../common/run.cuh"
 
-// Adds the vector that begins at float `at`.
-static __device__ __forceinline__ void add_vector(const float* __restrict__ a, const float* __restrict__ b,
+// Adds the run that begins at float `at`.
+static __device__ __forceinline__ void add_run(const float* __restrict__ a, const float* __restrict__ b,
                                                   float* __restrict__ c, size_t at)
 {
-    float x[VECTOR_WIDTH];
-    float y[VECTOR_WIDTH];
-    load_vector<VECTOR_WIDTH>(x, a + at);
-    load_vector<VECTOR_WIDTH>(y, b + at);
+    Run<VECTOR_WIDTH> x = load_run<VECTOR_WIDTH>(a + at);
+    Run<VECTOR_WIDTH> y = load_run<VECTOR_WIDTH>(b + at);
 #pragma unroll
     for (int j = 0; j < VECTOR_WIDTH; ++j) {
         x[j] += y[j];
     }
-    store_vector<VECTOR_WIDTH>(c + at, x);
+    store_run(c + at, x);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -30,7 +28,7 @@ tensor_add(unsigned int n, const float* __restrict__ a, const float* __restrict_
         // Every block but the last: no thread has to look where n ends.
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
-            add_vector(a, b, c, block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
+            add_run(a, b, c, block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
         }
     } else {
         for (size_t at = block + threadIdx.x; at < n; at += THREADS) {

@@ -1,6 +1,7 @@
 //! What a translation unit is generated for.
 
 use crate::hash::Hash;
+use crate::prelude::{CPU_PRELUDE, prelude_hash};
 
 /// The compiler family that a translation unit is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,8 +18,10 @@ pub enum Target {
 pub(super) struct Row {
     /// Its name, part of every symbol's hash.
     pub name: &'static str,
-    /// The prelude that the unit includes first.
+    /// The header that the unit includes first.
     pub prelude: &'static str,
+    /// The headers that Kiln hands to the compiler.
+    pub headers: &'static [(&'static str, &'static str)],
     /// The macro that exports an entry to the executor; none where the entry itself is what is loaded.
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
@@ -31,26 +34,35 @@ impl Target {
             Target::Cpu => &Row {
                 name: "cpu",
                 prelude: "kiln_cpu.h",
+                headers: CPU_PRELUDE,
                 entry_macro: Some("KILN_CPU_ENTRY"),
                 host: true,
             },
             Target::Cuda => &Row {
                 name: "cuda",
                 prelude: "kiln_cuda.h",
+                headers: &[],
                 entry_macro: None,
                 host: false,
             },
             Target::Hip => &Row {
                 name: "hip",
                 prelude: "kiln_hip.h",
+                headers: &[],
                 entry_macro: None,
                 host: false,
             },
         }
     }
 
-    /// Hash of the prelude that units of this target include.
+    /// The prelude: header names below the include folder, and texts. Empty for a target that has none
+    /// yet: its units generate, but there is nothing to compile them with.
+    pub fn prelude(self) -> &'static [(&'static str, &'static str)] {
+        self.row().headers
+    }
+
+    /// Hash of the prelude.
     pub fn prelude_hash(self) -> Hash {
-        Hash::of("kiln prelude", self.row().prelude.as_bytes())
+        prelude_hash(self.prelude())
     }
 }

@@ -255,11 +255,13 @@ impl Flattener<'_, '_> {
             let limit = MAX_INCLUDE_DEPTH;
             return Err(SourceError::TooDeep { at, limit });
         }
-        let text = (self.reader)(&name).map_err(|message| SourceError::Include {
-            name: name.clone(),
-            at,
-            message,
-        })?;
+        let text = match (self.reader)(&name) {
+            Ok(text) => text,
+            Err(_) if is_device_header(path) => {
+                return self.push(&format!("#include \"{path}\"\n"));
+            }
+            Err(message) => return Err(SourceError::Include { name, at, message }),
+        };
         self.file(&name, &text)?;
         let guarded = lex(&text).is_ok_and(|t| t.iter().any(|t| is_pragma_once(&text, t)));
         if guarded && self.conditionals == 0 {
@@ -278,6 +280,13 @@ impl Flattener<'_, '_> {
         self.out.push_str(text);
         Ok(())
     }
+}
+
+/// Whether a header that the package does not have is one that comes with the device's compiler.
+fn is_device_header(path: &str) -> bool {
+    crate::prelude::CPU_PRELUDE
+        .iter()
+        .any(|(name, _)| *name == path)
 }
 
 /// The line of a byte, from 1.

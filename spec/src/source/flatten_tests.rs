@@ -106,6 +106,14 @@ fn includes_in_comments_strings_and_angle_brackets_are_left_alone() {
 }
 
 #[test]
+fn a_device_header_may_be_written_in_quotes() {
+    let text = "#include \"cuda_fp16.h\"\n";
+    assert!(load(&[("a.cu", text)]).unwrap().text().contains(text));
+    let own = load(&[("a.cu", text), ("cuda_fp16.h", "int own;\n")]).unwrap();
+    assert!(own.text().contains("int own;") && !own.text().contains("#include"));
+}
+
+#[test]
 fn what_cannot_be_included_is_named_with_its_place() {
     let message = |text: &str| load(&[("src/a.cu", text)]).unwrap_err().to_string();
     assert!(
