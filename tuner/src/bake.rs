@@ -1,12 +1,181 @@
-//! Temporary.
+//! Baking: proven winners become rows of the text tables that the macro reads.
+//!
+//! Only the section of the device at hand is replaced. Rows of this machine's cpu (and of the fake device) go to a
+//! folder under the build directory unless they are asked for: a repository holds rows of named devices.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
 use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
-use kiln_cache::Cache;
-use kiln_spec::DeviceKey;
+use kiln_cache::record::{KeptReason, Verdict};
+use kiln_cache::{Cache, Winner};
+use kiln_spec::Backend;
+use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, INDEX_FILE, Index, Row, Speedup};
+
 use crate::exit::Failure;
-use crate::project::Project;
+use crate::project::{Project, TunedKernel};
 use crate::report::TableReport;
-/// Bake.
-pub fn bake(_: &Project, _: &DeviceKey, _: &dyn Compiler, _: &DeviceInfo, _: &Cache, _: bool) -> Result<Vec<TableReport>, Failure> { Ok(Vec::new()) }
-/// Notices.
-pub fn notices(_: &[TableReport], _: bool) -> Vec<String> { Vec::new() }
+use crate::task;
+
+/// Writes the rows of a device for every kernel of a project that has a decision.
+///
+/// # Errors
+/// When a table or index cannot be read, written or understood.
+pub fn bake(
+    project: &Project,
+    info: &DeviceInfo,
+    compiler: &dyn Compiler,
+    cache: &Cache,
+    write: bool,
+) -> Result<Vec<TableReport>, Failure> {
+    let mut tables = Vec::new();
+    for kernel in &project.kernels {
+        let rows = rows(kernel, info, compiler, cache)?;
+        if rows.is_empty() {
+            continue;
+        }
+        let folder = destination(project, kernel, info.key.backend, write);
+        let count = rows.len();
+        let path = write_table(kernel, info, rows, &folder)?;
+        tables.push(TableReport { kernel: kernel.spec.name.clone(), path, rows: count });
+    }
+    Ok(tables)
+}
+
+/// The folder that rows of a backend's devices go to.
+pub fn destination(project: &Project, kernel: &TunedKernel, backend: Backend, write: bool) -> PathBuf {
+    let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
+    if local { project.local_tables(kernel) } else { kernel.tuned.clone() }
+}
+
+/// The rows of a kernel on a device: one for each problem that is decided, the baseline's included, so that another
+/// problem's config is never taken where the baseline was found to be best.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn rows(
+    kernel: &TunedKernel,
+    info: &DeviceInfo,
+    compiler: &dyn Compiler,
+    cache: &Cache,
+) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for problem in &kernel.spec.problems {
+        let key = task::key(kernel, problem, info, compiler);
+        if let Some(winner) = cache.winner(key.hash())? {
+            rows.extend(row(kernel, info, &winner));
+        }
+    }
+    Ok(rows)
+}
+
+/// The row of a decision; none where nothing was decided.
+fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> {
+    let spec = &kernel.spec;
+    let (entry, speedup) = match winner.verdict {
+        Verdict::Proven { speedup_ppm, low_ppm, high_ppm } => {
+            (&spec.entry, Some(Speedup { low_ppm, speedup_ppm, high_ppm }))
+        }
+        Verdict::BaselineKept { reason: KeptReason::Inconclusive } => return None,
+        Verdict::BaselineKept { .. } => (&spec.baseline.entry, None),
+    };
+    Some(Row {
+        device: info.key.clone(),
+        problem: winner.problem.clone(),
+        entry: entry.clone(),
+        config: winner.config.clone(),
+        evidence: Evidence::Proven,
+        speedup,
+        baseline: spec.baseline_text(),
+        symbol: winner.symbol.clone(),
+        plan: winner.plan,
+        hashes: Hashes::now(spec, kernel.source.hash(), info.key.backend),
+        image: None,
+    })
+}
+
+/// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
+/// are not written, so that nothing is rebuilt for them.
+fn write_table(kernel: &TunedKernel, info: &DeviceInfo, rows: Vec<Row>, folder: &Path) -> Result<PathBuf, Failure> {
+    let name = &kernel.spec.name;
+    let mut index = read_index(folder)?.map_or_else(|| committed_index(kernel), Ok)?;
+    let wrong = |error: &dyn std::fmt::Display| Failure::Other(format!("kernel `{name}`: {error}"));
+    let file = index.insert(name).map_err(|error| wrong(&error))?;
+    let path = folder.join(&file);
+    // A local table starts from the committed one: it stands in for it.
+    let base = match read_table(&path)? {
+        Some(table) => Some(table),
+        None => read_table(&kernel.tuned.join(&file))?,
+    };
+    let mut table = base.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    table.replace_device(&info.key, rows).map_err(|error| wrong(&error))?;
+    fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
+    write_if_changed(&path, &table.to_text())?;
+    write_if_changed(&folder.join(".gitattributes"), GITATTRIBUTES)?;
+    write_if_changed(&folder.join(INDEX_FILE), &index.to_text())?;
+    Ok(path)
+}
+
+fn committed_index(kernel: &TunedKernel) -> Result<Index, Failure> {
+    Ok(read_index(&kernel.tuned)?.unwrap_or_default())
+}
+
+/// The index of a folder of tables; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
+    read_optional(&folder.join(INDEX_FILE), |bytes| Index::parse(bytes).map_err(|error| error.to_string()))
+}
+
+/// A table; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
+    read_optional(path, |bytes| BakedTable::parse(bytes).map_err(|error| error.to_string()))
+}
+
+fn read_optional<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, String>) -> Result<Option<T>, Failure> {
+    match fs::read(path) {
+        Ok(bytes) => parse(&bytes).map(Some).map_err(|error| Failure::Other(format!("{}: {error}", path.display()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::file("read", path)(error)),
+    }
+}
+
+/// Writes a file whole or not at all, and not if it holds the text already; whether it was written.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, Failure> {
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        use std::os::unix::fs::PermissionsExt as _;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map_err(Failure::file("write", path))?;
+    Ok(true)
+}
+
+/// What the user should know about where the rows went.
+pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
+    let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
+    let folder = tables.first().and_then(|table| table.path.parent());
+    match folder {
+        Some(folder) if local => vec![format!(
+            "rows of this {backend} device are not for the repository; build with KILN_TUNED={} to use them, or bake them \
+             into the package with `tune bake --write`\n",
+            folder.display()
+        )],
+        _ => Vec::new(),
+    }
+}

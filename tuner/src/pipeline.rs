@@ -96,12 +96,12 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     }
     run.reporter.run_finished();
 
-    let tables = bake::bake(run.project, &info.key, compiler, info, run.cache, run.options.write)?;
+    let tables = bake::bake(run.project, info, compiler, run.cache, run.options.write)?;
     run.cache.end_run(number, unix_s())?;
     Ok(RunReport {
         device: info.key.to_string(),
         tasks: reports,
-        notices: bake::notices(&tables, run.options.write),
+        notices: bake::notices(&tables, info.key.backend, run.options.write),
         tables,
         compiles: ground.workshop.compiles.load(Ordering::Relaxed),
         launches,

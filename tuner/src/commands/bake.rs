@@ -1,2 +1,150 @@
-use std::process::ExitCode; use crate::exit::Failure;
-pub(super) fn run(_: &crate::cli::BakeArgs) -> Result<ExitCode, Failure> { Ok(ExitCode::SUCCESS) }
+//! `tune bake`: tables from proven winners; with `--check`, whether the tables are up to date.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use kiln::Device;
+use kiln_spec::baked::{Freshness, Hashes, Row};
+use serde::Serialize;
+
+use super::{checked, print, print_json};
+use crate::bake::{self, read_index, read_table};
+use crate::cli::BakeArgs;
+use crate::exit::Failure;
+use crate::machine;
+use crate::project::{Project, TunedKernel};
+
+pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
+    let project = Project::read(&args.package)?;
+    if args.check {
+        return check(args, &project);
+    }
+    let (_, device) = machine::open_device(args.device.device.as_deref())?;
+    let cache = machine::open_cache()?;
+    let info = device.info();
+    let tables = bake::bake(&project, info, machine::compiler(&*device)?, &cache, args.write)?;
+    if args.output.json {
+        print_json(&tables)?;
+        return Ok(checked(true));
+    }
+    for table in &tables {
+        print(&format!("{}: {} rows of {}\n", table.path.display(), table.rows, info.key));
+    }
+    if tables.is_empty() {
+        print("nothing is proven on this device yet\nhelp: run `tune run`\n");
+    }
+    bake::notices(&tables, info.key.backend, args.write).iter().for_each(|notice| print(notice));
+    Ok(checked(true))
+}
+
+/// What is wrong with a table, or worth knowing.
+#[derive(Serialize)]
+struct Finding {
+    path: PathBuf,
+    kernel: String,
+    problem: String,
+    what: String,
+    fails: bool,
+}
+
+fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
+    let mut findings = Vec::new();
+    let mut rows = 0;
+    for kernel in &project.kernels {
+        rows += check_kernel(kernel, &mut findings)?;
+    }
+    check_strangers(project, &mut findings)?;
+    if let Some(name) = &args.device.device {
+        let (_, device) = machine::open_device(Some(name))?;
+        check_device(project, &*device, &mut findings)?;
+    }
+    let failed = findings.iter().any(|finding| finding.fails);
+    if args.output.json {
+        print_json(&findings)?;
+    } else {
+        for finding in &findings {
+            let kind = if finding.fails { "error" } else { "warning" };
+            print(&format!("{kind}: {}: {} {}: {}\n", finding.path.display(), finding.kernel, finding.problem, finding.what));
+        }
+        let verdict = if failed { "not up to date\nhelp: run `tune bake`, or `tune run` where sources changed" } else { "up to date" };
+        print(&format!("{} kernels, {rows} baked rows: {verdict}\n", project.kernels.len()));
+    }
+    Ok(checked(!failed))
+}
+
+/// Every row of a kernel's committed table must be fresh and mean something; the number of rows.
+fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usize, Failure> {
+    let name = &kernel.spec.name;
+    let mut find = |path: PathBuf, problem: &str, what: String, fails| {
+        findings.push(Finding { path, kernel: name.clone(), problem: problem.to_owned(), what, fails });
+    };
+    let Some(index) = read_index(&kernel.tuned)? else {
+        find(kernel.tuned.clone(), "", "there is no index; run `tune init`".into(), true);
+        return Ok(0);
+    };
+    let Some(file) = index.file(name) else { return Ok(0) };
+    let path = kernel.tuned.join(file);
+    let Some(table) = read_table(&path)? else {
+        find(path, "", "the index lists it, but it is not there".into(), true);
+        return Ok(0);
+    };
+    if table.kernel() != name {
+        find(path.clone(), "", format!("it is of the kernel `{}`", table.kernel()), true);
+    }
+    for row in table.rows() {
+        if let Some(what) = fault(kernel, row) {
+            find(path.clone(), &row.problem, format!("{what} ({})", row.device), true);
+        }
+    }
+    Ok(table.rows().count())
+}
+
+fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    match row.freshness(&now) {
+        Freshness::Stale { which, baked, now } => Some(format!("stale: {which} was {baked} when baked and is {now} now")),
+        Freshness::Fresh => row.resolve(&kernel.spec).err().map(|error| error.to_string()),
+    }
+}
+
+/// Tables of kernels that are not there any more are worth a warning.
+fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    let mut folders: Vec<_> = project.kernels.iter().map(|kernel| kernel.tuned.clone()).collect();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let Some(index) = read_index(&folder)? else { continue };
+        for (name, file) in index.iter() {
+            let here = |kernel: &TunedKernel| kernel.tuned == folder && kernel.spec.name == name;
+            if !project.kernels.iter().any(here) {
+                let what = "no kernel of that name is declared".to_owned();
+                let (path, kernel) = (folder.join(file), name.to_owned());
+                findings.push(Finding { path, kernel, problem: String::new(), what, fails: false });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rows of the device at hand must be those that the cache proves.
+fn check_device(project: &Project, device: &dyn Device, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    let cache = machine::open_cache()?;
+    let info = device.info();
+    for kernel in &project.kernels {
+        let path = kernel.tuned.join(format!("{}.toml", kernel.spec.name));
+        let table = read_table(&path)?;
+        let baked: Vec<Row> = table.iter().flat_map(|table| table.device_rows(&info.key).cloned()).collect();
+        for row in bake::rows(kernel, info, machine::compiler(device)?, &cache)? {
+            if !baked.contains(&row) {
+                findings.push(Finding {
+                    path: path.clone(),
+                    kernel: kernel.spec.name.clone(),
+                    problem: row.problem.clone(),
+                    what: format!("`{}` is proven, but not baked", row.config),
+                    fails: true,
+                });
+            }
+        }
+    }
+    Ok(())
+}
