@@ -1,5 +1,6 @@
 //! The [`Compiler`] trait: from one generated source text to an [`Artifact`] that a device loads.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,19 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// # Errors
     /// See [`CompileError`]; options and the full log are kept.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
+
+    /// The environment variables that a process must be started with to load sanitized builds, whose first
+    /// finding ends the process with exit code 86.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when the compiler has no sanitizers here.
+    fn sanitizer_environment(&self) -> Result<Vec<(String, OsString)>, CompileError> {
+        Err(CompileError::NotFound {
+            what: format!("a sanitizer of {}", self.identity()),
+            looked: format!("target {}", self.target_arch()),
+            help: "check on the cpu device".into(),
+        })
+    }
 }
 
 /// Name and version of a compiler.

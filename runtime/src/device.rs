@@ -89,6 +89,24 @@ pub trait Device: Send + Sync + fmt::Debug {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError>;
 
+    /// As [`Self::launch`], with the threads of every block run from the last to the first, where the device
+    /// can choose: two orders that give two results show a race. Needs a build for checking.
+    ///
+    /// # Errors
+    /// As [`Self::launch`]; [`DeviceError::Unsupported`] where the device has no such choice.
+    fn launch_reversed(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let _ = (stream, function, plan, args);
+        Err(DeviceError::Unsupported {
+            what: format!("choosing the order of threads on {}", self.info().key),
+        })
+    }
+
     /// Launches `launches` times back to back and gives the time of all together on the device's own clock,
     /// in nanoseconds: events on a GPU, the largest thread CPU time on the cpu.
     ///

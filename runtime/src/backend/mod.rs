@@ -1,3 +1,4 @@
 //! The devices that Kiln launches on, one folder each.
 
+pub mod cpu;
 pub mod fake;

@@ -61,10 +61,18 @@ struct dim3 {
 
 // In LOOP mode their addresses must never be taken, or g++ falls back to gathers. A constructor takes it, so
 // they are no dim3 (which converts both ways); so does assigning a whole struct: assign the fields.
-static uint3 threadIdx;
-static uint3 blockIdx;
-static uint3 blockDim;
-static uint3 gridDim;
+// For g++ `used`: else it drops a field that no kernel of the object reads, and a release kernel would be
+// other code with a receipt kernel beside it, which reads them all. clang keeps them apart by itself, and
+// would vectorise less.
+#if defined(__clang__)
+#define KILN_CPU_BUILTIN static
+#else
+#define KILN_CPU_BUILTIN static __attribute__((used))
+#endif
+KILN_CPU_BUILTIN uint3 threadIdx;
+KILN_CPU_BUILTIN uint3 blockIdx;
+KILN_CPU_BUILTIN uint3 blockDim;
+KILN_CPU_BUILTIN uint3 gridDim;
 static constexpr int warpSize = 32;
 
 // One launch, as the executor describes it.

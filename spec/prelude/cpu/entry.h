@@ -84,7 +84,8 @@ template <auto kernel, class Signature> struct kiln_cpu_entry;
 
 template <auto kernel, class... Parameters>
 struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
-    typedef kiln_cpu_count_to<sizeof...(Parameters)> indices;
+    static constexpr uint32_t parameters = sizeof...(Parameters);
+    typedef kiln_cpu_count_to<parameters> indices;
 
     template <class T> KILN_CPU_MEMBER static T& argument(uint32_t index) {
         return *(T*)kiln_cpu_job->args[index];
@@ -191,8 +192,10 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
     }
 };
 
-// Exports a kernel to the executor as kiln_cpu_run_<name>.
+// Exports a kernel to the executor as kiln_cpu_run_<name>, and how many arguments it takes.
 #define KILN_CPU_ENTRY(name, ...)                                                                      \
+    KILN_CPU_EXPORT const uint32_t kiln_cpu_parameters_##name =                                        \
+        kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::parameters;                              \
     KILN_CPU_EXPORT int kiln_cpu_run_##name(const kiln_cpu_launch* launch, uint64_t first,             \
                                             uint64_t count) {                                          \
         return kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::run(launch, first, count);        \

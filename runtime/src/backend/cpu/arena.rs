@@ -1,0 +1,171 @@
+//! The stacks of a block's threads, for kernels with barriers: one arena for each thread of the system.
+
+use crate::device::DeviceError;
+
+use super::ffi::{Mapping, Stacks, page_bytes};
+
+/// Stacks whose low address bits are all equal cost up to twice the time: they fight for cache sets.
+const COLOUR_BYTES: usize = 192;
+/// At the low end of every stack; gone when a thread needed more.
+const CANARY: u64 = 0x6b69_6c6e_5f73_746b;
+/// Canaries read after a launch: threads run the same code, so that an overflow shows in most stacks.
+const SAMPLES: usize = 64;
+
+/// How stacks lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Dense, in huge pages, with guards at both ends and canaries between.
+    Dense,
+    /// Each behind a guard page of its own.
+    Guarded,
+}
+
+/// Memory for stacks, grown to the largest block so far.
+#[derive(Debug)]
+pub(super) struct Arena {
+    stack_bytes: usize,
+    mapped: Option<Mapped>,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    mapping: Mapping,
+    layout: Layout,
+    threads: usize,
+    stacks: Stacks,
+}
+
+impl Arena {
+    /// An arena of stacks of `stack_bytes` bytes; nothing is mapped yet.
+    pub fn new(stack_bytes: usize) -> Arena {
+        Arena {
+            stack_bytes,
+            mapped: None,
+        }
+    }
+
+    /// Stacks for a block of `threads` threads.
+    pub fn stacks(&mut self, threads: usize, layout: Layout) -> Result<Stacks, DeviceError> {
+        let fits = |mapped: &Mapped| mapped.layout == layout && mapped.threads >= threads;
+        if let Some(mapped) = self.mapped.as_ref().filter(|mapped| fits(mapped)) {
+            return Ok(mapped.stacks);
+        }
+        self.mapped = None;
+        // Blocks come in a few sizes: growing by powers of two maps seldom.
+        let mapped = self.map(threads.next_power_of_two(), layout)?;
+        let stacks = mapped.stacks;
+        self.mapped = Some(mapped);
+        Ok(stacks)
+    }
+
+    fn map(&self, threads: usize, layout: Layout) -> Result<Mapped, DeviceError> {
+        let page = page_bytes();
+        let (bytes, stride) = match layout {
+            Layout::Dense => {
+                let bytes = self.stack_bytes.next_multiple_of(64);
+                (bytes, bytes + COLOUR_BYTES)
+            }
+            Layout::Guarded => {
+                // Sanitizers need many times the stack of plain code.
+                let bytes = (8 * self.stack_bytes).next_multiple_of(page);
+                (bytes, bytes + page)
+            }
+        };
+        let used = (threads * stride).next_multiple_of(page);
+        let mapping = Mapping::new(used + 2 * page).map_err(|error| DeviceError::Oom {
+            wanted_bytes: used as u64,
+            text: format!("stacks of {threads} threads: {error}"),
+        })?;
+        let failed = |error| DeviceError::internal("mprotect", error);
+        mapping.guard(0..page).map_err(failed)?;
+        mapping
+            .guard(page + used..mapping.bytes())
+            .map_err(failed)?;
+        match layout {
+            Layout::Dense => {
+                mapping.ask_for_huge_pages();
+                for thread in 0..threads {
+                    mapping.write(page + thread * stride, &CANARY.to_ne_bytes());
+                }
+            }
+            Layout::Guarded => {
+                for thread in 0..threads {
+                    let end = page + (thread + 1) * stride;
+                    mapping.guard(end - page..end).map_err(failed)?;
+                }
+            }
+        }
+        let base = mapping.address() + page;
+        Ok(Mapped {
+            mapping,
+            layout,
+            threads,
+            stacks: Stacks {
+                base,
+                stride,
+                bytes,
+            },
+        })
+    }
+
+    /// Whether a launch of that many threads has overrun a stack; the arena is given up then.
+    pub fn overran(&mut self, threads: usize) -> bool {
+        let Some(mapped) = self.mapped.as_ref().filter(|m| m.layout == Layout::Dense) else {
+            return false;
+        };
+        let intact = |thread: usize| {
+            let mut canary = [0; 8];
+            let offset =
+                mapped.stacks.base - mapped.mapping.address() + thread * mapped.stacks.stride;
+            mapped.mapping.read(offset, &mut canary);
+            u64::from_ne_bytes(canary) == CANARY
+        };
+        let overran = !(0..threads)
+            .step_by(threads.div_ceil(SAMPLES).max(1))
+            .all(intact);
+        if overran {
+            self.mapped = None;
+        }
+        overran
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_do_not_overlap_and_their_tops_are_aligned() {
+        for layout in [Layout::Dense, Layout::Guarded] {
+            let stacks = Arena::new(16384).stacks(33, layout).unwrap();
+            assert!(stacks.stride > stacks.bytes);
+            for thread in 0..33 {
+                assert_eq!(
+                    (stacks.base + thread * stacks.stride + stacks.bytes) % 16,
+                    0
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_arena_grows_and_is_kept_while_it_is_large_enough() {
+        let mut arena = Arena::new(4096);
+        let large = arena.stacks(64, Layout::Dense).unwrap();
+        assert_eq!(arena.stacks(10, Layout::Dense).unwrap().base, large.base);
+        assert_eq!(arena.stacks(10, Layout::Guarded).unwrap().bytes, 8 * 4096);
+    }
+
+    #[test]
+    fn a_canary_that_is_gone_is_noticed_once() {
+        let mut arena = Arena::new(4096);
+        let stacks = arena.stacks(4, Layout::Dense).unwrap();
+        assert!(!arena.overran(4));
+        let mapped = arena.mapped.as_ref().unwrap();
+        let offset = stacks.base - mapped.mapping.address();
+        mapped.mapping.write(offset + 2 * stacks.stride, &[0; 8]);
+        assert!(arena.overran(4));
+        arena.stacks(4, Layout::Dense).unwrap();
+        assert!(!arena.overran(4));
+    }
+}

@@ -1,0 +1,345 @@
+//! The compiler of the cpu device: the host's C++ compiler, run within limits.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use kiln_spec::Backend;
+
+use crate::compiler::{
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
+};
+
+use super::include::IncludeFolder;
+use super::limits::{CpuOptions, CpuTarget};
+use super::process::{Ended, run_limited};
+use super::toolchain::{Family, Toolchain};
+
+/// Variables that would change what a compiler includes or adds: a compile must not depend on them.
+const CLEARED: [&str; 8] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "CCC_OVERRIDE_OPTIONS",
+    "SOURCE_DATE_EPOCH",
+];
+
+/// clang++ or g++, compiling for this processor or for a named instruction set.
+pub struct CpuCompiler {
+    toolchain: Toolchain,
+    target: CpuTarget,
+    target_name: String,
+    stack_bytes: usize,
+    include: IncludeFolder,
+    sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
+}
+
+/// The compiler that sanitized builds are made with, and its runtime.
+#[derive(Clone, Debug)]
+struct Sanitizing {
+    toolchain: Toolchain,
+    runtime: PathBuf,
+}
+
+impl CpuCompiler {
+    /// The compiler named by `KILN_CXX`, else the newest clang++, else the newest g++.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when there is none.
+    pub fn find(options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
+        CpuCompiler::of(Toolchain::find()?, options)
+    }
+
+    /// The compiler at a path or of a name.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when it is neither clang++ nor g++.
+    pub fn at(program: &Path, options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
+        CpuCompiler::of(Toolchain::at(program)?, options)
+    }
+
+    /// Paths of all compilers that are installed and new enough, best first.
+    pub fn installed() -> Vec<PathBuf> {
+        Toolchain::installed()
+            .into_iter()
+            .map(|toolchain| toolchain.program)
+            .collect()
+    }
+
+    fn of(toolchain: Toolchain, options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
+        Ok(CpuCompiler {
+            toolchain,
+            target: options.target.clone(),
+            target_name: options.target.name(),
+            stack_bytes: options.stack_bytes,
+            include: IncludeFolder::open()?,
+            sanitizing: OnceLock::new(),
+        })
+    }
+
+    /// The compiler's path.
+    pub fn program(&self) -> &Path {
+        &self.toolchain.program
+    }
+
+    /// This compiler if its sanitizer runtime is installed, else another one that has it.
+    fn sanitizing(&self) -> Result<&Sanitizing, CompileError> {
+        let find = || {
+            let others = std::iter::once(self.toolchain.clone()).chain(Toolchain::installed());
+            let mut able = others.filter_map(|toolchain| {
+                let runtime = toolchain.sanitizer_runtime()?;
+                Some(Sanitizing { toolchain, runtime })
+            });
+            able.next().ok_or_else(|| CompileError::NotFound {
+                what: "a compiler with its address sanitizer".into(),
+                looked: "libasan.so of g++, libclang_rt.asan of clang++".into(),
+                help: "install g++ or libclang-rt-dev".into(),
+            })
+        };
+        self.sanitizing
+            .get_or_init(find)
+            .as_ref()
+            .map_err(CompileError::clone)
+    }
+
+    /// The whole command line for a build, and the folder that it works in.
+    fn command(&self, toolchain: &Toolchain, request: &CompileRequest, folder: &Path) -> Command {
+        let mut command = Command::new(&toolchain.program);
+        command
+            .args(self.flags_of(toolchain.family, request.build))
+            .args(self.frame_flags(toolchain.family, request))
+            .arg("-isystem")
+            .arg(self.include.path())
+            .arg(format!("-ffile-prefix-map={}=.", folder.display()))
+            .args(["-o", "kernel.so", "kernel.cpp"])
+            .args(&request.options)
+            .args(libraries(request.build))
+            .current_dir(folder)
+            .env("TMPDIR", folder)
+            .env("LC_ALL", "C");
+        for name in CLEARED {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not
+    /// where threads run on the stack of the executor, nor where each stack has a guard.
+    fn frame_flags(&self, family: Family, request: &CompileRequest) -> Vec<String> {
+        let fibers = request.source.contains("#define KILN_CPU_FIBERS 1");
+        if !fibers || request.build != BuildKind::Release {
+            return Vec::new();
+        }
+        // A quarter of the stack is left to what the kernel calls.
+        let limit = format!("frame-larger-than={}", self.stack_bytes * 3 / 4);
+        match family {
+            Family::Clang => vec![format!("-W{limit}"), "-Werror=frame-larger-than".into()],
+            Family::Gcc => vec![format!("-Werror={limit}")],
+        }
+    }
+
+    fn flags_of(&self, family: Family, build: BuildKind) -> Vec<String> {
+        let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
+        flags.push(format!("-march={}", self.target.march()));
+        let (kind, family_flags) = match family {
+            Family::Clang => (clang_kind_flags(build), CLANG),
+            Family::Gcc => (gcc_kind_flags(build), GCC),
+        };
+        flags.extend(kind.iter().chain(family_flags).map(ToString::to_string));
+        flags
+    }
+}
+
+/// Hidden symbols, or g++ inlines no kernel; no errno and no traps, or no loop with maths or masks
+/// vectorises; no strict aliasing, since kernels read float as float4; contraction, as on a GPU.
+const COMMON: &[&str] = &[
+    "-std=c++20",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-strict-aliasing",
+    "-ffp-contract=fast",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-Wl,-Bsymbolic",
+    "-Wl,--build-id=none",
+    "-Wno-unknown-pragmas",
+];
+/// Not every loop over threads can be vectorised: no reason for a warning.
+const CLANG: &[&str] = &["-Wno-pass-failed"];
+const GCC: &[&str] = &[];
+
+const RELEASE: &[&str] = &["-O3", "-nostdlib"];
+const CHECK: &[&str] = &["-O2", "-g1", "-DKILN_CPU_CHECK=1", "-nostdlib"];
+/// vptr needs the type information that is switched off.
+const SANITIZE_GCC: &[&str] = &[
+    "-O1",
+    "-g1",
+    "-DKILN_CPU_CHECK=1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize=vptr",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "--param=asan-use-after-return=0",
+];
+const SANITIZE_CLANG: &[&str] = &[
+    "-O1",
+    "-g1",
+    "-DKILN_CPU_CHECK=1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize=vptr,function",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "-fsanitize-address-use-after-return=never",
+    "-shared-libasan",
+];
+
+fn gcc_kind_flags(build: BuildKind) -> &'static [&'static str] {
+    match build {
+        BuildKind::Release => RELEASE,
+        BuildKind::Check => CHECK,
+        BuildKind::Sanitize => SANITIZE_GCC,
+    }
+}
+
+fn clang_kind_flags(build: BuildKind) -> &'static [&'static str] {
+    match build {
+        BuildKind::Sanitize => SANITIZE_CLANG,
+        other => gcc_kind_flags(other),
+    }
+}
+
+/// Without the standard libraries linking takes a fraction; the sanitizers bring theirs.
+fn libraries(build: BuildKind) -> &'static [&'static str] {
+    match build {
+        BuildKind::Sanitize => &["-lm"],
+        _ => &["-lm", "-lc", "-lgcc"],
+    }
+}
+
+impl Compiler for CpuCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        &self.toolchain.identity
+    }
+
+    fn flags(&self, build: BuildKind) -> Vec<String> {
+        self.flags_of(self.toolchain.family, build)
+    }
+
+    fn target_arch(&self) -> &str {
+        &self.target_name
+    }
+
+    /// Sanitized builds are made by another compiler when this one's runtime is not installed; the log says so.
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let toolchain = match request.build {
+            BuildKind::Sanitize => &self.sanitizing()?.toolchain,
+            _ => &self.toolchain,
+        };
+        let failed = |what| move |error| CompileError::io(what, error);
+        let folder = tempfile::Builder::new()
+            .prefix("kiln-compile-")
+            .tempdir()
+            .map_err(failed("making a folder"))?;
+        fs::write(folder.path().join("kernel.cpp"), &request.source)
+            .map_err(failed("writing the source"))?;
+        let command = self.command(toolchain, request, folder.path());
+        let (ended, mut log) =
+            run_limited(&command, &request.limits).map_err(failed("running the compiler"))?;
+        if !ended.succeeded() {
+            return Err(rejected(request, &command, &ended, log));
+        }
+        if toolchain.identity != self.toolchain.identity {
+            log = format!("sanitized by {}\n{log}", toolchain.identity);
+        }
+        let image =
+            fs::read(folder.path().join("kernel.so")).map_err(failed("reading the object"))?;
+        Ok(Artifact::new(
+            Backend::Cpu,
+            &self.target_name,
+            request.build,
+            image,
+            log,
+        ))
+    }
+
+    fn sanitizer_environment(&self) -> Result<Vec<(String, OsString)>, CompileError> {
+        let runtime = self.sanitizing()?.runtime.clone();
+        Ok(vec![
+            ("LD_PRELOAD".into(), runtime.into()),
+            (
+                "ASAN_OPTIONS".into(),
+                "detect_leaks=0:abort_on_error=0:exitcode=86".into(),
+            ),
+            (
+                "UBSAN_OPTIONS".into(),
+                "print_stacktrace=1:exitcode=86".into(),
+            ),
+        ])
+    }
+}
+
+/// The error of a compile that did not end well.
+fn rejected(
+    request: &CompileRequest,
+    command: &Command,
+    ended: &Ended,
+    log: String,
+) -> CompileError {
+    let name = request.name.clone();
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let options = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let Ended::Exited(status) = ended else {
+        let deadline = request.limits.deadline;
+        return CompileError::TimedOut {
+            name,
+            options,
+            deadline,
+            log,
+        };
+    };
+    // Compilers have no exit code of their own for this.
+    let starved = [
+        "out of memory",
+        "memory exhausted",
+        "bad_alloc",
+        "Cannot allocate memory",
+    ];
+    if starved.iter().any(|text| log.contains(text)) {
+        let memory_bytes = request.limits.memory_bytes;
+        return CompileError::OutOfMemory {
+            name,
+            options,
+            memory_bytes,
+            log,
+        };
+    }
+    let log = if ended.by_signal() {
+        format!("{log}error: the compiler ended by {status}\n")
+    } else {
+        log
+    };
+    CompileError::Failed { name, options, log }
+}
+
+impl fmt::Debug for CpuCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CpuCompiler")
+            .field("program", &self.toolchain.program)
+            .field("identity", &self.toolchain.identity)
+            .field("target", &self.target_name)
+            .finish_non_exhaustive()
+    }
+}

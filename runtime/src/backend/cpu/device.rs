@@ -1,0 +1,323 @@
+//! The cpu device.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use kiln_spec::{LaunchPlan, PlanError};
+
+use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::device::{
+    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+};
+
+use super::compiler::CpuCompiler;
+use super::executor::Executor;
+use super::ffi::thread_cpu_ns;
+use super::limits::{CpuOptions, INDEX_BOUND, device_key, device_limits, fingerprint};
+use super::memory::{CpuMemory, Order, in_order};
+use super::module::{CpuModule, Entry};
+
+/// The host processor as a device.
+///
+/// Launches run at once and in order: a launch has ended when it returns, and copies wait for launches.
+pub struct CpuDevice {
+    info: DeviceInfo,
+    index: u32,
+    options: CpuOptions,
+    compiler: OnceLock<Result<CpuCompiler, CompileError>>,
+    order: Order,
+    executor: Executor,
+}
+
+impl CpuDevice {
+    /// Opens the device with the options of the environment.
+    ///
+    /// # Errors
+    /// When an option is no good, or the system gives no threads.
+    pub fn open() -> Result<Arc<CpuDevice>, DeviceError> {
+        CpuDevice::with_options(CpuOptions::from_env()?)
+    }
+
+    /// Opens the device.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn with_options(options: CpuOptions) -> Result<Arc<CpuDevice>, DeviceError> {
+        let executor = Executor::new(&options)
+            .map_err(|error| DeviceError::internal("starting threads", error))?;
+        let info = DeviceInfo {
+            key: device_key(),
+            limits: device_limits(&options),
+            fingerprint: fingerprint(&options),
+            ordinal: 0,
+            timer_tick_ns: timer_tick_ns(),
+        };
+        Ok(Arc::new(CpuDevice {
+            info,
+            index: crate::devices::next_index(),
+            options,
+            compiler: OnceLock::new(),
+            order: Order::default(),
+            executor,
+        }))
+    }
+
+    /// The same device with another compiler than the one found.
+    ///
+    /// # Errors
+    /// As [`Self::with_options`].
+    pub fn with_compiler(
+        options: CpuOptions,
+        compiler: CpuCompiler,
+    ) -> Result<Arc<CpuDevice>, DeviceError> {
+        let device = CpuDevice::with_options(options)?;
+        // The device is new, so the cell is empty.
+        let _ = device.compiler.set(Ok(compiler));
+        Ok(device)
+    }
+
+    /// The entry behind a function, if the plan is within every limit.
+    fn checked<'a>(
+        &self,
+        function: &'a Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<&'a Arc<Entry>, DeviceError> {
+        let entry = function
+            .entry::<Arc<Entry>>(self.index)
+            .ok_or_else(|| refused(function.symbol(), "it was loaded on another device".into()))?;
+        let over = |error| DeviceError::Plan {
+            symbol: function.symbol().into(),
+            error,
+        };
+        plan.check(&self.info.limits).map_err(over)?;
+        check_shared(
+            plan,
+            entry.static_shared_bytes,
+            self.info.limits.shared_bytes_per_block,
+        )
+        .and_then(|()| check_indices(plan))
+        .map_err(over)?;
+        let given = args.pointers().len();
+        if entry
+            .parameters
+            .is_some_and(|wanted| wanted as usize != given)
+        {
+            let wanted = entry.parameters.unwrap_or(0);
+            let text = format!("{given} arguments given, but the kernel takes {wanted}");
+            return Err(refused(function.symbol(), text));
+        }
+        Ok(entry)
+    }
+
+    fn launch_in_order(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        reverse: bool,
+    ) -> Result<(), DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        if reverse && !entry.module.checks {
+            let text = "only check builds run threads in reverse".into();
+            return Err(refused(function.symbol(), text));
+        }
+        let _turn = in_order(&self.order);
+        self.executor.launch(entry, plan, args, reverse)
+    }
+}
+
+fn refused(symbol: &str, text: String) -> DeviceError {
+    DeviceError::LaunchRefused {
+        symbol: symbol.into(),
+        text,
+    }
+}
+
+/// Static and dynamic shared memory together must fit; the static part also where there is no dynamic one.
+fn check_shared(plan: &LaunchPlan, static_bytes: u32, limit: u32) -> Result<(), PlanError> {
+    let value = u64::from(static_bytes) + u64::from(plan.shared_bytes);
+    if value <= u64::from(limit) {
+        return Ok(());
+    }
+    Err(PlanError::Limit {
+        what: "static and dynamic shared memory",
+        value,
+        limit: limit.into(),
+    })
+}
+
+/// Global thread indices must stay below the bound that the prelude promises to the compiler.
+fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
+    for (axis, what) in ["grid x * block x", "grid y * block y"]
+        .into_iter()
+        .enumerate()
+    {
+        let value = (u64::from(plan.grid[axis]) - 1) * u64::from(plan.block[axis]);
+        if value > INDEX_BOUND {
+            return Err(PlanError::Limit {
+                what,
+                value,
+                limit: INDEX_BOUND,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The smallest difference between two readings of the thread's clock, in nanoseconds.
+fn timer_tick_ns() -> u64 {
+    let reading = |_| {
+        let start = thread_cpu_ns();
+        thread_cpu_ns() - start
+    };
+    (0..64).map(reading).filter(|&ns| ns > 0).min().unwrap_or(1)
+}
+
+impl Device for CpuDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        let find = || CpuCompiler::find(&self.options);
+        match self.compiler.get_or_init(find) {
+            Ok(compiler) => Ok(compiler),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        let memory = CpuMemory::new(bytes, align, false, self.index, self.order.clone())?;
+        Ok(Box::new(memory))
+    }
+
+    fn alloc_guarded(
+        &self,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Box<dyn Allocation>, DeviceError> {
+        let memory = CpuMemory::new(bytes, align, true, self.index, self.order.clone())?;
+        Ok(Box::new(memory))
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        let module = CpuModule::load(artifact, self.index, self.executor.threads())?;
+        Ok(Arc::new(module))
+    }
+
+    fn launch(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        self.launch_in_order(function, plan, args, false)
+    }
+
+    fn launch_reversed(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        self.launch_in_order(function, plan, args, true)
+    }
+
+    fn time(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        let _turn = in_order(&self.order);
+        self.executor.time(entry, plan, args, launches)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        let _turn = in_order(&self.order);
+        Ok(())
+    }
+
+    /// Every stream of this device is the same one: all work runs in order.
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        Ok(StreamHandle::DEFAULT)
+    }
+
+    fn close_stream(&self, _: StreamHandle) {}
+
+    fn synchronize_stream(&self, _: StreamHandle) -> Result<(), DeviceError> {
+        self.synchronize()
+    }
+}
+
+impl fmt::Debug for CpuDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CpuDevice")
+            .field("key", &self.info.key.to_string())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> LaunchPlan {
+        LaunchPlan {
+            grid,
+            block,
+            shared_bytes,
+        }
+    }
+
+    #[test]
+    fn indices_beyond_the_promised_bound_are_refused_on_both_axes() {
+        let good = [1 + (INDEX_BOUND / 256) as u32, 1, 1];
+        assert_eq!(check_indices(&plan(good, [256, 1, 1], 0)), Ok(()));
+        let bad = [good[0] + 1, 1, 1];
+        let error = check_indices(&plan(bad, [256, 1, 1], 0)).unwrap_err();
+        assert!(matches!(
+            error,
+            PlanError::Limit {
+                what: "grid x * block x",
+                ..
+            }
+        ));
+        assert!(check_indices(&plan([1, u32::MAX, 1], [1, 1, 1], 0)).is_err());
+    }
+
+    #[test]
+    fn static_shared_memory_counts_against_the_limit() {
+        let plan = plan([1; 3], [1; 3], 100);
+        assert_eq!(check_shared(&plan, 900, 1000), Ok(()));
+        assert!(check_shared(&plan, 901, 1000).is_err());
+        assert!(check_shared(&plan, u32::MAX, 1000).is_err());
+    }
+
+    #[test]
+    fn a_device_says_what_it_is() {
+        let options = CpuOptions {
+            threads: 2,
+            ..CpuOptions::default()
+        };
+        let device = CpuDevice::with_options(options).unwrap();
+        let info = device.info();
+        assert!(info.timer_tick_ns > 0);
+        assert_eq!(info.limits.multiprocessors, 2);
+        assert_eq!(info.key.to_string().parse(), Ok(info.key.clone()));
+        assert!(!info.fingerprint["features"].is_empty());
+        let other = CpuDevice::with_options(CpuOptions::default()).unwrap();
+        assert_ne!(device.index(), other.index());
+    }
+}

@@ -1,0 +1,329 @@
+//! Everything unsafe of the cpu device: mapped memory, loaded objects, and the call into a kernel.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fmt;
+use std::fs::File;
+use std::io::Write as _;
+use std::ops::Range;
+use std::os::fd::AsRawFd as _;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kiln_spec::LaunchPlan;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use rustix::fs::MemfdFlags;
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
+
+use crate::device::KernelArgs;
+
+/// Size of a page, in bytes.
+pub(super) fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// Zeroed memory of whole pages, unmapped when dropped.
+///
+/// It is plain memory that kernels write to through its address; every access through this type is a copy,
+/// and its callers keep copies and kernels apart in time.
+pub(super) struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the memory belongs to no thread; who accesses it when is the business of its users.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; copies and kernels are kept apart by the device's lock.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `bytes` bytes, rounded up to pages.
+    pub fn new(bytes: usize) -> rustix::io::Result<Mapping> {
+        let bytes = bytes
+            .max(1)
+            .checked_next_multiple_of(page_bytes())
+            .ok_or(rustix::io::Errno::NOMEM)?;
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory that exists.
+        let start =
+            unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags)? };
+        let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
+        Ok(Mapping { start, bytes })
+    }
+
+    /// Its first address.
+    pub fn address(&self) -> usize {
+        self.start.as_ptr() as usize
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn pointer(&self, range: &Range<usize>) -> *mut u8 {
+        assert!(
+            range.start <= range.end && range.end <= self.bytes,
+            "the range should be inside the mapping"
+        );
+        // SAFETY: the offset is inside the mapping, as just asserted.
+        unsafe { self.start.as_ptr().add(range.start) }
+    }
+
+    /// Makes the pages of a range inaccessible.
+    pub fn guard(&self, range: Range<usize>) -> rustix::io::Result<()> {
+        let start = self.pointer(&range).cast();
+        // SAFETY: the pages are this mapping's own; from now on an access faults, which is the purpose.
+        unsafe { rustix::mm::mprotect(start, range.len(), MprotectFlags::empty()) }
+    }
+
+    /// Asks for huge pages; the kernel may not give them.
+    pub fn ask_for_huge_pages(&self) {
+        // SAFETY: the advice changes how the pages are backed, never what they hold. It may be refused.
+        let _ = unsafe {
+            rustix::mm::madvise(
+                self.start.as_ptr().cast(),
+                self.bytes,
+                Advice::LinuxHugepage,
+            )
+        };
+    }
+
+    /// Copies from `offset` on. The range must be inside and not guarded.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        let from = self.pointer(&(offset..offset + out.len()));
+        // SAFETY: the source is inside the mapping; `out` is the caller's alone.
+        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+    }
+
+    /// Copies to `offset` on. The range must be inside and not guarded.
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        let to = self.pointer(&(offset..offset + data.len()));
+        // SAFETY: the target is inside the mapping and, being reached by copies only, not borrowed.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+    }
+
+    /// Sets a range to one byte. The range must be inside and not guarded.
+    pub fn fill(&self, range: Range<usize>, value: u8) {
+        let to = self.pointer(&range);
+        // SAFETY: as for `write`.
+        unsafe { std::ptr::write_bytes(to, value, range.len()) };
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this object's own, and nobody can reach it any more.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mapping({} bytes)", self.bytes)
+    }
+}
+
+/// `struct kiln_cpu_launch` of the prelude.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawLaunch {
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    flags: u32,
+    args: *const *const c_void,
+    stacks: *mut u8,
+    stack_stride: u64,
+    stack_bytes: u64,
+}
+
+/// `KILN_CPU_REVERSE` of the prelude.
+const REVERSE: u32 = 1;
+
+/// The stacks of a block's threads: number i begins at `base + i * stride` and has `bytes` bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stacks {
+    /// Address of the first; 0 for none.
+    pub base: usize,
+    /// From one to the next, in bytes.
+    pub stride: usize,
+    /// Size of each, in bytes.
+    pub bytes: usize,
+}
+
+/// One launch, ready to be run block by block on any thread.
+#[derive(Clone, Copy)]
+pub(super) struct Call(RawLaunch);
+
+// SAFETY: the arguments it points to are only read, and stay alive until the launch is done: that is what
+// `KernelArgs::new` vouches for, and the executor returns no earlier.
+unsafe impl Send for Call {}
+// SAFETY: as above.
+unsafe impl Sync for Call {}
+
+impl Call {
+    /// A launch with that plan. `reverse` runs the threads from last to first.
+    pub fn new(plan: &LaunchPlan, args: KernelArgs<'_>, reverse: bool) -> Call {
+        Call(RawLaunch {
+            grid: plan.grid,
+            block: plan.block,
+            dynamic_shared_bytes: plan.shared_bytes,
+            flags: if reverse { REVERSE } else { 0 },
+            args: args.pointers().as_ptr(),
+            stacks: std::ptr::null_mut(),
+            stack_stride: 0,
+            stack_bytes: 0,
+        })
+    }
+}
+
+type RunBlocks = unsafe extern "C" fn(*const RawLaunch, u64, u64) -> c_int;
+type ErrorText = unsafe extern "C" fn() -> *const c_char;
+
+/// A kernel's entry in one copy of an object, valid while that copy is loaded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EntryPoint {
+    run: RunBlocks,
+    error: ErrorText,
+}
+
+impl EntryPoint {
+    /// Runs a range of blocks on this thread. At most one thread may be inside one copy at a time, and the
+    /// copy must still be loaded: the executor gives every thread a copy of its own and keeps the module.
+    ///
+    /// The error is what the kernel reported.
+    pub fn run(&self, call: &Call, stacks: Stacks, blocks: Range<u64>) -> Result<(), String> {
+        let launch = RawLaunch {
+            stacks: stacks.base as *mut u8,
+            stack_stride: stacks.stride as u64,
+            stack_bytes: stacks.bytes as u64,
+            ..call.0
+        };
+        // SAFETY: the entry is of a loaded object with this ABI; the arguments are vouched for by
+        // `KernelArgs::new`; the stacks are enough for the plan's threads, which the executor sees to.
+        let status =
+            unsafe { (self.run)(&raw const launch, blocks.start, blocks.end - blocks.start) };
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: the prelude keeps a terminated text in static memory of the same copy.
+        let text = unsafe { CStr::from_ptr((self.error)()) };
+        Err(text.to_string_lossy().into_owned())
+    }
+}
+
+/// One loaded copy of a shared object.
+pub(super) struct ObjectCopy {
+    library: Library,
+    /// Sanitizers read line numbers from the file for as long as it is loaded.
+    _file: Option<File>,
+}
+
+/// Where the `__shared__` arrays of an object lie: addresses relative to `kiln_cpu_abi`, and sizes.
+pub(super) type SharedRanges = [(i64, u64)];
+
+#[repr(C)]
+struct RawRange {
+    start: *mut u8,
+    bytes: u64,
+}
+
+/// Entries of `kiln_cpu_shared_ranges` in the prelude.
+pub(super) const MOST_SHARED_RANGES: usize = 256;
+
+impl ObjectCopy {
+    /// Loads a copy that shares nothing with others of the same image.
+    ///
+    /// # Errors
+    /// What the dynamic loader says.
+    pub fn load(image: &[u8], keep_file: bool) -> Result<ObjectCopy, String> {
+        let fail = |error: &dyn fmt::Display| error.to_string();
+        let descriptor =
+            rustix::fs::memfd_create("kiln", MemfdFlags::CLOEXEC).map_err(|e| fail(&e))?;
+        let mut file = File::from(descriptor);
+        file.write_all(image).map_err(|e| fail(&e))?;
+        let path = unique_path(&file);
+        // SAFETY: the object was generated by Kiln and has no initialisers of its own; what the kernel in
+        // it does is vouched for by its author.
+        let library =
+            unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| fail(&e))?;
+        Ok(ObjectCopy {
+            library,
+            _file: keep_file.then_some(file),
+        })
+    }
+
+    /// A constant that the prelude exports.
+    pub fn constant(&self, name: &str) -> Option<u32> {
+        // SAFETY: constants of this kind of name are `const uint32_t` in the prelude.
+        let symbol = unsafe { self.library.get::<*const u32>(name.as_bytes()) }.ok()?;
+        let pointer = symbol.into_raw().cast::<u32>();
+        // SAFETY: the symbol was found, so it points into the loaded object.
+        (!pointer.is_null()).then(|| unsafe { *pointer })
+    }
+
+    /// The entry of a kernel.
+    pub fn entry(&self, symbol: &str) -> Option<EntryPoint> {
+        let run_name = format!("kiln_cpu_run_{symbol}");
+        // SAFETY: `KILN_CPU_ENTRY` exports functions of this type under such names.
+        let run = unsafe { self.library.get::<RunBlocks>(run_name.as_bytes()) }.ok()?;
+        // SAFETY: the prelude exports a function of this type under this name.
+        let error = unsafe { self.library.get::<ErrorText>(b"kiln_cpu_error") }.ok()?;
+        Some(EntryPoint {
+            run: *run,
+            error: *error,
+        })
+    }
+
+    /// Tells a check build where its shared memory lies, at most [`MOST_SHARED_RANGES`] arrays.
+    pub fn set_shared_ranges(&self, ranges: &SharedRanges) -> Option<()> {
+        let get = |name: &str| {
+            // SAFETY: only the address is taken here.
+            let symbol = unsafe { self.library.get::<*mut u8>(name.as_bytes()) }.ok()?;
+            Some(symbol.into_raw().cast::<u8>())
+        };
+        let anchor = get("kiln_cpu_abi")?;
+        let table = get("kiln_cpu_shared_ranges")?.cast::<RawRange>();
+        let count = get("kiln_cpu_shared_range_count")?.cast::<u32>();
+        let ranges = ranges.get(..ranges.len().min(MOST_SHARED_RANGES))?;
+        for (i, &(offset, bytes)) in ranges.iter().enumerate() {
+            let start = anchor.wrapping_offset(offset as isize);
+            // SAFETY: the prelude's table has that many entries, and no kernel runs in a copy that is
+            // just being loaded.
+            unsafe { *table.add(i) = RawRange { start, bytes } };
+        }
+        // SAFETY: as above.
+        unsafe { *count = ranges.len() as u32 };
+        Some(())
+    }
+}
+
+impl fmt::Debug for ObjectCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ObjectCopy")
+    }
+}
+
+/// Whether a symbol is known to the process, as those of a preloaded library are.
+pub(super) fn process_has(symbol: &str) -> bool {
+    // SAFETY: the symbol is looked up, never used.
+    unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
+}
+
+/// A path to an open file that was never used before: the loader takes equal paths for equal objects, and
+/// descriptors are reused. Single dots, which the system ignores, spell a serial number.
+fn unique_path(file: &File) -> String {
+    static SERIAL: AtomicU64 = AtomicU64::new(0);
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let bits = (0..u64::BITS - serial.leading_zeros()).rev();
+    let dots: String = bits
+        .map(|bit| if serial >> bit & 1 == 1 { ".//" } else { "./" })
+        .collect();
+    format!("/proc/{}/fd/{dots}{}", std::process::id(), file.as_raw_fd())
+}
+
+/// CPU time of the calling thread, in nanoseconds.
+pub(super) fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,334 @@
+//! What this processor is, and what the cpu device lets a launch use of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
+
+use crate::error::DeviceError;
+
+/// Threads of a block at most, whatever the options say: what the prelude's scheduler can hold.
+pub(super) const MOST_THREADS: u32 = 2048;
+/// Shared memory of a block at most, whatever the options say: the prelude's dynamic buffer, in bytes.
+pub(super) const MOST_SHARED_BYTES: u32 = 262_144;
+/// Largest `blockIdx * blockDim` on x and y: the prelude tells the compiler so, which is what lets g++
+/// see contiguous accesses.
+pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
+
+/// How the cpu device is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// Threads of the operating system that run blocks.
+    pub threads: usize,
+    /// Threads of a block at most; raised (up to 2048) for rows of other devices.
+    pub max_threads: u32,
+    /// Shared memory of a block at most, in bytes; raised (up to 256 KiB) for rows of other devices.
+    pub shared_bytes: u32,
+    /// Stack of one GPU thread in kernels with barriers, in bytes.
+    pub stack_bytes: usize,
+    /// Binds every thread to a processor of its own, the opening one included: for measuring.
+    pub pin: bool,
+    /// What code is compiled for.
+    pub target: CpuTarget,
+}
+
+impl Default for CpuOptions {
+    fn default() -> Self {
+        CpuOptions {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            max_threads: 1024,
+            shared_bytes: 49152,
+            stack_bytes: 16384,
+            pin: false,
+            target: CpuTarget::Native,
+        }
+    }
+}
+
+impl CpuOptions {
+    /// The defaults, with the number of threads from `KILN_CPU_THREADS` where that is set.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] when the variable is no number of threads.
+    pub fn from_env() -> Result<CpuOptions, DeviceError> {
+        let mut options = CpuOptions::default();
+        if let Ok(text) = std::env::var("KILN_CPU_THREADS") {
+            let threads = text.parse().ok().filter(|n| (1..=1024).contains(n));
+            options.threads = threads.ok_or_else(|| DeviceError::Unsupported {
+                what: format!(
+                    "KILN_CPU_THREADS=`{text}` (not a number from 1 to 1024)\nhelp: unset it to use every core"
+                ),
+            })?;
+        }
+        Ok(options)
+    }
+
+    /// The same with limits raised to what the device can do at all, for smoke tests of other devices' rows.
+    pub fn with_raised_limits(mut self) -> CpuOptions {
+        self.max_threads = MOST_THREADS;
+        self.shared_bytes = MOST_SHARED_BYTES;
+        self
+    }
+}
+
+/// What code is compiled for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CpuTarget {
+    /// This very processor (`-march=native`): for tuning; never loads elsewhere.
+    Native,
+    /// A named instruction set, such as `x86-64-v3`: for images that are shipped.
+    Named(String),
+}
+
+impl CpuTarget {
+    /// The value of `-march`.
+    pub(super) fn march(&self) -> &str {
+        match self {
+            CpuTarget::Native => "native",
+            CpuTarget::Named(name) => name,
+        }
+    }
+
+    /// Its name in artifacts; native code is named by the processor's features, so that it cannot be
+    /// mistaken for another processor's.
+    pub(super) fn name(&self) -> String {
+        match self {
+            CpuTarget::Native => {
+                let processor = Processor::read();
+                let text = format!("{} {}", processor.name, processor.features);
+                format!(
+                    "native-{:016x}",
+                    Hash::of("processor", text.as_bytes()).short()
+                )
+            }
+            CpuTarget::Named(name) => name.clone(),
+        }
+    }
+
+    /// Why code for a target of that name does not run here, if it does not.
+    pub(super) fn refuses(name: &str) -> Option<String> {
+        let here = architecture();
+        if name == CpuTarget::Native.name() {
+            return None;
+        }
+        let runs = match (level_of(name), level_of(here)) {
+            (Some(wanted), Some(level)) => wanted <= level,
+            _ => name == here,
+        };
+        (!runs).then(|| format!("it was compiled for {name}, but this processor is {here}"))
+    }
+}
+
+/// The number of an `x86-64-v<n>` level.
+fn level_of(name: &str) -> Option<u32> {
+    match name.strip_prefix("x86-64")? {
+        "" => Some(1),
+        level => level.strip_prefix("-v")?.parse().ok(),
+    }
+}
+
+/// The most capable named instruction set that this processor has all of.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn architecture() -> &'static str {
+    macro_rules! has {
+        ($($feature:tt),*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+    }
+    if !has!("cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3") {
+        "x86-64"
+    } else if !has!(
+        "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe"
+    ) {
+        "x86-64-v2"
+    } else if !has!("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl") {
+        "x86-64-v3"
+    } else {
+        "x86-64-v4"
+    }
+}
+
+/// The most capable named instruction set that this processor has all of.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn architecture() -> &'static str {
+    std::env::consts::ARCH
+}
+
+/// What `/proc/cpuinfo` says of the first processor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Processor {
+    /// The product name.
+    pub name: String,
+    /// Vendor, family, model and stepping.
+    pub model: String,
+    /// Instruction-set features that compilers use, sorted.
+    pub features: String,
+}
+
+impl Processor {
+    /// Reads it; what is unknown stays empty.
+    pub fn read() -> Processor {
+        Processor::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+    }
+
+    fn parse(text: &str) -> Processor {
+        let field = |name: &str| {
+            text.lines()
+                .filter_map(|line| line.split_once(':'))
+                .find(|(key, _)| key.trim() == name)
+                .map_or("", |(_, value)| value.trim())
+        };
+        let named = |name: &str| Some(field(name)).filter(|text| !text.is_empty());
+        let model = ["vendor_id", "cpu family", "model", "stepping", "CPU part"]
+            .into_iter()
+            .filter_map(named)
+            .collect::<Vec<_>>();
+        let flags = named("flags").unwrap_or(field("Features"));
+        let mut features: Vec<&str> = flags
+            .split_whitespace()
+            .filter(|f| is_compiled_for(f))
+            .collect();
+        features.sort_unstable();
+        let name = named("model name").or_else(|| named("Processor"));
+        Processor {
+            name: plain(name.unwrap_or("unknown processor")),
+            model: model.join(" "),
+            features: features.join(" "),
+        }
+    }
+}
+
+/// Whether a flag of `/proc/cpuinfo` is an instruction set; the others change with kernel and hypervisor.
+fn is_compiled_for(flag: &str) -> bool {
+    const SETS: [&str; 23] = [
+        "sse", "ssse3", "avx", "amx", "fma", "f16c", "bmi", "abm", "adx", "aes", "gfni", "sha",
+        "movbe", "popcnt", "vaes", "vpclmul", "pclmul", "asimd", "sve", "sme", "fphp", "bf16",
+        "i8mm",
+    ];
+    SETS.iter().any(|set| flag.starts_with(set))
+}
+
+/// A name without control characters and doubled blanks.
+fn plain(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The identity that rows of this processor are selected by.
+pub(super) fn device_key() -> DeviceKey {
+    DeviceKey {
+        backend: Backend::Cpu,
+        arch: architecture().into(),
+        name: Processor::read().name,
+    }
+}
+
+/// The limits of a device opened with those options.
+pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
+    let max_threads = options.max_threads.clamp(1, MOST_THREADS);
+    DeviceLimits {
+        max_threads_per_block: max_threads,
+        max_block: [max_threads, max_threads, 64],
+        max_grid: [i32::MAX as u32, 65535, 65535],
+        shared_bytes_per_block: options.shared_bytes.min(MOST_SHARED_BYTES),
+        warp_size: 32,
+        multiprocessors: u32::try_from(options.threads).unwrap_or(u32::MAX),
+        l2_bytes: last_level_cache_bytes(),
+        memory_bytes: meminfo_bytes("MemTotal").unwrap_or(0),
+    }
+}
+
+/// The device fingerprint: what makes timings of one machine differ from another's.
+pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
+    let processor = Processor::read();
+    let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    let system = fs::read_to_string("/proc/sys/kernel/osrelease");
+    let fields = [
+        ("processor", processor.name),
+        ("model", processor.model),
+        ("features", processor.features),
+        ("threads", options.threads.to_string()),
+        (
+            "last_level_cache_bytes",
+            last_level_cache_bytes().to_string(),
+        ),
+        (
+            "clocks",
+            governor.map_or("unknown".into(), |text| text.trim().into()),
+        ),
+        (
+            "system",
+            system.map_or("unknown".into(), |text| text.trim().into()),
+        ),
+        ("timer", "thread cpu time".into()),
+    ];
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+}
+
+/// Size of the last level of cache, in bytes; 0 where unknown.
+fn last_level_cache_bytes() -> u64 {
+    let size_of = |index: u32| {
+        let text = fs::read_to_string(format!(
+            "/sys/devices/system/cpu/cpu0/cache/index{index}/size"
+        ))
+        .ok()?;
+        let text = text.trim();
+        let (digits, unit) = match text.strip_suffix('K') {
+            Some(digits) => (digits, 1 << 10),
+            None => (text.strip_suffix('M')?, 1 << 20),
+        };
+        digits.parse::<u64>().ok().map(|size| size * unit)
+    };
+    (0..8).filter_map(size_of).max().unwrap_or(0)
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+pub(super) fn meminfo_bytes(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_processor_is_read_and_kernel_flags_are_left_out() {
+        let text = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\
+                    model name\t: Some  CPU @ 2.00GHz\nstepping\t: 7\nflags\t\t: fpu sse2 avx2 md_clear\n\
+                    processor\t: 1\nmodel name\t: Another\n";
+        let processor = Processor::parse(text);
+        assert_eq!(processor.name, "Some CPU @ 2.00GHz");
+        assert_eq!(processor.model, "GenuineIntel 6 85 7");
+        assert_eq!(processor.features, "avx2 sse2");
+        assert_eq!(Processor::parse("").name, "unknown processor");
+    }
+
+    #[test]
+    fn code_for_lower_levels_runs_and_code_for_others_does_not() {
+        let here = architecture();
+        assert_eq!(CpuTarget::refuses(here), None);
+        assert_eq!(CpuTarget::refuses(&CpuTarget::Native.name()), None);
+        assert!(CpuTarget::refuses("x86-64-v9").is_some());
+        assert!(CpuTarget::refuses("native-0000000000000000").is_some());
+        if here.starts_with("x86-64") {
+            assert_eq!(CpuTarget::refuses("x86-64"), None);
+        }
+    }
+
+    #[test]
+    fn raised_limits_stay_within_what_the_prelude_can_hold() {
+        let options = CpuOptions {
+            max_threads: 1 << 20,
+            shared_bytes: 1 << 30,
+            ..CpuOptions::default()
+        };
+        let limits = device_limits(&options);
+        assert_eq!(limits.max_threads_per_block, MOST_THREADS);
+        assert_eq!(limits.shared_bytes_per_block, MOST_SHARED_BYTES);
+    }
+}

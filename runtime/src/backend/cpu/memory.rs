@@ -1,0 +1,205 @@
+//! Memory of the cpu device: mapped pages that kernels reach by address.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::device::{Allocation, DeviceError, StreamHandle};
+
+use super::ffi::{Mapping, page_bytes};
+use super::limits::meminfo_bytes;
+
+/// Allocations from this size on are checked against the memory that is free, and get huge pages.
+const LARGE_BYTES: usize = 64 << 20;
+
+/// Held while kernels or copies run, so that they never overlap: the device runs everything in order.
+pub(super) type Order = Arc<Mutex<()>>;
+
+/// Waits for everything that runs on the device. A thread that panicked while it held the lock left
+/// nothing half done that the next launch would see.
+pub(super) fn in_order(order: &Order) -> MutexGuard<'_, ()> {
+    order.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One allocation.
+#[derive(Debug)]
+pub(super) struct CpuMemory {
+    mapping: Mapping,
+    start: usize,
+    bytes: usize,
+    device_index: u32,
+    order: Order,
+}
+
+impl CpuMemory {
+    /// Memory of `bytes` zeroes aligned to `align`; guarded: between two pages that fault.
+    pub fn new(
+        bytes: usize,
+        align: usize,
+        guarded: bool,
+        device_index: u32,
+        order: Order,
+    ) -> Result<CpuMemory, DeviceError> {
+        if !align.is_power_of_two() {
+            let what = format!("an alignment of {align} (not a power of two)");
+            return Err(DeviceError::Unsupported { what });
+        }
+        let oom = |text: String| DeviceError::Oom {
+            wanted_bytes: bytes as u64,
+            text,
+        };
+        if bytes >= LARGE_BYTES {
+            let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);
+            if bytes as u64 > free {
+                return Err(oom(format!("{free} bytes are free")));
+            }
+        }
+        let page = page_bytes();
+        let guard = if guarded { page } else { 0 };
+        // Whole pages for the data, and room to move it to the alignment.
+        let room = bytes
+            .checked_next_multiple_of(page)
+            .and_then(|data| data.checked_add(if align > page { align } else { 0 }))
+            .map(|data| data.max(page));
+        let room = room.ok_or_else(|| oom("more than the address space holds".into()))?;
+        let mapping =
+            Mapping::new(room.saturating_add(2 * guard)).map_err(|e| oom(e.to_string()))?;
+        let start = if guarded {
+            let end = mapping.address() + guard + room;
+            let start = (end - bytes) / align * align;
+            let failed = |e| DeviceError::internal("mprotect", e);
+            mapping.guard(0..guard).map_err(failed)?;
+            mapping
+                .guard(guard + room..mapping.bytes())
+                .map_err(failed)?;
+            start
+        } else {
+            mapping.address().next_multiple_of(align)
+        };
+        if bytes >= LARGE_BYTES && !guarded {
+            mapping.ask_for_huge_pages();
+        }
+        Ok(CpuMemory {
+            start: start - mapping.address(),
+            mapping,
+            bytes,
+            device_index,
+            order,
+        })
+    }
+
+    /// The range within the mapping of a range within the allocation.
+    fn range(&self, offset: usize, bytes: usize) -> Result<Range<usize>, DeviceError> {
+        let end = offset.saturating_add(bytes);
+        if end > self.bytes {
+            return Err(DeviceError::OutOfBounds {
+                offset,
+                end,
+                size_bytes: self.bytes,
+            });
+        }
+        Ok(self.start + offset..self.start + end)
+    }
+}
+
+impl Allocation for CpuMemory {
+    fn address(&self) -> u64 {
+        (self.mapping.address() + self.start) as u64
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn device_index(&self) -> u32 {
+        self.device_index
+    }
+
+    fn read(&self, _: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError> {
+        let range = self.range(offset, out.len())?;
+        let _turn = in_order(&self.order);
+        self.mapping.read(range.start, out);
+        Ok(())
+    }
+
+    fn write(&self, _: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
+        let range = self.range(offset, data.len())?;
+        let _turn = in_order(&self.order);
+        self.mapping.write(range.start, data);
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        _: StreamHandle,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), DeviceError> {
+        let range = self.range(offset, bytes)?;
+        let _turn = in_order(&self.order);
+        self.mapping.fill(range, value);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: StreamHandle = StreamHandle::DEFAULT;
+
+    fn memory(bytes: usize, align: usize, guarded: bool) -> CpuMemory {
+        CpuMemory::new(bytes, align, guarded, 0, Order::default()).unwrap()
+    }
+
+    #[test]
+    fn memory_is_zero_aligned_and_holds_what_is_written() {
+        for (bytes, align) in [(1, 1), (100, 64), (5000, 1 << 16), (0, 256)] {
+            let memory = memory(bytes, align, false);
+            assert_eq!(memory.address() as usize % align, 0);
+            let mut seen = vec![1; bytes];
+            memory.read(STREAM, 0, &mut seen).unwrap();
+            assert_eq!(seen, vec![0; bytes]);
+            memory.fill(STREAM, 0, bytes, 7).unwrap();
+            memory
+                .write(STREAM, bytes / 2, &vec![9; bytes - bytes / 2])
+                .unwrap();
+            memory.read(STREAM, 0, &mut seen).unwrap();
+            let expected: Vec<u8> = (0..bytes)
+                .map(|i| if i < bytes / 2 { 7 } else { 9 })
+                .collect();
+            assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn a_range_outside_is_refused_with_both_ends() {
+        let memory = memory(10, 1, false);
+        let error = memory.read(STREAM, 8, &mut [0; 3]).unwrap_err();
+        let expected = DeviceError::OutOfBounds {
+            offset: 8,
+            end: 11,
+            size_bytes: 10,
+        };
+        assert_eq!(error, expected);
+        assert!(memory.fill(STREAM, usize::MAX, 2, 0).is_err());
+    }
+
+    #[test]
+    fn guarded_memory_ends_at_the_guard_as_closely_as_its_alignment_allows() {
+        for (bytes, align) in [(4, 4), (4096, 256), (5000, 8), (7, 16)] {
+            let memory = memory(bytes, align, true);
+            let end = memory.address() as usize + bytes;
+            assert!(end.next_multiple_of(page_bytes()) - end < align.max(1));
+            memory.fill(STREAM, 0, bytes, 1).unwrap();
+        }
+    }
+
+    #[test]
+    fn more_than_the_machine_has_is_refused_before_it_is_touched() {
+        let wanted = 1 << 50;
+        let error = CpuMemory::new(wanted, 1, false, 0, Order::default()).unwrap_err();
+        assert!(matches!(error, DeviceError::Oom { wanted_bytes, .. } if wanted_bytes == 1 << 50));
+        assert!(CpuMemory::new(usize::MAX, 1, false, 0, Order::default()).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! Loaded objects and the kernels in them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use kiln_spec::Backend;
+
+use crate::compiler::{Artifact, BuildKind};
+use crate::device::{DeviceError, Function, Module};
+
+use super::ffi::{EntryPoint, MOST_SHARED_RANGES, ObjectCopy, process_has};
+use super::limits::CpuTarget;
+use super::object::Facts;
+
+/// The version of the interface between objects and executor that this crate speaks.
+const ABI: u32 = 1;
+
+/// A loaded object: one copy for each thread of the system that has run it so far.
+#[derive(Debug)]
+pub(super) struct CpuModule {
+    device_index: u32,
+    image: Arc<[u8]>,
+    facts: Facts,
+    copies: Box<[OnceLock<ObjectCopy>]>,
+    /// Whether its threads are coroutines, which need stacks.
+    pub fibers: bool,
+    /// Whether it is a check build, which can run threads in reverse.
+    pub checks: bool,
+}
+
+impl CpuModule {
+    /// Loads an artifact for a device with that many threads.
+    pub fn load(
+        artifact: &Artifact,
+        device_index: u32,
+        threads: usize,
+    ) -> Result<CpuModule, DeviceError> {
+        let load_error = |text: String| DeviceError::Load { text };
+        if artifact.backend != Backend::Cpu {
+            return Err(load_error(format!(
+                "it is for {}, not for cpu",
+                artifact.backend
+            )));
+        }
+        if let Some(reason) = CpuTarget::refuses(&artifact.target) {
+            return Err(load_error(reason));
+        }
+        let facts = Facts::read(&artifact.image).map_err(load_error)?;
+        if facts.needs_sanitizer && !process_has("__asan_init") {
+            return Err(DeviceError::Unsupported {
+                what: "a sanitized build in a process that was started without the sanitizers\n\
+                       help: start it with the variables of Compiler::sanitizer_environment"
+                    .into(),
+            });
+        }
+        let single = facts.mutable_global.is_some();
+        let mut module = CpuModule {
+            device_index,
+            image: artifact.image.clone(),
+            facts,
+            copies: (0..if single { 1 } else { threads })
+                .map(|_| OnceLock::new())
+                .collect(),
+            fibers: false,
+            checks: artifact.build != BuildKind::Release,
+        };
+        let first = module.copy(0)?;
+        let constant = |name: &str| first.constant(name);
+        let (abi, fibers) = (constant("kiln_cpu_abi"), constant("kiln_cpu_fibers"));
+        if abi != Some(ABI) {
+            return Err(load_error(format!(
+                "its interface is {abi:?}, but this is {ABI}"
+            )));
+        }
+        module.fibers = fibers == Some(1);
+        Ok(module)
+    }
+
+    /// Threads that may run it at once: one when its copies would have to share a variable.
+    pub fn most_threads(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// The copy of a thread, loaded when first asked for.
+    fn copy(&self, thread: usize) -> Result<&ObjectCopy, DeviceError> {
+        if let Some(copy) = self.copies[thread].get() {
+            return Ok(copy);
+        }
+        let load_error = |text: String| DeviceError::Load { text };
+        let keep_file = self.facts.needs_sanitizer;
+        let copy = ObjectCopy::load(&self.image, keep_file).map_err(load_error)?;
+        if self.checks {
+            let ranges = self.facts.shared_ranges();
+            if ranges.len() > MOST_SHARED_RANGES || copy.set_shared_ranges(&ranges).is_none() {
+                let text = format!("a check build with {} shared arrays", ranges.len());
+                return Err(load_error(text));
+            }
+        }
+        Ok(self.copies[thread].get_or_init(|| copy))
+    }
+}
+
+impl Module for CpuModule {
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
+        let first = self.copy(0)?.entry(symbol);
+        let Some(first) = first else {
+            return Err(DeviceError::NotFound {
+                what: format!("kernel `{symbol}`"),
+                text: "the object exports no such entry".into(),
+            });
+        };
+        let static_shared_bytes = self.facts.static_shared_bytes(symbol);
+        let points: Box<[OnceLock<EntryPoint>]> =
+            (0..self.copies.len()).map(|_| OnceLock::new()).collect();
+        // The first copy is loaded already.
+        points[0].get_or_init(|| first);
+        let entry = Entry {
+            symbol: symbol.into(),
+            static_shared_bytes,
+            parameters: self
+                .copy(0)?
+                .constant(&format!("kiln_cpu_parameters_{symbol}")),
+            points,
+            ns_per_block: AtomicU64::new(0),
+            module: self.clone(),
+        };
+        Ok(Function::new(
+            symbol,
+            self.device_index,
+            static_shared_bytes,
+            Arc::new(entry),
+        ))
+    }
+}
+
+/// One kernel of a module.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its symbol.
+    pub symbol: Box<str>,
+    /// Shared memory that it declares, in bytes.
+    pub static_shared_bytes: u32,
+    /// Arguments that it takes.
+    pub parameters: Option<u32>,
+    /// Its module, which stays loaded as long as this.
+    pub module: Arc<CpuModule>,
+    points: Box<[OnceLock<EntryPoint>]>,
+    ns_per_block: AtomicU64,
+}
+
+impl Entry {
+    /// Makes sure that the first `threads` threads have a copy each.
+    pub fn prepare(&self, threads: usize) -> Result<(), DeviceError> {
+        for (thread, point) in self.points.iter().enumerate().take(threads) {
+            if point.get().is_some() {
+                continue;
+            }
+            let found = self.module.copy(thread)?.entry(&self.symbol);
+            point.get_or_init(|| found.expect("a copy should have every entry of its image"));
+        }
+        Ok(())
+    }
+
+    /// The entry in a thread's copy, which [`Self::prepare`] has loaded.
+    pub fn point(&self, thread: usize) -> EntryPoint {
+        let point = self.points[thread].get();
+        *point.expect("the copy should be loaded before a launch")
+    }
+
+    /// What a block took in the last launch, in nanoseconds; `None` before the first.
+    pub fn ns_per_block(&self) -> Option<u64> {
+        Some(self.ns_per_block.load(Ordering::Relaxed)).filter(|&ns| ns > 0)
+    }
+
+    /// Remembers what a block took, in nanoseconds.
+    pub fn set_ns_per_block(&self, ns: u64) {
+        self.ns_per_block.store(ns.max(1), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,201 @@
+//! A pool of threads that run one job together with the thread that brings it.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::thread::CpuSet;
+
+/// Work that several threads share; each calls [`Job::run`] with its own number.
+pub(super) trait Job: Send + Sync {
+    /// Does a share, until nothing is left.
+    fn run(&self, thread: usize);
+}
+
+/// The threads numbered from 1; number 0 is whoever calls [`Pool::run`].
+pub(super) struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    job: Option<Arc<dyn Job>>,
+    serial: u64,
+    active: usize,
+    closing: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool {
+    /// Starts `threads - 1` threads, each bound to a processor of its own where `pin` says so.
+    pub fn new(threads: usize, pin: bool) -> std::io::Result<Pool> {
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            done: Condvar::new(),
+        });
+        let mut pool = Pool {
+            shared,
+            threads: Vec::new(),
+        };
+        for number in 1..threads {
+            let shared = pool.shared.clone();
+            let handle = thread::Builder::new()
+                .name(format!("kiln-cpu-{number}"))
+                .spawn(move || {
+                    if pin {
+                        pin_to(number);
+                    }
+                    work(&shared, number);
+                })?;
+            pool.threads.push(handle);
+        }
+        Ok(pool)
+    }
+
+    /// Runs a job on every thread that comes in time, this one included, and waits for all that came.
+    pub fn run(&self, job: &Arc<dyn Job>) {
+        let mut state = self.shared.lock();
+        state.job = Some(job.clone());
+        state.serial += 1;
+        drop(state);
+        self.shared.wake.notify_all();
+        // Whoever comes in uses what the caller lends, so that even a panic waits for them.
+        let _wait = WaitForOthers(&self.shared);
+        job.run(0);
+    }
+}
+
+struct WaitForOthers<'a>(&'a Shared);
+
+impl Drop for WaitForOthers<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.job = None;
+        while state.active > 0 {
+            state = self
+                .0
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.wake.notify_all();
+        for handle in self.threads.drain(..) {
+            // A thread that panicked has told so already.
+            let _ = handle.join();
+        }
+    }
+}
+
+fn work(shared: &Shared, number: usize) {
+    let mut seen = 0;
+    let mut state = shared.lock();
+    loop {
+        if state.closing {
+            return;
+        }
+        let job = state.job.clone().filter(|_| state.serial != seen);
+        let Some(job) = job else {
+            state = shared
+                .wake
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        seen = state.serial;
+        state.active += 1;
+        drop(state);
+        let leave = Leave(shared);
+        job.run(number);
+        drop(job);
+        drop(leave);
+        state = shared.lock();
+    }
+}
+
+struct Leave<'a>(&'a Shared);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.active -= 1;
+        if state.active == 0 {
+            self.0.done.notify_all();
+        }
+    }
+}
+
+/// Binds the calling thread to one of the processors that the process may use. Best effort: without the
+/// right to do so, the scheduler decides.
+pub(super) fn pin_to(number: usize) {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else {
+        return;
+    };
+    let processors: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| allowed.is_set(cpu))
+        .collect();
+    if processors.is_empty() {
+        return;
+    }
+    let mut own = CpuSet::new();
+    own.set(processors[number % processors.len()]);
+    let _ = rustix::thread::sched_setaffinity(None, &own);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Count {
+        left: AtomicUsize,
+        done: AtomicUsize,
+    }
+
+    impl Job for Count {
+        fn run(&self, _: usize) {
+            let take = |left: usize| left.checked_sub(1);
+            while self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+                .is_ok()
+            {
+                self.done.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn every_share_is_done_when_run_returns_however_many_threads_come() {
+        for threads in [1, 2, 5] {
+            let pool = Pool::new(threads, false).unwrap();
+            for shares in [0, 1, 1000] {
+                let count = Arc::new(Count {
+                    left: AtomicUsize::new(shares),
+                    done: AtomicUsize::new(0),
+                });
+                pool.run(&(count.clone() as Arc<dyn Job>));
+                assert_eq!(count.done.load(Ordering::Relaxed), shares);
+                assert_eq!(Arc::strong_count(&count), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Running a compiler within limits: in a process group of its own, killed as a whole at the deadline.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use crate::compiler::CompileLimits;
+
+/// What is kept of a compiler's output, in bytes: a template error can go on for ever.
+const LOG_BYTES: usize = 1 << 20;
+
+/// How a process ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// By itself, or by a signal from elsewhere.
+    Exited(ExitStatus),
+    /// Killed at its deadline.
+    TimedOut,
+}
+
+impl Ended {
+    /// Whether it succeeded.
+    pub fn succeeded(&self) -> bool {
+        matches!(self, Ended::Exited(status) if status.success())
+    }
+
+    /// Whether a signal ended it, as the memory limit may.
+    pub fn by_signal(&self) -> bool {
+        matches!(self, Ended::Exited(status) if status.signal().is_some())
+    }
+}
+
+/// Runs a command to its end or to a limit; what it printed, both streams together, comes along.
+///
+/// The limits hold for all its children. A shell sets them before it becomes the command: that needs
+/// neither unsafe code between fork and exec, nor luck that the command has no child yet.
+pub(super) fn run_limited(
+    command: &Command,
+    limits: &CompileLimits,
+) -> io::Result<(Ended, String)> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .arg("-c")
+        .arg("ulimit -c 0; ulimit -v \"$1\" && ulimit -t \"$2\" && shift 2 && exec \"$@\"")
+        .arg("kiln")
+        .arg((limits.memory_bytes >> 10).to_string())
+        .arg((limits.deadline.as_secs() + 1).to_string())
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .process_group(0);
+    copy_environment(command, &mut shell);
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    let deadline = Instant::now() + limits.deadline;
+    let mut group = Group(shell.spawn()?);
+    // The shell's own description of the pipe must close, or the output would never end.
+    drop(shell);
+    let (send, receive) = mpsc::channel();
+    let reading = thread::spawn(move || {
+        let mut log = Vec::new();
+        let mut chunk = [0; 16384];
+        while let Ok(n @ 1..) = reader.read(&mut chunk) {
+            log.extend_from_slice(&chunk[..n.min(LOG_BYTES.saturating_sub(log.len()))]);
+        }
+        let _ = send.send(());
+        log
+    });
+    // The output ends when the last process of the group has closed it.
+    let silent = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+    let ended = match silent {
+        Err(RecvTimeoutError::Timeout) => group.kill()?,
+        _ => group.wait_until(deadline)?,
+    };
+    let log = reading.join().unwrap_or_default();
+    Ok((ended, String::from_utf8_lossy(&log).into_owned()))
+}
+
+fn copy_environment(from: &Command, to: &mut Command) {
+    for (name, value) in from.get_envs() {
+        match value {
+            Some(value) => to.env(name, value),
+            None => to.env_remove(name),
+        };
+    }
+}
+
+/// A child and its process group; both are gone when this is.
+struct Group(Child);
+
+impl Group {
+    fn wait_until(&mut self, deadline: Instant) -> io::Result<Ended> {
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(Ended::Exited(status));
+            }
+            if Instant::now() >= deadline {
+                return self.kill();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn kill(&mut self) -> io::Result<Ended> {
+        let _ = rustix::process::kill_process_group(Pid::from_child(&self.0), Signal::KILL);
+        self.0.wait()?;
+        Ok(Ended::TimedOut)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !matches!(self.0.try_wait(), Ok(Some(_))) {
+            let _ = self.kill();
+        }
+    }
+}
+
+/// What a program prints within a few seconds, or `None` when it cannot be run.
+pub(super) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(args).env("LC_ALL", "C");
+    let limits = CompileLimits {
+        deadline: Duration::from_secs(10),
+        ..CompileLimits::default()
+    };
+    let (ended, text) = run_limited(&command, &limits).ok()?;
+    ended.succeeded().then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(deadline_ms: u64) -> CompileLimits {
+        CompileLimits {
+            deadline: Duration::from_millis(deadline_ms),
+            memory_bytes: 1 << 30,
+        }
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn both_streams_are_kept_and_the_exit_is_told() {
+        let script = "echo one; echo two >&2; exit 3";
+        let (ended, log) = run_limited(&shell(script), &limits(10_000)).unwrap();
+        assert_eq!(log, "one\ntwo\n");
+        assert!(!ended.succeeded() && !ended.by_signal());
+    }
+
+    #[test]
+    fn a_process_is_killed_at_its_deadline_with_its_children() {
+        let marker = tempfile::tempdir().unwrap();
+        let script = format!(
+            "(sleep 2; touch {0}/late) & echo begun; wait",
+            marker.path().display()
+        );
+        let start = Instant::now();
+        let (ended, log) = run_limited(&shell(&script), &limits(300)).unwrap();
+        assert!(matches!(ended, Ended::TimedOut));
+        assert_eq!(log, "begun\n");
+        // The child would still run and write its file, had only the shell been killed.
+        thread::sleep(Duration::from_secs(3).saturating_sub(start.elapsed()));
+        assert!(!marker.path().join("late").exists());
+    }
+
+    #[test]
+    fn the_limits_reach_the_command_and_its_environment_does_too() {
+        let mut command = shell("ulimit -v; ulimit -c; echo $WORD");
+        command.env("WORD", "word");
+        let (ended, log) = run_limited(&command, &limits(10_000)).unwrap();
+        assert!(ended.succeeded());
+        assert_eq!(log, "1048576\n0\nword\n");
+    }
+
+    #[test]
+    fn endless_output_is_cut() {
+        let (ended, log) = run_limited(&shell("yes | head -c 3000000"), &limits(20_000)).unwrap();
+        assert!(ended.succeeded());
+        assert_eq!(log.len(), LOG_BYTES);
+    }
+}

@@ -1,0 +1,217 @@
+//! Finding the host's C++ compilers.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::compiler::{CompileError, CompilerIdentity};
+
+use super::process::output_of;
+
+/// The oldest versions that the prelude is tested with.
+const OLDEST_CLANG: u32 = 19;
+const OLDEST_GCC: u32 = 12;
+
+/// The two families of compilers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// clang++, preferred: it vectorises more.
+    Clang,
+    /// g++.
+    Gcc,
+}
+
+/// One compiler that is installed.
+#[derive(Clone, Debug)]
+pub(super) struct Toolchain {
+    /// Its path.
+    pub program: PathBuf,
+    /// Its family.
+    pub family: Family,
+    /// Its name and version.
+    pub identity: CompilerIdentity,
+}
+
+impl Toolchain {
+    /// The compiler to use: `$KILN_CXX`, else the newest clang++, else the newest g++.
+    pub fn find() -> Result<Toolchain, CompileError> {
+        if let Some(wanted) = std::env::var_os("KILN_CXX").filter(|value| !value.is_empty()) {
+            return Toolchain::at(Path::new(&wanted));
+        }
+        Toolchain::installed()
+            .into_iter()
+            .next()
+            .ok_or_else(|| CompileError::NotFound {
+                what: "a C++ compiler".into(),
+                looked: format!(
+                    "clang++ {OLDEST_CLANG} or newer, g++ {OLDEST_GCC} or newer, on PATH"
+                ),
+                help: "install clang or g++, or set KILN_CXX to one".into(),
+            })
+    }
+
+    /// The compiler at a path or of a name.
+    pub fn at(program: &Path) -> Result<Toolchain, CompileError> {
+        let looked = |text: &str| CompileError::NotFound {
+            what: format!("the C++ compiler `{}`", program.display()),
+            looked: text.into(),
+            help: "set KILN_CXX to clang++ or g++".into(),
+        };
+        let Some(text) = output_of(program.as_os_str(), &["--version"]) else {
+            return Err(looked("it does not run"));
+        };
+        let (family, identity) =
+            identify(&text).ok_or_else(|| looked("it is neither clang++ nor g++"))?;
+        Ok(Toolchain {
+            program: program.into(),
+            family,
+            identity,
+        })
+    }
+
+    /// Every compiler on the path that is new enough, best first.
+    pub fn installed() -> Vec<Toolchain> {
+        let mut found: Vec<Toolchain> = Vec::new();
+        for program in candidates() {
+            let Ok(toolchain) = Toolchain::at(&program) else {
+                continue;
+            };
+            let oldest = match toolchain.family {
+                Family::Clang => OLDEST_CLANG,
+                Family::Gcc => OLDEST_GCC,
+            };
+            let known = found
+                .iter()
+                .any(|other| other.identity == toolchain.identity);
+            if !known && major(&toolchain.identity.version) >= oldest {
+                found.push(toolchain);
+            }
+        }
+        let rank = |t: &Toolchain| (t.family == Family::Clang, major(&t.identity.version));
+        found.sort_by_key(|toolchain| std::cmp::Reverse(rank(toolchain)));
+        found
+    }
+
+    /// The file of the address sanitizer's runtime, if it is installed.
+    pub fn sanitizer_runtime(&self) -> Option<PathBuf> {
+        let name = match self.family {
+            Family::Clang => format!("libclang_rt.asan-{}.so", std::env::consts::ARCH),
+            Family::Gcc => "libasan.so".into(),
+        };
+        let per_target = "libclang_rt.asan.so".to_string();
+        [name, per_target].into_iter().find_map(|name| {
+            let text = output_of(
+                self.program.as_os_str(),
+                &[&format!("-print-file-name={name}")],
+            )?;
+            let path = PathBuf::from(text.trim());
+            // A name that is not found is printed back as it was given.
+            path.is_absolute()
+                .then(|| path.canonicalize().ok())
+                .flatten()
+        })
+    }
+}
+
+/// Programs on the path that are named like a C++ compiler.
+fn candidates() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = Vec::new();
+    for folder in std::env::split_paths(&path) {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let mut named: Vec<PathBuf> = names
+            .filter(|name| is_compiler_name(name))
+            .map(|name| folder.join(name))
+            .collect();
+        named.sort();
+        found.append(&mut named);
+    }
+    found
+}
+
+/// `clang++`, `g++`, or either with a version behind.
+fn is_compiler_name(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    ["clang++", "g++"].into_iter().any(|stem| {
+        name.strip_prefix(stem).is_some_and(|rest| {
+            rest.is_empty()
+                || rest
+                    .strip_prefix('-')
+                    .is_some_and(|n| n.parse::<u32>().is_ok())
+        })
+    })
+}
+
+/// Family and identity from what `--version` prints.
+fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
+    let line = text.lines().next()?.trim();
+    let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
+        (Family::Clang, "clang++", rest.split_whitespace().next()?)
+    } else if text.contains("Free Software Foundation") {
+        let version = line
+            .rsplit(' ')
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        (Family::Gcc, "g++", version)
+    } else {
+        return None;
+    };
+    let digits = version
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(version.len());
+    let identity = CompilerIdentity {
+        name: name.into(),
+        version: version[..digits].into(),
+        build: line.into(),
+    };
+    Some((family, identity))
+}
+
+fn major(version: &str) -> u32 {
+    version
+        .split('.')
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_families_are_told_from_their_version_lines() {
+        let clang = "Debian clang version 19.1.7 (3~deb12u1)\nTarget: x86_64-pc-linux-gnu\n";
+        let (family, identity) = identify(clang).unwrap();
+        assert_eq!((family, &*identity.version), (Family::Clang, "19.1.7"));
+        assert_eq!(identity.build, "Debian clang version 19.1.7 (3~deb12u1)");
+        let gcc = "g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+        let (family, identity) = identify(gcc).unwrap();
+        assert_eq!((family, &*identity.version), (Family::Gcc, "12.2.0"));
+        let snapshot = "clang version 20.1.0git\n";
+        assert_eq!(identify(snapshot).unwrap().1.version, "20.1.0");
+        let red_hat = "g++ (GCC) 14.2.1 20240912 (Red Hat 14.2.1-3)\nCopyright (C) 2024 Free Software Foundation, Inc.\n";
+        assert_eq!(major(&identify(red_hat).unwrap().1.version), 14);
+        assert!(identify("cc 1.0").is_none());
+    }
+
+    #[test]
+    fn only_the_plain_and_numbered_names_are_candidates() {
+        for name in ["clang++", "clang++-19", "g++", "g++-14"] {
+            assert!(is_compiler_name(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "clang",
+            "clang++-19.real",
+            "x86_64-linux-gnu-g++",
+            "g++-x",
+            "c++",
+        ] {
+            assert!(!is_compiler_name(OsStr::new(name)), "{name}");
+        }
+    }
+}
