@@ -1,0 +1,270 @@
+//! Generated units with real compilers: what an author may write compiles, both entries are exported,
+//! and the receipt copy adds no instruction to the release entry.
+
+#![cfg(target_arch = "x86_64")]
+
+mod units;
+
+use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::source::Mode;
+use kiln_spec::{ElemType, ParamValue};
+use units::{Case, compile, compilers, exports, instructions};
+
+/// Compiles a unit with every compiler and looks for both entries.
+fn check(unit: &TranslationUnit) {
+    for cxx in compilers() {
+        let object = compile(cxx, &unit.text).unwrap_or_else(|messages| panic!("{messages}"));
+        let exported = exports(&object);
+        for symbol in [&unit.release, &unit.receipt] {
+            let name = format!("kiln_cpu_run_{symbol}");
+            assert!(exported.contains(&name), "{cxx}: no {name} in {exported:?}");
+        }
+    }
+}
+
+fn check_one(case: &Case, source: &str) -> TranslationUnit {
+    let unit = case.unit(&[("kernel.cu", source)]);
+    check(&unit);
+    unit
+}
+
+#[test]
+fn an_unmodified_kernel_that_reads_macros_compiles() {
+    let source = "extern \"C\" __global__ void __launch_bounds__(THREADS)\nscale(const float* x, float* y, int n) {\n\
+                  int i = blockIdx.x * THREADS + threadIdx.x;\n  if (i < n) y[i] = FACTOR * x[i];\n}\n";
+    let unit = check_one(
+        &Case::new("scale", &[("THREADS", 128), ("FACTOR", -3)]),
+        source,
+    );
+    assert_eq!(unit.mode, Mode::Loop);
+}
+
+#[test]
+fn helpers_structs_tables_and_templates_compile_in_both_copies() {
+    let source = r#"
+        #pragma once
+        #ifndef WIDTH
+        #define WIDTH 2
+        #endif
+        #define SQUARE(x) ((x) * (x))
+        struct Pair { float first, second; __device__ float sum() const { return first + second; } };
+        enum class Kind { Plain, Squared };
+        __constant__ float offsets[2] = {1.0f, 2.0f};
+        static __device__ const int table[4] = {3, 1, 2, 0};
+        namespace inner { template <class T> __device__ T twice(T x) { return x + x; } }
+        using inner::twice;
+        typedef unsigned int index;
+        extern "C" { __device__ float linked(float x) { return x * 2.0f; } }
+        extern "C" __device__ float single(float x) { return linked(x); }
+        template <int N> __device__ __forceinline__ float power(float x) {
+            float result = 1.0f;
+            #pragma unroll N
+            for (int i = 0; i < N; ++i) result *= x;
+            return result;
+        }
+        __global__ void entry(const float* x, float* y, index n, Pair pair);
+        static __global__ void entry(const float* x, float* y, index n, Pair pair) {
+            const index i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            float value = power<WIDTH>(x[i]) + pair.sum() + offsets[i % 2] + single(1.0f);
+            #pragma unroll
+            for (int j = 0; j < WIDTH; ++j) value += SQUARE(table[(i + j) % 4]);
+            y[i] = twice(value);
+        }
+    "#;
+    // `#pragma once` in a `.cu` is dropped when it is expanded.
+    check_one(&Case::new("entry", &[("WIDTH", 3)]), source);
+}
+
+#[test]
+fn two_kernels_in_one_file_are_two_units() {
+    let source = r#"
+        #define BLOCK 64
+        __device__ float helper(float x) { return x + BLOCK; }
+        extern "C" __global__ void plain(float* y) { y[threadIdx.x] = helper(1.0f); }
+        template <class T> __global__ void generic(T* y) { y[0] = T(); }
+        extern "C" __global__ void tiled(float* y) {
+            __shared__ float tile[BLOCK * N];
+            tile[threadIdx.x] = helper(y[threadIdx.x]);
+            __syncthreads();
+            y[threadIdx.x] = tile[BLOCK - 1 - threadIdx.x];
+        }
+        template __global__ void generic<int>(int* y);
+        #undef BLOCK
+        #define BLOCK 32
+    "#;
+    let params = [("N", 2)];
+    let plain = check_one(&Case::new("plain", &params), source);
+    let tiled = check_one(&Case::new("tiled", &params), source);
+    assert_eq!((plain.mode, tiled.mode), (Mode::Loop, Mode::Fiber));
+    assert_ne!(plain.symbol_hash, tiled.symbol_hash);
+}
+
+#[test]
+fn includes_with_and_without_guards_compile() {
+    let unit = Case::new("k", &[("N", 4)]).unit(&[
+        (
+            "src/kernel.cu",
+            "#include <cuda_runtime.h>\n#include \"cuda_fp16.h\"\n#include \"once.cuh\"\n#include \"../guard.cuh\"\n\
+             #include \"once.cuh\"\nextern \"C\" __global__ void k(float* y) { y[0] = once(1.0f) + guarded(N); }\n",
+        ),
+        ("src/once.cuh", "#pragma once\n#include \"../guard.cuh\"\n__device__ float once(float x) { return x; }\n"),
+        ("guard.cuh", "#ifndef GUARD\n#define GUARD\ninline __device__ float guarded(float x) { return x; }\n#endif\n"),
+    ]);
+    check(&unit);
+}
+
+#[test]
+fn definitions_in_branches_choices_and_types_compile() {
+    let source = r#"
+        #if REDUCE == REDUCE_warp
+        __global__ void k(T* y) { y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, y[threadIdx.x], 1); }
+        #else
+        __global__ void k(T* y) {
+            extern __shared__ __align__(16) unsigned char raw[];
+            T* tile = reinterpret_cast<T*>(raw);
+            tile[threadIdx.x] = y[threadIdx.x];
+            __syncthreads();
+            y[threadIdx.x] = tile[threadIdx.x ^ 1] + (FAST ? T(1.0f) : T(0.0f));
+        }
+        #endif
+    "#;
+    let choice = |name: &str| ParamValue::Choice(name.into());
+    for value in ["tree", "warp"] {
+        for elem in [ElemType::F32, ElemType::F16] {
+            let case = Case {
+                entry: "k",
+                params: vec![
+                    (
+                        "REDUCE",
+                        choice(value),
+                        vec![choice("tree"), choice("warp")],
+                    ),
+                    (
+                        "FAST",
+                        ParamValue::Bool(true),
+                        vec![ParamValue::Bool(false), ParamValue::Bool(true)],
+                    ),
+                ],
+                elem: Some(elem),
+            };
+            check_one(&case, source);
+        }
+    }
+}
+
+#[test]
+fn unroll_counts_may_be_numbers_parameters_macros_and_template_parameters() {
+    let source = r#"
+        #define HALF (N / 2)
+        template <int M> __device__ int steps() {
+            int sum = 0;
+            #pragma unroll M
+            for (int i = 0; i < M; ++i) sum += i;
+            return sum;
+        }
+        __global__ void k(int* y) {
+            int sum = steps<3>();
+            #pragma unroll
+            for (int i = 0; i < 64; ++i) sum += y[i];
+            #pragma unroll 4
+            for (int i = 0; i < 64; ++i) sum += y[i];
+            #pragma unroll N
+            for (int i = 0; i < 64; ++i) sum += y[i];
+            #pragma unroll HALF // a comment
+            for (int i = 0; i < 64; ++i) sum += y[i];
+            #pragma unroll 1
+            for (int i = 0; i < 64; ++i) sum += y[i];
+            y[0] = sum;
+        }
+    "#;
+    check_one(&Case::new("k", &[("N", 8)]), source);
+}
+
+#[test]
+fn an_error_in_the_source_is_reported_at_the_authors_line() {
+    let source = "#include \"part.cuh\"\n\n__global__ void k(int* y) {\n  y[0] = missing;\n}\n";
+    let unit = Case::new("k", &[]).unit(&[
+        ("src/kernel.cu", source),
+        ("src/part.cuh", "int a;\nint b;\n"),
+    ]);
+    for cxx in compilers() {
+        let messages = compile(cxx, &unit.text).unwrap_err();
+        assert!(messages.contains("src/kernel.cu:4:"), "{messages}");
+    }
+}
+
+/// A unit's text without the receipt copy and its export.
+fn without_receipt(unit: &TranslationUnit) -> String {
+    let start = unit
+        .text
+        .find("namespace kiln_receipt_copy {")
+        .expect("there should be a copy");
+    let end = unit
+        .text
+        .rfind("#line 1 \"kiln generated\"")
+        .expect("the copy should end");
+    let export = format!(
+        "KILN_CPU_ENTRY({0}, kiln_receipt_copy::{0})\n",
+        unit.receipt
+    );
+    format!("{}{}", &unit.text[..start], &unit.text[end..]).replace(&export, "")
+}
+
+/// Compiles the unit with and without its receipt copy and compares the code of the release kernel. The
+/// code that goes from block to block is not compared: whether the scheduler is inlined into it depends
+/// on how many kernels share it.
+fn receipt_adds_nothing(unit: &TranslationUnit) {
+    for cxx in compilers() {
+        let compiled =
+            |text: &str| compile(cxx, text).unwrap_or_else(|messages| panic!("{messages}"));
+        let kernel = |name: &str| {
+            let threads = ["::thread<", "::thread(", "::threads(", "::body("];
+            name.contains(unit.release.as_str())
+                && !name.contains(unit.receipt.as_str())
+                && threads.iter().any(|part| name.contains(part))
+        };
+        let both = instructions(&compiled(&unit.text), kernel);
+        let alone = instructions(&compiled(&without_receipt(unit)), kernel);
+        let count = |functions: &[Vec<String>]| functions.iter().map(Vec::len).sum::<usize>();
+        assert!(count(&alone) > 10, "{cxx}: the kernel's code was not found");
+        assert_eq!(
+            count(&both),
+            count(&alone),
+            "{cxx}: extra instructions in the release kernel"
+        );
+        let pairs = both.iter().flatten().zip(alone.iter().flatten());
+        let differing: Vec<_> = pairs.filter(|(with, without)| with != without).collect();
+        assert!(
+            differing.is_empty(),
+            "{cxx}: other instructions in the release kernel: {differing:?}"
+        );
+    }
+}
+
+#[test]
+fn the_receipt_copy_adds_no_instruction_to_a_kernel_without_barriers() {
+    let source = "extern \"C\" __global__ void add(const float* a, const float* b, float* c, int n) {\n\
+                  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) c[i] = a[i] + b[i];\n}\n";
+    receipt_adds_nothing(&Case::new("add", &[]).unit(&[("add.cu", source)]));
+}
+
+#[test]
+fn the_receipt_copy_adds_no_instruction_to_a_kernel_with_barriers() {
+    let source = r#"
+        extern "C" __global__ void dot(const float* a, const float* b, float* c, int n) {
+            __shared__ float partial[THREADS];
+            float sum = 0.0f;
+            #pragma unroll 4
+            for (int i = threadIdx.x; i < n; i += THREADS) sum += a[i] * b[i];
+            partial[threadIdx.x] = sum;
+            __syncthreads();
+            for (int half = THREADS / 2; half > 0; half /= 2) {
+                if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
+                __syncthreads();
+            }
+            if (threadIdx.x == 0) c[blockIdx.x] = partial[0];
+        }
+    "#;
+    receipt_adds_nothing(&Case::new("dot", &[("THREADS", 64)]).unit(&[("dot.cu", source)]));
+}
