@@ -1,10 +1,19 @@
-//! The `#[tuned_kernel]` attribute of the Kiln autotuner.
+//! The `#[tuned_kernel]` attribute of the Kiln autotuner; use it through the `kiln` package.
+//!
+//! The macro is a pure function of the tokens it is given and of files it tracks: the kernel's source and
+//! what that includes, and the baked tables. It opens no device, database, process or socket, reads no clock
+//! and writes nothing.
 #![forbid(unsafe_code)]
+
+mod expand;
+mod load;
 
 use proc_macro::TokenStream;
 
-/// Declares a tuned kernel.
+/// Declares a tuned kernel: a safe launch function, a `KERNEL` static of the same name's module, and a smoke
+/// test. See `kiln::tuned_kernel`.
 #[proc_macro_attribute]
-pub fn tuned_kernel(_attribute: TokenStream, item: TokenStream) -> TokenStream {
-    item
+pub fn tuned_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let site = load::Site::of_call();
+    expand::expand(attribute.into(), item.into(), &site).into()
 }

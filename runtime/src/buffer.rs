@@ -66,7 +66,7 @@ impl<T: Element> Buffer<T> {
     /// [`DeviceError::Oom`] when there is no room.
     pub fn zeros(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
-        let memory = stream.device().alloc(bytes, BUFFER_ALIGN)?;
+        let memory = stream.device().alloc(bytes.max(1), BUFFER_ALIGN)?;
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
@@ -77,7 +77,7 @@ impl<T: Element> Buffer<T> {
     pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let align = size_of::<T>().max(16);
-        let memory = stream.device().alloc_guarded(bytes, align)?;
+        let memory = stream.device().alloc_guarded(bytes.max(1), align)?;
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
@@ -146,6 +146,7 @@ impl<T: Element> Buffer<T> {
                 size_bytes: self.len * size_of::<T>(),
             });
         }
+        same_device(&*self.memory, stream)?;
         if host.is_empty() {
             return Ok(());
         }
@@ -158,6 +159,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// When the driver refuses.
     pub fn fill_bytes(&mut self, stream: &Stream, value: u8) -> Result<(), DeviceError> {
+        same_device(&*self.memory, stream)?;
         let bytes = self.len * size_of::<T>();
         if bytes == 0 {
             return Ok(());
@@ -175,6 +177,20 @@ impl<T> Buffer<T> {
             device_index: self.memory.device_index(),
         }
     }
+}
+
+/// Copies are ordered on a stream of the memory's own device.
+fn same_device(memory: &dyn Allocation, stream: &Stream) -> Result<(), DeviceError> {
+    if memory.device_index() == stream.device_index() {
+        return Ok(());
+    }
+    Err(DeviceError::Unsupported {
+        what: format!(
+            "a copy of memory of device {} on a stream of device {}",
+            memory.device_index(),
+            stream.device_index()
+        ),
+    })
 }
 
 fn byte_size<T>(len: usize) -> Result<usize, DeviceError> {
@@ -251,6 +267,7 @@ impl<T: Element> View<'_, T> {
     /// # Errors
     /// What a kernel did wrong since the last synchronisation.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
+        same_device(&*self.0.buffer.memory, stream)?;
         let mut host = vec![T::zeroed(); self.0.len];
         if !host.is_empty() {
             let offset = self.0.start * size_of::<T>();

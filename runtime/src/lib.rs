@@ -26,6 +26,7 @@ pub mod receipt;
 pub mod reference;
 pub mod rig;
 pub mod select;
+pub mod smoke;
 pub mod stream;
 
 pub use buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};

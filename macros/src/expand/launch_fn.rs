@@ -1,0 +1,218 @@
+//! The typed launch function.
+
+use kiln_spec::parse::KernelFn;
+use kiln_spec::parse::declaration::{ArgDecl, ArgKind};
+use kiln_spec::{ElemRef, ElemType, ScalarType};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::Checked;
+use super::paths::{local, private, public};
+
+/// The launch function.
+pub(super) fn emit(kernel: &Checked) -> TokenStream {
+    let function = &kernel.parsed.function;
+    let name = &function.ident;
+    let names: Vec<&str> = kernel
+        .parsed
+        .spec
+        .types
+        .iter()
+        .map(|ty| &*ty.name)
+        .collect();
+    let signature = signature(function, &names);
+    let docs = docs(kernel);
+    let attrs = &function.attrs;
+    let dims = dimensions(kernel);
+    let slices: Vec<TokenStream> = function.args.iter().filter_map(raw_slice).collect();
+    let (dim_count, slice_count) = (dims.len(), slices.len());
+    let (stream, raw) = (local("stream"), local("slices"));
+    let args = arguments(function, &raw);
+    let (memo, launch, arg) = (private("Memo"), private("launch"), private("Arg"));
+    quote! {
+        #(#attrs)*
+        #docs
+        #signature {
+            ::std::thread_local! {
+                static MEMO: #memo<#dim_count, #slice_count> = const { #memo::new() };
+            }
+            let #raw = [#(#slices),*];
+            #launch(
+                &#name::KERNEL,
+                &MEMO,
+                #stream,
+                [#(#dims),*],
+                &#raw,
+                [#(#args,)* #arg::RECEIPT],
+            )
+        }
+    }
+}
+
+/// The launch function of a kernel that has mistakes: callers type-check, nothing runs.
+pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
+    let attrs = &function.attrs;
+    let signature = signature_with(function, types, |_| quote!(::kiln::Element));
+    let used = function.args.iter().map(|arg| &arg.ident);
+    quote! {
+        #(#attrs)*
+        #signature {
+            let _ = (#(#used),*);
+            ::core::unreachable!("a kernel with mistakes does not compile")
+        }
+    }
+}
+
+fn signature(function: &KernelFn, types: &[&str]) -> TokenStream {
+    let kernel = &function.ident;
+    signature_with(function, types, |ty| quote!(#kernel::#ty))
+}
+
+fn signature_with(
+    function: &KernelFn,
+    types: &[&str],
+    bound: impl Fn(&Ident) -> TokenStream,
+) -> TokenStream {
+    let (vis, name) = (&function.vis, &function.ident);
+    let types = types.iter().map(|ty| Ident::new(ty, Span::call_site()));
+    let bounds = types.map(|ty| {
+        let bound = bound(&ty);
+        quote!(#ty: #bound)
+    });
+    let stream = local("stream");
+    let stream_type = public("Stream");
+    let error = public("LaunchError");
+    let params = function.args.iter().map(|arg| {
+        let (ident, ty) = (&arg.ident, param_type(arg));
+        quote!(#ident: #ty)
+    });
+    quote! {
+        #[allow(clippy::too_many_arguments, clippy::many_single_char_names)]
+        #vis fn #name<#(#bounds),*>(
+            #stream: &#stream_type,
+            #(#params),*
+        ) -> ::core::result::Result<(), #error>
+    }
+}
+
+/// The type of a parameter: a scalar, or any device slice of its elements.
+fn param_type(arg: &ArgDecl) -> TokenStream {
+    match &arg.kind {
+        ArgKind::Scalar(ty) => {
+            let ty = scalar_type(*ty);
+            quote!(#ty)
+        }
+        ArgKind::Slice { mutable, elem } => {
+            let elem = elem_tokens(elem);
+            if *mutable {
+                let slice = public("DeviceSliceMut");
+                quote!(&mut impl #slice<#elem>)
+            } else {
+                let slice = public("DeviceSlice");
+                quote!(&impl #slice<#elem>)
+            }
+        }
+    }
+}
+
+/// The Rust type of a scalar.
+pub(super) fn scalar_type(ty: ScalarType) -> TokenStream {
+    let name = Ident::new(ty.name(), Span::call_site());
+    quote!(::core::primitive::#name)
+}
+
+/// The Rust type of an element.
+pub(super) fn elem_type(ty: ElemType) -> TokenStream {
+    let name = Ident::new(ty.name(), Span::call_site());
+    match ty {
+        ElemType::F16 | ElemType::Bf16 => quote!(::kiln::#name),
+        _ => quote!(::core::primitive::#name),
+    }
+}
+
+/// The Rust type of an element, or the type parameter.
+pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
+    match elem {
+        ElemRef::Fixed(ty) => elem_type(*ty),
+        ElemRef::Param(name) => {
+            let name = format_ident!("{name}", span = Span::call_site());
+            quote!(#name)
+        }
+    }
+}
+
+/// The problem's dimensions in declared order, as integers.
+fn dimensions(kernel: &Checked) -> Vec<TokenStream> {
+    let spec = &kernel.parsed.spec;
+    let dims = spec.dimensions().into_iter().map(|dim| {
+        if spec.types.iter().any(|ty| &*ty.name == dim) {
+            let (ty, element) = (format_ident!("{dim}"), private("Element"));
+            let code = private("type_code");
+            return quote!(#code(<#ty as #element>::TYPE));
+        }
+        let args = kernel.parsed.function.args.iter();
+        let ident = args.map(|arg| &arg.ident).find(|ident| *ident == dim);
+        let size = private("size");
+        quote!(#size(#ident))
+    });
+    dims.collect()
+}
+
+/// Where a slice argument lies; nothing for scalars.
+fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
+    let ArgKind::Slice { elem, mutable } = &arg.kind else {
+        return None;
+    };
+    let (ident, elem) = (&arg.ident, elem_tokens(elem));
+    let slice = private("DeviceSlice");
+    let shared = if *mutable {
+        quote!(&*#ident)
+    } else {
+        quote!(#ident)
+    };
+    Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
+}
+
+/// The kernel's arguments in order, slices by their place among the slices.
+fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
+    let arg_path = private("Arg");
+    let mut slices = 0_usize;
+    let mut argument = |arg: &ArgDecl| match arg.kind {
+        ArgKind::Scalar(_) => {
+            let ident = &arg.ident;
+            quote!(#arg_path::scalar(&#ident))
+        }
+        ArgKind::Slice { .. } => {
+            let place = slices;
+            slices += 1;
+            quote!(#arg_path::slice(&#raw[#place]))
+        }
+    };
+    function.args.iter().map(&mut argument).collect()
+}
+
+/// What the documentation says beside the author's own words.
+fn docs(kernel: &Checked) -> TokenStream {
+    let spec = &kernel.parsed.spec;
+    let name = &spec.name;
+    let own = kernel.parsed.function.attrs.iter();
+    let documented = own.filter(|attr| attr.path().is_ident("doc")).count() > 0;
+    let title = format!("Launches the tuned kernel `{name}` on a stream.");
+    let title = (!documented).then(|| quote!(#[doc = #title]));
+    let lens = spec.slices().map(|slice| {
+        let line = format!("- `{}`: `{}` elements", slice.name, slice.len);
+        quote!(#[doc = #line])
+    });
+    let errors = format!(
+        "When a length, an alignment or the launch plan is not as the spec declares, or the device refuses: \
+         see [`LaunchCause`](::kiln::LaunchCause). What is baked: [`{name}::KERNEL`]."
+    );
+    quote! {
+        #title
+        #[doc = ""]
+        #(#lens)*
+        #[doc = ""]
+        #[doc = "# Errors"]
+        #[doc = #errors]
+    }
+}

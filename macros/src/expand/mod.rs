@@ -1,0 +1,100 @@
+//! From a parsed kernel to tokens: one small emitter for each generated item.
+
+mod launch_fn;
+mod paths;
+mod reference;
+mod smoke;
+mod table;
+mod tracking;
+
+use kiln_spec::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use kiln_spec::parse::{KernelFn, ParsedKernel};
+use kiln_spec::source::SourceScan;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::load::{Loaded, Site};
+
+/// A kernel with everything that its items are made of.
+pub(crate) struct Checked {
+    parsed: ParsedKernel,
+    source: Loaded,
+    package: String,
+}
+
+/// Expands `#[tuned_kernel(attribute)] item`.
+///
+/// A mistake becomes errors at their places and a launch function without a body, so that code that calls it is
+/// not reported as well.
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream, site: &Site) -> TokenStream {
+    match check(attribute.clone(), item.clone(), site) {
+        Ok(checked) => items(&checked),
+        Err(diagnostics) => {
+            let errors = diagnostics
+                .to_syn_error()
+                .map(syn::Error::into_compile_error);
+            let types = kiln_spec::parse::KernelAttr::parse(attribute).0.types;
+            let names: Vec<&str> = types.iter().map(|ty| &*ty.name.value).collect();
+            let signature = KernelFn::parse(item, &names)
+                .ok()
+                .map(|function| launch_fn::without_body(&function, &names));
+            quote!(#errors #signature)
+        }
+    }
+}
+
+fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Checked, Diagnostics> {
+    let parsed = kiln_spec::parse::kernel(attribute, item)?;
+    let source = load(&parsed, site)?;
+    Ok(Checked {
+        parsed,
+        source,
+        package: site.package.clone(),
+    })
+}
+
+/// Reads the source and compares the declaration with it.
+fn load(parsed: &ParsedKernel, site: &Site) -> Result<Loaded, Diagnostics> {
+    let span = match &parsed.attr.source {
+        Some(source) => source.span,
+        None => parsed.function.ident.span().into(),
+    };
+    let source = site
+        .load_source(&parsed.spec.source)
+        .map_err(|error| one(span, &error))?;
+    let scan = SourceScan::new(&source.text).map_err(|error| one(span, &error))?;
+    let entry = scan
+        .entry(&parsed.spec.entry)
+        .map_err(|error| one(span, &error))?;
+    let mut diagnostics = Diagnostics::new();
+    for error in scan.compare_signature(&parsed.spec, &entry) {
+        let span = match error.argument() {
+            Some(argument) => parsed.function.args[argument].ty,
+            None => parsed.function.ident.span().into(),
+        };
+        diagnostics.append(one(span, &error));
+    }
+    diagnostics.into_result(source)
+}
+
+/// One mistake whose message ends in its `help:` line.
+fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
+    let text = error.to_string();
+    let diagnostic = match text.split_once("\nhelp: ") {
+        Some((message, help)) => Diagnostic::new(span, message).help(help),
+        None => Diagnostic::new(span, text),
+    };
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    diagnostics
+}
+
+fn items(kernel: &Checked) -> TokenStream {
+    let launch_fn = launch_fn::emit(kernel);
+    let module = table::module(kernel);
+    let reference = reference::adapter(kernel);
+    let launch = smoke::launch_adapter(kernel);
+    let smoke = smoke::test(kernel);
+    let tracking = tracking::emit(kernel);
+    quote!(#launch_fn #module #reference #launch #smoke #tracking)
+}

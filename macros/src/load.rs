@@ -1,0 +1,104 @@
+//! What the macro reads: the kernel's source with its includes, from inside the package only.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kiln_spec::source::{SourceError, SourceText};
+
+/// Largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Where a kernel is declared, and how strict its build is.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// The package's folder: the nearest one with a `Cargo.toml` above the file that declares the kernel.
+    pub(crate) root: PathBuf,
+    /// That file's folder, below `root`.
+    pub(crate) folder: PathBuf,
+    /// The package's name.
+    pub(crate) package: String,
+}
+
+impl Site {
+    /// The place of the attribute that is being expanded.
+    pub(crate) fn of_call() -> Site {
+        let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let file = proc_macro::Span::call_site().local_file();
+        Site::new(
+            file.as_deref(),
+            manifest_dir.as_deref().unwrap_or(Path::new(".")),
+            env::var("CARGO_PKG_NAME").unwrap_or_default(),
+        )
+    }
+
+    /// A file's place; an editor's analyser may not know the file, then it is looked for from the package.
+    pub(crate) fn new(file: Option<&Path>, manifest_dir: &Path, package: String) -> Site {
+        let absolute = file.and_then(|file| fs::canonicalize(file).ok());
+        let folder = absolute.as_deref().and_then(Path::parent);
+        let root = folder.and_then(|folder| {
+            folder
+                .ancestors()
+                .find(|folder| folder.join("Cargo.toml").is_file())
+        });
+        let manifest_dir = fs::canonicalize(manifest_dir).unwrap_or(manifest_dir.into());
+        Site {
+            root: root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf),
+            folder: folder.map_or(manifest_dir, Path::to_path_buf),
+            package,
+        }
+    }
+
+    /// Reads and expands a kernel's source; its files are named relative to the package.
+    pub(crate) fn load_source(&self, source: &str) -> Result<Loaded, SourceError> {
+        let below = self.folder.strip_prefix(&self.root).unwrap_or(&self.folder);
+        let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
+        let mut parts = parts.unwrap_or_default();
+        parts.push(source);
+        let mut paths = Vec::new();
+        let text = SourceText::load(&parts.join("/"), &mut |name| {
+            let path = self.inside(name)?;
+            let text = read(&path)?;
+            paths.push(path);
+            Ok(text)
+        })?;
+        paths.sort();
+        paths.dedup();
+        Ok(Loaded { text, paths })
+    }
+
+    /// The file of that name, which must lie in the package whatever links are on the way.
+    fn inside(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.root.join(name);
+        let real =
+            fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
+        let root = fs::canonicalize(&self.root).map_err(|error| error.to_string())?;
+        if real.starts_with(&root) {
+            Ok(path)
+        } else {
+            Err("it is a link to a file outside the package".into())
+        }
+    }
+}
+
+/// An expanded source and the files it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// The expanded source.
+    pub(crate) text: SourceText,
+    /// Its files: what a change of must rebuild.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Reads a regular file of modest size.
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    let meta = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !meta.is_file() {
+        return Err("it is no regular file".into());
+    }
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {MAX_FILE_BYTES} bytes"));
+    }
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".into())
+}

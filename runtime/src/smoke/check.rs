@@ -1,0 +1,303 @@
+//! One smoke test: receipt launch, release launch, and what both must show.
+
+use std::sync::Arc;
+
+use kiln_spec::{Access, ArgSpec, ElemType, LaunchPlan, Problem};
+
+use super::report::{Check, CheckOutcome, Failure};
+use crate::__private::LaunchCall;
+use crate::compare::compare;
+use crate::device::Device;
+use crate::kernel::Kernel;
+use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
+use crate::reference::{ArgData, ReferenceCall, Wide, make_data};
+use crate::rig::{Layout, Rig};
+use crate::select::{Choice, Forced, ReceiptSlot};
+use crate::stream::Stream;
+
+/// What outputs hold before a launch: NaN in every real type.
+const POISON: u8 = 0xFF;
+
+pub(super) fn check(
+    kernel: &'static Kernel,
+    device: &Arc<dyn Device>,
+    choice: Choice,
+    problem: Problem,
+    seed: u64,
+) -> Check {
+    let outcome = match Subject::new(kernel, device, choice, &problem, seed) {
+        Ok(subject) => subject.check(),
+        Err(failure) => Err(failure),
+    };
+    let outcome = match outcome {
+        Ok((plan, max_error_ratio)) => CheckOutcome::Passed {
+            plan,
+            max_error_ratio,
+        },
+        Err(failure) => CheckOutcome::Failed(failure),
+    };
+    Check::new(kernel, choice, problem, outcome)
+}
+
+/// One choice for one problem on one device.
+struct Subject<'a> {
+    kernel: &'static Kernel,
+    choice: Choice,
+    problem: &'a Problem,
+    seed: u64,
+    stream: Stream,
+    data: Vec<ArgData>,
+    /// What the reference computes, by argument; empty where there is none.
+    want: Vec<Option<Wide>>,
+}
+
+impl<'a> Subject<'a> {
+    fn new(
+        kernel: &'static Kernel,
+        device: &Arc<dyn Device>,
+        choice: Choice,
+        problem: &'a Problem,
+        seed: u64,
+    ) -> Result<Subject<'a>, Failure> {
+        let spec = kernel.spec();
+        let data = make_data(spec, problem, seed)?;
+        let want = match kernel.reference() {
+            None => Vec::new(),
+            Some(reference) => {
+                let mut call = ReferenceCall::new(spec, problem, data.clone());
+                reference(&mut call);
+                let arguments = 0..spec.args.len();
+                arguments.map(|arg| call.output(arg).cloned()).collect()
+            }
+        };
+        Ok(Subject {
+            kernel,
+            choice,
+            problem,
+            seed,
+            stream: Stream::default_of(device.clone()),
+            data,
+            want,
+        })
+    }
+
+    fn check(&self) -> Result<(LaunchPlan, Option<f64>), Failure> {
+        let plan = self.intended_plan()?;
+        let receipt_error = self.launch_for_receipt(&plan)?;
+        let release_error = self.launch_release(&plan)?;
+        self.compare_footprints(&plan)?;
+        let ratios = receipt_error.into_iter().chain(release_error);
+        Ok((plan, ratios.reduce(f64::max)))
+    }
+
+    /// The plan by the spec, which for a row's own problem must be the row's literal.
+    fn intended_plan(&self) -> Result<LaunchPlan, Failure> {
+        let limits = &self.stream.device().info().limits;
+        let refused = |error| Failure::Launch(crate::LaunchError::new(self.kernel.name(), error));
+        let plan = self
+            .kernel
+            .plan(self.choice, self.problem, limits)
+            .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
+        if let Choice::Row(row) = self.choice {
+            let row = &self.kernel.rows()[row];
+            // Without a device: a geometry that depends on one is compared by the receipt alone.
+            let own = self.kernel.row_problem(row);
+            let own = self
+                .kernel
+                .spec()
+                .plan(&self.kernel.config(self.choice), &own, None);
+            if let Ok(found) = own
+                && found != row.plan
+            {
+                return Err(Failure::Plan {
+                    what: "the row's own problem",
+                    expected: row.plan,
+                    found,
+                });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The release symbol as the row's literal has it.
+    fn symbol(&self) -> &'static str {
+        let backend = self.stream.device().info().key.backend;
+        self.kernel.symbol(self.choice, backend, self.problem)
+    }
+
+    /// Launches the receipt entry through the launch function; the largest error ratio, if it can be told.
+    fn launch_for_receipt(&self, plan: &LaunchPlan) -> Result<Option<f64>, Failure> {
+        let device = self.stream.device();
+        let record = device.alloc(RECEIPT_BYTES, 256)?;
+        let nonce = nonce(self.seed, self.symbol());
+        let handle = self.stream.handle();
+        record.write(handle, 0, &Receipt::blank(nonce))?;
+        let slot = ReceiptSlot {
+            address: record.address(),
+        };
+        let forced = Forced::with_receipt(self.kernel, self.choice, slot);
+        let ratio = self.launch(
+            forced,
+            "receipt",
+            &format!("{}_receipt", self.symbol()),
+            plan,
+        )?;
+        let mut written = [0; RECEIPT_BYTES];
+        record.read(handle, 0, &mut written)?;
+        let (_, digits) = self.symbol().rsplit_once('_').unwrap_or_default();
+        Receipt::decode(&written).check(&ExpectedReceipt {
+            nonce,
+            symbol_hash: u64::from_str_radix(digits, 16).unwrap_or_default(),
+            config_hash: self.kernel.config_hash(self.choice).0.short(),
+            plan: *plan,
+        })?;
+        // A wrong receipt explains more than the wrong outputs that come with it.
+        ratio
+    }
+
+    fn launch_release(&self, plan: &LaunchPlan) -> Result<Option<f64>, Failure> {
+        let forced = Forced::new(self.kernel, self.choice);
+        self.launch(forced, "release", self.symbol(), plan)?
+    }
+
+    /// Launches through the launch function, and says what the outputs are like.
+    ///
+    /// The outer error is about the launch, the inner one about its outputs.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the two kinds of failure are told apart once"
+    )]
+    fn launch(
+        &self,
+        forced: Forced,
+        entry: &'static str,
+        symbol: &str,
+        plan: &LaunchPlan,
+    ) -> Result<Result<Option<f64>, Failure>, Failure> {
+        let forced = Arc::new(forced);
+        let stream = self.stream.forced(forced.clone());
+        let mut call = LaunchCall::new(self.kernel, &stream, self.problem, &self.data)?;
+        for (argument, arg) in self.kernel.spec().args.iter().enumerate() {
+            if let ArgSpec::Slice(slice) = arg
+                && slice.access == Access::Out
+            {
+                let bytes = self.data[argument].bytes().len();
+                call.write(argument, &vec![POISON; bytes])?;
+            }
+        }
+        call.launch()?;
+        stream.synchronize()?;
+        let launched = forced.take_launched();
+        let [record] = launched.as_slice() else {
+            return Err(Failure::Launches {
+                launches: launched.len(),
+            });
+        };
+        if record.symbol != symbol {
+            return Err(Failure::Symbol {
+                expected: symbol.into(),
+                found: record.symbol.clone(),
+            });
+        }
+        if record.plan != *plan {
+            return Err(Failure::Plan {
+                what: "the launch function",
+                expected: *plan,
+                found: record.plan,
+            });
+        }
+        Ok(self.outputs(&call, entry))
+    }
+
+    /// Compares every slice after a launch.
+    fn outputs(&self, call: &LaunchCall<'_>, entry: &'static str) -> Result<Option<f64>, Failure> {
+        let spec = self.kernel.spec();
+        let mut worst = None;
+        for (argument, arg) in spec.args.iter().enumerate() {
+            let ArgSpec::Slice(slice) = arg else { continue };
+            let got = call.read(argument)?;
+            if slice.access == Access::In {
+                if got != self.data[argument].bytes() {
+                    return Err(Failure::InputChanged {
+                        entry,
+                        argument: slice.name.clone(),
+                    });
+                }
+                continue;
+            }
+            let Some(want) = self.want.get(argument).and_then(Option::as_ref) else {
+                continue;
+            };
+            let max = compare(&slice.name, &got, want, &spec.tolerance_of(slice));
+            if let Some(error) = max {
+                if !error.passes() {
+                    return Err(Failure::Output { entry, error });
+                }
+                worst = Some(error.ratio().max(worst.unwrap_or(0.0)));
+            }
+        }
+        Ok(worst)
+    }
+
+    /// Launches one block of each entry: the same kernel with the same config writes the same elements.
+    ///
+    /// A release entry writes no receipt. That it is the entry the receipt speaks of follows from the symbol, and
+    /// is seen here from outside: another config has other tiles.
+    fn compare_footprints(&self, plan: &LaunchPlan) -> Result<(), Failure> {
+        if plan.blocks() == 1 {
+            return Ok(());
+        }
+        let kernel = self.kernel;
+        let prepared =
+            kernel
+                .prepared()
+                .get(kernel, &**self.stream.device(), self.choice, self.problem)?;
+        let one_block = LaunchPlan {
+            grid: [1; 3],
+            ..*plan
+        };
+        let spec = Arc::new(kernel.spec().clone());
+        let rig = Rig::new(&self.stream, &spec, self.problem, self.seed, Layout::Zones)?;
+        rig.launch(&prepared.release, &one_block)?;
+        let release = rig.outputs()?;
+        rig.reset()?;
+        rig.launch_for_receipt(&prepared.receipt, &one_block, self.seed)?;
+        let receipt = rig.outputs()?;
+        for (argument, arg) in spec.args.iter().enumerate() {
+            let (Some(release), Some(receipt)) =
+                (release.output(argument), receipt.output(argument))
+            else {
+                continue;
+            };
+            let (release, receipt) = (untouched(release), untouched(receipt));
+            if let Some(element) = release.iter().zip(&receipt).position(|(a, b)| a != b) {
+                return Err(Failure::Footprint {
+                    argument: arg.name().into(),
+                    element,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which elements still hold the poison.
+fn untouched(output: &Wide) -> Vec<bool> {
+    let poison = |ty: ElemType| Wide::of_bytes(ty, &vec![POISON; ty.bytes()]).to_f64s()[0];
+    let poison = poison(output.elem_type());
+    let same = |value: f64| value == poison || (value.is_nan() && poison.is_nan());
+    output.to_f64s().into_iter().map(same).collect()
+}
+
+/// A nonce of this launch alone: a receipt of an earlier one does not have it.
+fn nonce(seed: u64, symbol: &str) -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static LAUNCHES: AtomicU64 = AtomicU64::new(1);
+    let launch = LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    kiln_spec::hash::Hasher::new("kiln nonce")
+        .field(&seed.to_le_bytes())
+        .field(&launch.to_le_bytes())
+        .field(symbol.as_bytes())
+        .finish()
+        .short()
+}

@@ -1,0 +1,143 @@
+//! Running smoke tests in a child process of the same test binary, with a deadline.
+
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{SmokeOptions, open, run};
+use crate::kernel::Kernel;
+
+/// Set in the child, to the name of the kernel it is to run.
+const WORKER: &str = "KILN_SMOKE_WORKER";
+/// Chooses the device: `cpu` where it is not set.
+const DEVICE: &str = "KILN_SMOKE_DEVICE";
+/// Seconds that the smoke tests of one kernel may take.
+const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
+
+/// The body of a generated smoke test; `path` is the test's module path and name.
+///
+/// # Panics
+/// When a row does not launch as intended, the process dies or hangs, or there is no device: as tests fail.
+pub fn test(kernel: &'static Kernel, path: &str) {
+    let device = std::env::var(DEVICE).unwrap_or_else(|_| "cpu".into());
+    if std::env::var(WORKER).is_ok_and(|name| name == kernel.name()) {
+        run_here(kernel, &device);
+        return;
+    }
+    // The test harness names tests without their crate.
+    let name = path.split_once("::").map_or(path, |(_, name)| name);
+    let deadline = std::env::var(DEADLINE)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .map_or(DEFAULT_DEADLINE, Duration::from_secs);
+    match run_in_child(kernel, name, deadline) {
+        Ok(output) => println!("{output}"),
+        Err(why) => panic!("smoke test of `{}` on `{device}`: {why}", kernel.name()),
+    }
+}
+
+/// What the child does.
+fn run_here(kernel: &'static Kernel, device: &str) {
+    let device = match open(device) {
+        Ok(device) => device,
+        Err(error) => panic!("no device: {error}"),
+    };
+    let report = run(
+        kernel,
+        &device,
+        &SmokeOptions::default(),
+        |choice, problem| {
+            println!("kiln smoke: {} for {problem}", choice);
+        },
+    );
+    println!("{report}");
+    assert!(report.passed(), "{report}");
+}
+
+/// Runs the test again in a child; its output, or what became of it.
+fn run_in_child(kernel: &'static Kernel, test: &str, deadline: Duration) -> Result<String, String> {
+    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut child = Command::new(binary)
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(WORKER, kernel.name())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("its child process does not start: {error}"))?;
+    let stdout = drain(child.stdout.take());
+    let stderr = drain(child.stderr.take());
+    let status = wait(&mut child, deadline);
+    let (stdout, stderr) = (join(stdout), join(stderr));
+    let last = stdout
+        .lines()
+        .rfind(|line| line.contains("kiln smoke: "))
+        .map_or("nothing was launched", |line| line.trim());
+    match status {
+        Ok(Some(status)) if status.success() => ran_one(&stdout),
+        Ok(Some(status)) => Err(format!(
+            "{}; last: {last}\n{stdout}\n{stderr}",
+            describe(status)
+        )),
+        Ok(None) => Err(format!(
+            "not done after {} s, and killed; last: {last}\nhelp: set {DEADLINE} if it needs longer\n{stdout}\n{stderr}",
+            deadline.as_secs()
+        )),
+        Err(error) => Err(format!("its child process is lost: {error}")),
+    }
+}
+
+/// A child that found no test to run has proven nothing.
+fn ran_one(stdout: &str) -> Result<String, String> {
+    if stdout.contains("launched as intended") {
+        return Ok(stdout.to_owned());
+    }
+    Err(format!("the child process ran nothing:\n{stdout}"))
+}
+
+fn describe(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!("the process died of signal {signal}"),
+        None => format!("the process failed ({status})"),
+    }
+}
+
+fn drain<R: std::io::Read + Send + 'static>(
+    pipe: Option<R>,
+) -> Option<std::thread::JoinHandle<Vec<u8>>> {
+    let mut pipe = pipe?;
+    Some(std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        bytes
+    }))
+}
+
+fn join(reader: Option<std::thread::JoinHandle<Vec<u8>>>) -> String {
+    let bytes = reader.and_then(|reader| reader.join().ok());
+    String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+}
+
+/// Waits for the child; `None` when it had to be killed, with all its children.
+fn wait(child: &mut Child, deadline: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let end = Instant::now() + deadline;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            if let Some(group) = i32::try_from(child.id())
+                .ok()
+                .and_then(rustix::process::Pid::from_raw)
+            {
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            }
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

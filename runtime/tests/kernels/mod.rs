@@ -1,0 +1,77 @@
+//! Kernels that the tests of this crate launch.
+#![allow(
+    dead_code,
+    deprecated,
+    reason = "each test uses some of them; none of them is baked"
+)]
+
+use kiln::{Element, tuned_kernel};
+
+/// The reference of [`vector_add`].
+pub fn sum(n: u32, a: &[f32], b: &[f32], c: &mut [f64]) {
+    for i in 0..n as usize {
+        c[i] = f64::from(a[i]) + f64::from(b[i]);
+    }
+}
+
+#[tuned_kernel(
+    source = "vector_add.cu",
+    params(THREADS in [64, 128, 256], ITEMS in [1, 2, 4]),
+    where(THREADS <= device.max_threads_per_block),
+    baseline(THREADS = 128, ITEMS = 1),
+    grid(n.div_ceil(THREADS * ITEMS)),
+    block(THREADS),
+    problems((n = 1000), (n = 4096)),
+    work(flops = n, bytes = 12 * n),
+    tolerance(relative = 1e-6),
+    reference = sum,
+)]
+unsafe extern "C" {
+    /// Adds.
+    pub fn vector_add(n: u32, #[len(n)] a: &[f32], #[len(n)] b: &[f32], #[len(n)] c: &mut [f32]);
+}
+
+/// The reference of [`scale`].
+pub fn scaled<E: Element>(n: u32, factor: f32, x: &[E], y: &mut [E::Wide])
+where
+    E: Element<Wide = f64>,
+{
+    for i in 0..n as usize {
+        y[i] = f64::from(factor) * x[i].to_f64();
+    }
+}
+
+#[tuned_kernel(
+    source = "scale.cu",
+    types(T in [f32, f16]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    tolerance(relative = 1e-3),
+    reference = scaled,
+)]
+unsafe extern "C" {
+    pub fn scale(n: u32, #[value(2.0)] factor: f32, #[len(n)] x: &[T], #[len(n)] y: &mut [T]);
+}
+
+#[tuned_kernel(
+    source = "aligned.cu",
+    params(VECTOR_WIDTH in [1, 4]),
+    baseline(VECTOR_WIDTH = 4),
+    grid(n.div_ceil(64 * VECTOR_WIDTH)),
+    block(64),
+    problems((n = 1024)),
+)]
+unsafe extern "C" {
+    pub fn aligned(
+        n: u32,
+        #[len(n)]
+        #[align(VECTOR_WIDTH)]
+        x: &[f32],
+        #[len(n)]
+        #[align(VECTOR_WIDTH)]
+        y: &mut [f32],
+    );
+}

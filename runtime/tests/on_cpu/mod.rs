@@ -1,0 +1,172 @@
+//! What the tests of the cpu device share: the compilers that are here, and kernels run on each of them.
+#![allow(dead_code)] // every test binary uses a part
+
+use std::ffi::c_void;
+use std::path::Path;
+use std::sync::Arc;
+
+use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions};
+use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
+use kiln::device::{Allocation, Device, DeviceError, Function, KernelArgs, StreamHandle};
+use kiln::spec::LaunchPlan;
+
+pub const STREAM: StreamHandle = StreamHandle::DEFAULT;
+
+/// Options for tests: few threads, so that a test machine is not flooded.
+pub fn options() -> CpuOptions {
+    CpuOptions {
+        threads: 2,
+        ..CpuOptions::default()
+    }
+}
+
+/// A device for each family of compilers, opened with those options. A family that is missing is told;
+/// where `CI` is set, it is a failure.
+pub fn devices_with(options: &CpuOptions) -> Vec<Arc<CpuDevice>> {
+    let installed = CpuCompiler::installed();
+    let of_family = |family: &str| {
+        let named = |path: &&std::path::PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            name.is_some_and(|name| name.starts_with(family))
+        };
+        let found = installed.iter().find(named);
+        if found.is_none() {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "{family} is not installed, but CI is set"
+            );
+            eprintln!("skipped: {family} is not installed");
+        }
+        found
+    };
+    let device = |path: &Path| {
+        let compiler = CpuCompiler::at(path, options).unwrap();
+        CpuDevice::with_compiler(options.clone(), compiler).unwrap()
+    };
+    let families = ["clang++", "g++"].into_iter().filter_map(of_family);
+    families.map(|path| device(path)).collect()
+}
+
+/// A device for each family of compilers.
+pub fn devices() -> Vec<Arc<CpuDevice>> {
+    devices_with(&options())
+}
+
+/// A translation unit in the generator's order, with one entry.
+pub fn unit(fibers: bool, source: &str, entry: &str) -> String {
+    let fibers = u8::from(fibers);
+    format!(
+        "#define KILN_CPU_FIBERS {fibers}\n#include \"kiln_cpu.h\"\n#line 1 \"kernel.cu\"\n{source}\n\
+         KILN_CPU_ENTRY(entry, {entry})\n"
+    )
+}
+
+/// A plan without dynamic shared memory.
+pub fn plan(grid: [u32; 3], block: [u32; 3]) -> LaunchPlan {
+    LaunchPlan {
+        grid,
+        block,
+        shared_bytes: 0,
+    }
+}
+
+/// Compiles a unit with the device's compiler.
+pub fn compile(device: &CpuDevice, unit: &str, build: BuildKind) -> Result<Artifact, CompileError> {
+    let request = CompileRequest::new("entry", unit).with_build(build);
+    device.compiler()?.compile(&request)
+}
+
+/// A kernel loaded on a device.
+pub struct Loaded {
+    pub device: Arc<CpuDevice>,
+    pub function: Function,
+}
+
+/// One argument of a kernel.
+pub enum Arg<'a> {
+    Buffer(&'a dyn Allocation),
+    Int(i32),
+    Uint(u32),
+    Float(f32),
+}
+
+impl Loaded {
+    /// Compiles and loads the entry of a unit.
+    pub fn new(device: &Arc<CpuDevice>, unit: &str, build: BuildKind) -> Loaded {
+        let artifact =
+            compile(device, unit, build).unwrap_or_else(|error| panic!("{error}\n{error:?}"));
+        Loaded::of(device, &artifact)
+    }
+
+    /// Loads the entry of an artifact.
+    pub fn of(device: &Arc<CpuDevice>, artifact: &Artifact) -> Loaded {
+        let function = device.load(artifact).unwrap().function("entry").unwrap();
+        Loaded {
+            device: device.clone(),
+            function,
+        }
+    }
+
+    /// Launches once.
+    pub fn launch(&self, plan: &LaunchPlan, args: &[Arg]) -> Result<(), DeviceError> {
+        with_pointers(args, |args| {
+            self.device.launch(STREAM, &self.function, plan, args)
+        })
+    }
+
+    /// Launches once with the threads in reverse.
+    pub fn launch_reversed(&self, plan: &LaunchPlan, args: &[Arg]) -> Result<(), DeviceError> {
+        with_pointers(args, |args| {
+            self.device
+                .launch_reversed(STREAM, &self.function, plan, args)
+        })
+    }
+
+    /// Launches several times; the time of all in nanoseconds.
+    pub fn time(&self, plan: &LaunchPlan, args: &[Arg], launches: u32) -> u64 {
+        with_pointers(args, |args| {
+            self.device
+                .time(STREAM, &self.function, plan, args, launches)
+        })
+        .unwrap()
+    }
+}
+
+/// Memory of a device that holds these values.
+pub fn buffer<T: bytemuck::NoUninit>(device: &CpuDevice, values: &[T]) -> Box<dyn Allocation> {
+    let memory = device.alloc(size_of_val(values), 256).unwrap();
+    memory
+        .write(STREAM, 0, bytemuck::cast_slice(values))
+        .unwrap();
+    memory
+}
+
+/// What memory holds.
+pub fn contents<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+    memory: &dyn Allocation,
+) -> Vec<T> {
+    let mut values = vec![T::zeroed(); memory.bytes() / size_of::<T>()];
+    memory
+        .read(STREAM, 0, bytemuck::cast_slice_mut(&mut values))
+        .unwrap();
+    values
+}
+
+fn with_pointers<R>(args: &[Arg], launch: impl FnOnce(KernelArgs<'_>) -> R) -> R {
+    let addresses: Vec<u64> = args
+        .iter()
+        .map(|arg| match arg {
+            Arg::Buffer(memory) => memory.address(),
+            Arg::Int(value) => u64::from(value.cast_unsigned()),
+            Arg::Uint(value) => u64::from(*value),
+            Arg::Float(value) => u64::from(value.to_bits()),
+        })
+        .collect();
+    let pointers: Vec<*const c_void> = addresses
+        .iter()
+        .map(|value| std::ptr::from_ref(value).cast())
+        .collect();
+    // SAFETY: every test gives the arguments its kernel takes; on this little-endian machine a value begins
+    // where its 64-bit word does.
+    launch(unsafe { KernelArgs::new(&pointers) })
+}
