@@ -6,6 +6,8 @@
 //! program does not carry it.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parse")]
+pub mod baked;
 pub mod codegen;
 pub mod config;
 pub mod device;

@@ -13,7 +13,7 @@ use crate::limits::DeviceLimits;
 
 /// An architecture and what it can launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct KnownTarget {
     /// The architecture: `sm_89`, `gfx1151`, `cpu`.
     pub arch: &'static str,
     /// The backend that launches on it.
@@ -42,26 +42,26 @@ const fn cuda(shared_kib: u32, multiprocessors: u32, l2_kib: u64, memory_gib: u6
 }
 
 /// Every known target.
-pub const TARGETS: &[Target] = &[
-    Target {
+pub const TARGETS: &[KnownTarget] = &[
+    KnownTarget {
         arch: "sm_86",
         backend: Backend::Cuda,
         // RTX 3090
         limits: cuda(99, 82, 6 * 1024, 24),
     },
-    Target {
+    KnownTarget {
         arch: "sm_89",
         backend: Backend::Cuda,
         // L4
         limits: cuda(99, 58, 48 * 1024, 24),
     },
-    Target {
+    KnownTarget {
         arch: "sm_90",
         backend: Backend::Cuda,
         // H100
         limits: cuda(227, 132, 50 * 1024, 80),
     },
-    Target {
+    KnownTarget {
         arch: "gfx1151",
         backend: Backend::Hip,
         // Strix Halo
@@ -76,7 +76,7 @@ pub const TARGETS: &[Target] = &[
             memory_bytes: 96 << 30,
         },
     },
-    Target {
+    KnownTarget {
         arch: "cpu",
         backend: Backend::Cpu,
         limits: CPU_LIMITS,
@@ -97,6 +97,6 @@ pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
 };
 
 /// The target of that architecture.
-pub fn target(arch: &str) -> Option<&'static Target> {
+pub fn target(arch: &str) -> Option<&'static KnownTarget> {
     TARGETS.iter().find(|target| target.arch == arch)
 }

@@ -32,17 +32,28 @@ impl Scope for Values {
 
 /// Every name with a value of its kind.
 fn complete() -> impl Strategy<Value = Values> {
-    (-2i64..20, -2i64..20, any::<bool>(), any::<bool>(), 0i64..5000).prop_map(
-        |(a, b, switch, row, n)| {
+    (
+        -2i64..20,
+        -2i64..20,
+        any::<bool>(),
+        any::<bool>(),
+        0i64..5000,
+    )
+        .prop_map(|(a, b, switch, row, n)| {
             let int = |x: i64| Value::Int(x.into());
             let layout: Arc<str> = if row { "row" } else { "column" }.into();
-            let values = [int(a), int(b), Value::Bool(switch), Value::Name(layout), int(n)];
+            let values = [
+                int(a),
+                int(b),
+                Value::Bool(switch),
+                Value::Name(layout),
+                int(n),
+            ];
             Values {
                 values: NAMES.into_iter().zip(values).collect(),
                 limits: Some(CPU_LIMITS),
             }
-        },
-    )
+        })
 }
 
 proptest! {
@@ -163,10 +174,22 @@ fn functions_do_what_their_documentation_says() {
         evaluate(&Expr::Call(function, arguments), &Values::default())
             .map_err(|error| error.to_string())
     };
-    assert_eq!(value(Function::DivCeil, vec![int(7), int(3)]), Ok(Value::Int(3)));
-    assert_eq!(value(Function::DivCeil, vec![int(6), int(3)]), Ok(Value::Int(2)));
-    assert_eq!(value(Function::NextPowerOfTwo, vec![int(65)]), Ok(Value::Int(128)));
-    assert_eq!(value(Function::Min, vec![int(3), int(1), int(2)]), Ok(Value::Int(1)));
+    assert_eq!(
+        value(Function::DivCeil, vec![int(7), int(3)]),
+        Ok(Value::Int(3))
+    );
+    assert_eq!(
+        value(Function::DivCeil, vec![int(6), int(3)]),
+        Ok(Value::Int(2))
+    );
+    assert_eq!(
+        value(Function::NextPowerOfTwo, vec![int(65)]),
+        Ok(Value::Int(128))
+    );
+    assert_eq!(
+        value(Function::Min, vec![int(3), int(1), int(2)]),
+        Ok(Value::Int(1))
+    );
     assert_eq!(
         value(Function::SizeOf, vec![Expr::Name("f16".into())]),
         Ok(Value::Int(2))

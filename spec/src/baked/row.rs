@@ -1,0 +1,360 @@
+//! One row: the config baked for one problem on one device, with its evidence.
+
+use std::fmt;
+
+use super::BakedError;
+use crate::config::Config;
+use crate::device::DeviceKey;
+use crate::expr::EvalError;
+use crate::hash::{Hash, SourceHash, SpecHash};
+use crate::model::KernelSpec;
+use crate::plan::{LaunchPlan, LaunchScope, PlanError};
+use crate::problem::Problem;
+use crate::text::shorten;
+
+/// How good the evidence behind a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Evidence {
+    /// Confirmed against the baseline on the device itself.
+    Proven,
+    /// Taken from trials that were recorded elsewhere.
+    Replayed,
+    /// Derived from compile-time facts; never run.
+    Predicted,
+}
+
+impl Evidence {
+    /// Every grade, best first.
+    pub const ALL: [Evidence; 3] = [Evidence::Proven, Evidence::Replayed, Evidence::Predicted];
+
+    /// Its name in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Proven => "proven",
+            Evidence::Replayed => "replayed",
+            Evidence::Predicted => "predicted",
+        }
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Baseline time over the config's time in millionths, with its 95 % interval: 1 100 000 is 10 % faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Speedup {
+    /// Lower end of the interval.
+    pub low_ppm: u64,
+    /// The estimate.
+    pub speedup_ppm: u64,
+    /// Upper end of the interval.
+    pub high_ppm: u64,
+}
+
+/// What a row was made from: if one differs now, the row is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hashes {
+    /// Everything declared.
+    pub spec: SpecHash,
+    /// The source with its includes.
+    pub source: SourceHash,
+    /// The device prelude.
+    pub prelude: Hash,
+    /// The compiler flags that the kernel asks for.
+    pub flags: Hash,
+}
+
+/// Whether a row may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// Everything it was made from is unchanged.
+    Fresh,
+    /// Something changed since it was baked.
+    Stale {
+        /// What: `spec`, `source`, `prelude` or `flags`.
+        which: &'static str,
+        /// Its hash when the row was baked.
+        baked: Hash,
+        /// Its hash now.
+        now: Hash,
+    },
+}
+
+/// An image compiled ahead, beside the table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Image {
+    /// Its file name, without folders.
+    pub file: String,
+    /// What it was compiled for.
+    pub target: String,
+    /// Hash of its bytes.
+    pub hash: Hash,
+}
+
+/// One row. Problem and config are text: they may belong to an older spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The device it was tuned on.
+    pub device: DeviceKey,
+    /// The problem, as canonical text.
+    pub problem: String,
+    /// The `__global__` function: the tuned entry, or the baseline's where that one won.
+    pub entry: String,
+    /// The config, as canonical text.
+    pub config: String,
+    /// How good its evidence is.
+    pub evidence: Evidence,
+    /// How much faster than the baseline; for proven rows that are not the baseline itself.
+    pub speedup: Option<Speedup>,
+    /// What it was compared with; see [`KernelSpec::baseline_text`].
+    pub baseline: String,
+    /// Symbol of its release entry, as compiled for its device.
+    pub symbol: String,
+    /// Its launch plan.
+    pub plan: LaunchPlan,
+    /// What it was made from.
+    pub hashes: Hashes,
+    /// An image compiled ahead.
+    pub image: Option<Image>,
+}
+
+/// A row in terms of the spec it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRow {
+    /// The problem.
+    pub problem: Problem,
+    /// The config.
+    pub config: Config,
+    /// Whether it is the baseline itself.
+    pub is_baseline: bool,
+}
+
+impl KernelSpec {
+    /// The baseline as a row names it: `entry:config`.
+    pub fn baseline_text(&self) -> String {
+        format!("{}:{}", self.baseline.entry, self.baseline.config)
+    }
+}
+
+impl Row {
+    /// Whether it says that the baseline stays.
+    pub fn is_baseline(&self) -> bool {
+        self.baseline
+            .split_once(':')
+            .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
+    }
+
+    /// Whether what it was made from is unchanged.
+    pub fn freshness(&self, now: &Hashes) -> Freshness {
+        let then = &self.hashes;
+        let pairs = [
+            ("spec", then.spec.0, now.spec.0),
+            ("source", then.source.0, now.source.0),
+            ("prelude", then.prelude, now.prelude),
+            ("flags", then.flags, now.flags),
+        ];
+        let changed = pairs.into_iter().find(|(_, baked, now)| baked != now);
+        changed.map_or(Freshness::Fresh, |(which, baked, now)| Freshness::Stale {
+            which,
+            baked,
+            now,
+        })
+    }
+
+    /// Problem and config of a fresh row, checked against the spec: the texts are canonical, the
+    /// config is in the space (constraints over `device.*` aside), the plan is the one computed.
+    ///
+    /// # Errors
+    /// The first difference. Call it for fresh rows only: a stale one may well belong to another spec.
+    pub fn resolve(&self, spec: &KernelSpec) -> Result<ResolvedRow, BakedError> {
+        let text = |error| BakedError::Text {
+            device: self.device.to_string(),
+            problem: self.problem.clone(),
+            error,
+        };
+        let problem = spec.parse_problem(&self.problem).map_err(text)?;
+        let config = spec.parse_config(&self.config).map_err(text)?;
+        self.same("problem", &self.problem, &problem.to_string())?;
+        self.same("config", &self.config, &config.to_string())?;
+        self.same("baseline", &self.baseline, &spec.baseline_text())?;
+        let is_baseline = self.is_baseline();
+        if !is_baseline {
+            self.same("entry", &self.entry, &spec.entry)?;
+        }
+        let valid = if is_baseline {
+            spec.check_baseline(&problem, None)
+        } else {
+            spec.check_config(&config, &problem, None)
+        };
+        valid.map_err(|why| BakedError::Outside {
+            device: self.device.to_string(),
+            problem: self.problem.clone(),
+            why,
+        })?;
+        self.check_plan(spec, &config, &problem, is_baseline)?;
+        Ok(ResolvedRow {
+            problem,
+            config,
+            is_baseline,
+        })
+    }
+
+    /// A plan that depends on the device cannot be computed here, and counts as right.
+    fn check_plan(
+        &self,
+        spec: &KernelSpec,
+        config: &Config,
+        problem: &Problem,
+        is_baseline: bool,
+    ) -> Result<(), BakedError> {
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits: None,
+            spec,
+        };
+        let geometry = if is_baseline {
+            spec.baseline_geometry()
+        } else {
+            &spec.geometry
+        };
+        match geometry.plan(&scope) {
+            Ok(plan) => self.same("plan", &self.plan.to_string(), &plan.to_string()),
+            Err(PlanError::Eval {
+                error: EvalError::UnknownDevice(_),
+                ..
+            }) => Ok(()),
+            Err(why) => Err(BakedError::Outside {
+                device: self.device.to_string(),
+                problem: self.problem.clone(),
+                why: why.into(),
+            }),
+        }
+    }
+
+    fn same(&self, key: &'static str, found: &str, expected: &str) -> Result<(), BakedError> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(BakedError::Differs {
+            device: self.device.to_string(),
+            problem: self.problem.clone(),
+            key,
+            found: shorten(found),
+            expected: expected.into(),
+        })
+    }
+
+    /// Whether every field can be written to a table and read back.
+    ///
+    /// # Errors
+    /// The first field that cannot; `line` is for the message.
+    pub(super) fn check(&self, line: usize) -> Result<(), BakedError> {
+        let value = |key, token: &str, expected| BakedError::Value {
+            line,
+            key,
+            token: shorten(token),
+            expected,
+        };
+        let device = self.device.to_string();
+        if !is_plain(&device) || device.parse().ok().as_ref() != Some(&self.device) {
+            return Err(value("device", &device, "a printable `backend/arch/name`"));
+        }
+        for (key, text) in [
+            ("problem", &self.problem),
+            ("config", &self.config),
+            ("baseline", &self.baseline),
+        ] {
+            if !is_canonical(text) {
+                return Err(value(key, text, "canonical text"));
+            }
+        }
+        for (key, text) in [("entry", &self.entry), ("symbol", &self.symbol)] {
+            if !is_symbol(text) {
+                return Err(value(key, text, "a C identifier"));
+            }
+        }
+        if let Some(image) = &self.image {
+            if !is_file_name(&image.file) {
+                return Err(value("image", &image.file, "a plain file name"));
+            }
+            if !is_canonical(&image.target) {
+                return Err(value("image", &image.target, "the name of a target"));
+            }
+        }
+        if self
+            .plan
+            .grid
+            .iter()
+            .chain(&self.plan.block)
+            .any(|n| *n == 0)
+        {
+            return Err(value(
+                "grid",
+                &self.plan.to_string(),
+                "a plan without zeros",
+            ));
+        }
+        self.check_speedup()
+            .map_err(|message| BakedError::Speedup { line, message })
+    }
+
+    fn check_speedup(&self) -> Result<(), &'static str> {
+        match (self.evidence, self.is_baseline(), &self.speedup) {
+            (Evidence::Proven, false, None) => Err("a proven row without `speedup_ppm`"),
+            (Evidence::Proven, true, Some(_)) => Err("`speedup_ppm` of the baseline over itself"),
+            (Evidence::Replayed | Evidence::Predicted, _, Some(_)) => {
+                Err("`speedup_ppm` in a row that is not proven")
+            }
+            (_, _, Some(speedup)) => {
+                let Speedup {
+                    low_ppm,
+                    speedup_ppm,
+                    high_ppm,
+                } = *speedup;
+                if low_ppm > speedup_ppm || speedup_ppm > high_ppm {
+                    Err("`speedup_ppm` is not [low, estimate, high]")
+                } else if low_ppm <= 1_000_000 {
+                    Err("a proven row whose interval reaches 1: nothing is proven")
+                } else if high_ppm > 1_000_000_000_000 {
+                    Err("a speed-up beyond a million")
+                } else {
+                    Ok(())
+                }
+            }
+            (_, _, None) => Ok(()),
+        }
+    }
+}
+
+/// Printable text without marks that change how it is displayed, at most 256 bytes.
+pub(super) fn is_plain(text: &str) -> bool {
+    let odd = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    text.len() <= 256 && !text.chars().any(odd)
+}
+
+/// Text of configs, problems and targets.
+fn is_canonical(text: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_=,:.-".contains(&b);
+    text.len() <= 4096 && text.bytes().all(allowed)
+}
+
+/// `[A-Za-z_][A-Za-z0-9_]*`, at most 255 bytes.
+pub(super) fn is_symbol(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && text.len() <= 255
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A file name without folders: letters, digits, `_`, `-` and dots, not starting with a dot.
+pub(super) fn is_file_name(text: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+    !text.is_empty() && text.len() <= 255 && !text.starts_with('.') && text.bytes().all(allowed)
+}

@@ -1,0 +1,297 @@
+//! The baked table of one kernel: sections of devices, a line a row.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::reader::{FORMAT, Field, Fields, Text};
+use super::row::{self, Evidence, Hashes, Image, Row, Speedup};
+use super::{BakedError, quoted};
+use crate::device::DeviceKey;
+use crate::plan::LaunchPlan;
+use crate::text::shorten;
+
+const ROW_KEYS: &[&str] = &[
+    "device",
+    "problem",
+    "entry",
+    "config",
+    "evidence",
+    "speedup_ppm",
+    "baseline",
+    "symbol",
+    "grid",
+    "block",
+    "shared_bytes",
+    "spec",
+    "source",
+    "prelude",
+    "flags",
+    "image",
+];
+
+/// What is checked in of one kernel: rows by device, sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BakedTable {
+    kernel: String,
+    /// Rows by device text and problem, in natural order.
+    sections: BTreeMap<String, BTreeMap<SortKey, Row>>,
+}
+
+/// A problem's dimensions, sizes compared as numbers.
+type SortKey = Vec<(String, Result<i64, String>)>;
+
+fn sort_key(problem: &str) -> SortKey {
+    let pieces = problem.split(',').map(|piece| {
+        let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
+        (
+            name.to_string(),
+            value.parse().map_err(|_| value.to_string()),
+        )
+    });
+    pieces.collect()
+}
+
+impl BakedTable {
+    /// A table without rows.
+    pub fn new(kernel: impl Into<String>) -> BakedTable {
+        BakedTable {
+            kernel: kernel.into(),
+            sections: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// At the first thing that `tune` would not have written, apart from order and white space.
+    pub fn parse(bytes: &[u8]) -> Result<BakedTable, BakedError> {
+        let text = Text::new(bytes)?;
+        let table = text.parse()?;
+        let root = Fields::root(text, &table)?;
+        root.only(&["format", "kernel", "devices"])?;
+        let kernel = root.get("kernel")?;
+        let name = kernel.str("kernel")?;
+        if !row::is_symbol(name) {
+            return Err(kernel.value("kernel", name, "a C identifier"));
+        }
+        let mut baked = BakedTable::new(name);
+        if let Some(devices) = root.find("devices") {
+            for (section, rows) in devices.fields("devices")?.entries() {
+                baked.read_section(section, rows)?;
+            }
+        }
+        Ok(baked)
+    }
+
+    /// Reads the table of a kernel.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and when it is another kernel's.
+    pub fn parse_for(bytes: &[u8], kernel: &str) -> Result<BakedTable, BakedError> {
+        let table = BakedTable::parse(bytes)?;
+        if table.kernel == kernel {
+            Ok(table)
+        } else {
+            Err(BakedError::Kernel {
+                found: shorten(&table.kernel),
+                expected: kernel.into(),
+            })
+        }
+    }
+
+    fn read_section(&mut self, section: &str, rows: Field<'_, '_>) -> Result<(), BakedError> {
+        let expected = "a printable `backend/arch/name`";
+        if !row::is_plain(section) || section.parse::<DeviceKey>().is_err() {
+            return Err(rows.value("devices", section, expected));
+        }
+        for field in rows.array("devices")? {
+            let row = read_row(field.fields("devices")?)?;
+            if row.device.to_string() != section {
+                return Err(BakedError::Section {
+                    line: field.line(),
+                    device: row.device.to_string(),
+                    section: shorten(section),
+                });
+            }
+            row.check(0).map_err(|error| error.at(field.line()))?;
+            self.insert(row, || field.line())?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, row: Row, line: impl Fn() -> usize) -> Result<(), BakedError> {
+        let section = self.sections.entry(row.device.to_string()).or_default();
+        let key = sort_key(&row.problem);
+        if section.contains_key(&key) {
+            return Err(BakedError::Duplicate {
+                line: line(),
+                device: row.device.to_string(),
+                problem: row.problem,
+            });
+        }
+        section.insert(key, row);
+        Ok(())
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// Every row: by device, then by problem.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.sections.values().flat_map(BTreeMap::values)
+    }
+
+    /// The rows of one device.
+    pub fn device_rows(&self, device: &DeviceKey) -> impl Iterator<Item = &Row> {
+        let section = self.sections.get(&device.to_string());
+        section.into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// Puts these rows in place of those of their device; none remove its section.
+    ///
+    /// # Errors
+    /// When a row is another device's, stands there twice, or could not be read back.
+    pub fn replace_device(
+        &mut self,
+        device: &DeviceKey,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Result<(), BakedError> {
+        let mut replaced = self.clone();
+        replaced.sections.remove(&device.to_string());
+        for row in rows {
+            if row.device != *device {
+                return Err(BakedError::Section {
+                    line: 0,
+                    device: row.device.to_string(),
+                    section: device.to_string(),
+                });
+            }
+            row.check(0)?;
+            replaced.insert(row, || 0)?;
+        }
+        *self = replaced;
+        Ok(())
+    }
+
+    /// Its text: the same for the same rows, whatever order they came in.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "# Written by `tune bake`. One line a row; sections of different devices merge line by line.\n\
+             format = {FORMAT}\nkernel = {}\n\n[devices]\n",
+            quoted(&self.kernel)
+        );
+        for (device, rows) in &self.sections {
+            // The last line names the device too, so that no two sections have a line in common.
+            let _ = writeln!(text, "{} = [", quoted(device));
+            for row in rows.values() {
+                let _ = writeln!(text, "  {{ {} }},", row_text(row));
+            }
+            let _ = writeln!(text, "] # {device}");
+        }
+        text
+    }
+}
+
+impl BakedError {
+    /// The same error with the line it was found at.
+    fn at(mut self, at: usize) -> BakedError {
+        if let BakedError::Value { line, .. } | BakedError::Speedup { line, .. } = &mut self {
+            *line = at;
+        }
+        self
+    }
+}
+
+fn read_row(fields: Fields<'_, '_>) -> Result<Row, BakedError> {
+    fields.only(ROW_KEYS)?;
+    let text = |key| fields.get(key)?.str(key).map(str::to_string);
+    let hash = "a hash of 32 hexadecimal digits";
+    let evidence = fields.get("evidence")?;
+    let grade = evidence.str("evidence")?;
+    let known = Evidence::ALL.into_iter().find(|e| e.name() == grade);
+    Ok(Row {
+        device: fields
+            .get("device")?
+            .parsed("device", "a printable `backend/arch/name`")?,
+        problem: text("problem")?,
+        entry: text("entry")?,
+        config: text("config")?,
+        evidence: known.ok_or_else(|| {
+            evidence.value("evidence", grade, "`proven`, `replayed` or `predicted`")
+        })?,
+        speedup: fields.find("speedup_ppm").map(speedup).transpose()?,
+        baseline: text("baseline")?,
+        symbol: text("symbol")?,
+        plan: LaunchPlan {
+            grid: fields.get("grid")?.ints("grid")?,
+            block: fields.get("block")?.ints("block")?,
+            shared_bytes: fields.get("shared_bytes")?.int("shared_bytes")?,
+        },
+        hashes: Hashes {
+            spec: fields.get("spec")?.parsed("spec", hash)?,
+            source: fields.get("source")?.parsed("source", hash)?,
+            prelude: fields.get("prelude")?.parsed("prelude", hash)?,
+            flags: fields.get("flags")?.parsed("flags", hash)?,
+        },
+        image: fields.find("image").map(image).transpose()?,
+    })
+}
+
+fn speedup(field: Field<'_, '_>) -> Result<Speedup, BakedError> {
+    let [low_ppm, speedup_ppm, high_ppm] = field.ints("speedup_ppm")?;
+    Ok(Speedup {
+        low_ppm,
+        speedup_ppm,
+        high_ppm,
+    })
+}
+
+fn image(field: Field<'_, '_>) -> Result<Image, BakedError> {
+    let fields = field.fields("image")?;
+    fields.only(&["file", "target", "hash"])?;
+    Ok(Image {
+        file: fields.get("file")?.str("file")?.into(),
+        target: fields.get("target")?.str("target")?.into(),
+        hash: fields
+            .get("hash")?
+            .parsed("hash", "a hash of 32 hexadecimal digits")?,
+    })
+}
+
+fn row_text(row: &Row) -> String {
+    let mut text = String::new();
+    let mut field = |key: &str, value: String| {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{comma}{key} = {value}");
+    };
+    let ints = |ints: &[u32; 3]| format!("{ints:?}");
+    field("device", quoted(&row.device.to_string()));
+    field("problem", quoted(&row.problem));
+    field("entry", quoted(&row.entry));
+    field("config", quoted(&row.config));
+    field("evidence", quoted(row.evidence.name()));
+    if let Some(s) = &row.speedup {
+        let interval = [s.low_ppm, s.speedup_ppm, s.high_ppm];
+        field("speedup_ppm", format!("{interval:?}"));
+    }
+    field("baseline", quoted(&row.baseline));
+    field("symbol", quoted(&row.symbol));
+    field("grid", ints(&row.plan.grid));
+    field("block", ints(&row.plan.block));
+    field("shared_bytes", row.plan.shared_bytes.to_string());
+    field("spec", quoted(&row.hashes.spec.to_string()));
+    field("source", quoted(&row.hashes.source.to_string()));
+    field("prelude", quoted(&row.hashes.prelude.to_string()));
+    field("flags", quoted(&row.hashes.flags.to_string()));
+    if let Some(image) = &row.image {
+        let (file, target) = (quoted(&image.file), quoted(&image.target));
+        let hash = quoted(&image.hash.to_string());
+        field(
+            "image",
+            format!("{{ file = {file}, target = {target}, hash = {hash} }}"),
+        );
+    }
+    text
+}
