@@ -1,2 +1,194 @@
-use std::process::ExitCode; use crate::exit::Failure;
-pub(super) fn run(_: &crate::cli::SmokeArgs, _: &'static [&'static kiln::Kernel]) -> Result<ExitCode, Failure> { Ok(ExitCode::SUCCESS) }
+//! `tune smoke`: every baked row of every device, and every baseline, is launched on the device at hand, and the
+//! device's own receipt must be the intended launch.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicU64;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::{BuildKind, CompileLimits};
+use kiln::{Device, Kernel};
+use kiln_cache::record::ReferenceGrade;
+use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Row};
+use kiln_spec::space::verification_problems;
+use kiln_spec::{Backend, Config, Problem};
+use serde::Serialize;
+
+use super::{checked, print, print_json};
+use crate::bake::{destination, read_index, read_table};
+use crate::candidate::{Compiled, Which, Workshop, target_of};
+use crate::cli::SmokeArgs;
+use crate::exit::Failure;
+use crate::lab::Bench;
+use crate::machine;
+use crate::peaks;
+use crate::project::{Project, TunedKernel};
+use crate::reference::{Expectations, Oracle};
+use crate::verify::{self, Verifier};
+use crate::worker::protocol::ProcessLimits;
+use crate::worker::{WorkerLimits, reference_of};
+
+/// Problems with more work than this are launched in small only; their plans are checked by calculation.
+const MOST_WORK: u64 = 200_000_000;
+
+#[derive(Serialize)]
+struct Smoked {
+    kernel: String,
+    row: String,
+    /// `passed`, `failed` or `not run`.
+    state: &'static str,
+    detail: String,
+}
+
+pub(super) fn run(args: &SmokeArgs, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
+    let project = Project::read(&args.package)?;
+    let (name, device) = machine::open_device(args.device.device.as_deref())?;
+    let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let cache = kiln_cache::location::from_environment()?;
+    let workshop = Workshop {
+        compiler: machine::compiler(&*device)?,
+        backend: device.info().key.backend,
+        artifacts: &ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES),
+        folder: folder.path(),
+        limits: CompileLimits::default(),
+        compiles: AtomicU64::new(0),
+        parts: AtomicU64::new(0),
+    };
+    let worker = WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    let stage = Stage { name: &name, device: &*device, workshop: &workshop, worker, catalogue, folder: folder.path() };
+    let mut smoked = Vec::new();
+    for kernel in &project.kernels {
+        stage.kernel(&project, kernel, &mut smoked)?;
+    }
+    let failed = smoked.iter().filter(|one| one.state == "failed").count();
+    if args.output.json {
+        print_json(&smoked)?;
+    } else {
+        for one in &smoked {
+            print(&format!("{:<8} {} {}: {}\n", one.state, one.kernel, one.row, one.detail));
+        }
+        let count = |state| smoked.iter().filter(|one| one.state == state).count();
+        print(&format!("{} passed, {failed} failed, {} not run\n", count("passed"), count("not run")));
+    }
+    Ok(checked(failed == 0))
+}
+
+struct Stage<'a> {
+    name: &'a str,
+    device: &'a dyn Device,
+    workshop: &'a Workshop<'a>,
+    worker: WorkerLimits,
+    catalogue: &'static [&'static Kernel],
+    folder: &'a std::path::Path,
+}
+
+impl Stage<'_> {
+    fn kernel(&self, project: &Project, kernel: &TunedKernel, smoked: &mut Vec<Smoked>) -> Result<(), Failure> {
+        let spec = &kernel.spec;
+        for problem in &spec.problems {
+            let result = self.launch(kernel, Which::Baseline, problem, None);
+            smoked.push(outcome(kernel, format!("baseline ({problem})"), result));
+        }
+        for row in rows(project, kernel, self.device.info().key.backend)? {
+            let name = format!("{} ({})", row.device, row.problem);
+            smoked.push(outcome(kernel, name, self.row(kernel, &row)));
+        }
+        Ok(())
+    }
+
+    fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {
+        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+        if let Freshness::Stale { which, .. } = row.freshness(&now) {
+            return Err(Trouble::NotRun(format!("stale: its {which} changed; builds do not use it")));
+        }
+        let resolved = row.resolve(&kernel.spec).map_err(|error| Trouble::Failed(error.to_string()))?;
+        if let Err(error) = row.plan.check(&self.device.info().limits) {
+            return Err(Trouble::NotRun(format!("{error} on this device")));
+        }
+        let which = if resolved.is_baseline { Which::Baseline } else { Which::Config(&resolved.config) };
+        self.launch(kernel, which, &resolved.problem, Some(row))
+    }
+
+    /// Compiles, launches and verifies on small problems of the same types, and on the problem itself where it is not
+    /// too much work.
+    fn launch(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+        row: Option<&Row>,
+    ) -> Result<String, Trouble> {
+        let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
+        let made = self.workshop.make(kernel, which, problem, BuildKind::Release).map_err(|outcome| failed(&outcome))?;
+        self.compare(&made, row)?;
+        let spec = &kernel.spec;
+        let configs: Vec<Config> = vec![made.arm.config.clone()];
+        let small = verification_problems(spec, &configs, problem, Some(&self.device.info().limits));
+        let work = peaks::work(spec, problem);
+        let whole = small.is_empty() || work.flops.max(work.bytes) <= MOST_WORK;
+        let mut cases = verify::cases(&small, problem, 1);
+        cases.retain(|case| whole || case.problem != *problem);
+        let bench = self.bench(kernel, problem);
+        let expected = Expectations::new(self.oracle(kernel, problem)?, bench.clone(), self.folder);
+        let verifier = Verifier { bench: &bench, spec, expected: &expected, baseline_ns: 0 };
+        let proof = verifier.verify(&made.arm, &cases).map_err(|error| failed(&error))?;
+        Ok(format!("{} {}, {} launches right, receipts as intended", made.arm.release, made.arm.plan, proof.cases))
+    }
+
+    /// What the table says literally against what would be launched.
+    fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
+        let Some(row) = row else { return Ok(()) };
+        if made.arm.plan != row.plan {
+            return Err(Trouble::Failed(format!("the table says {}, the launch would be {}", row.plan, made.arm.plan)));
+        }
+        let same_target = target_of(row.device.backend) == target_of(self.workshop.backend);
+        if same_target && made.arm.release != row.symbol {
+            return Err(Trouble::Failed(format!("the table says {}, the launch would be {}", row.symbol, made.arm.release)));
+        }
+        Ok(())
+    }
+
+    fn bench(&self, kernel: &TunedKernel, problem: &Problem) -> Bench {
+        Bench {
+            worker: self.worker.clone(),
+            device: self.name.to_owned(),
+            spec_json: kernel.spec.to_json(),
+            problem: problem.clone(),
+            seed: 1,
+            limits: ProcessLimits { memory_bytes: 0, cpu_seconds: 0 },
+        }
+    }
+
+    fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, Trouble> {
+        if reference_of(self.catalogue, &kernel.spec).is_some() {
+            return Ok(Oracle::Rust);
+        }
+        let baseline = self.workshop.make(kernel, Which::Baseline, problem, BuildKind::Release);
+        let baseline = baseline.map_err(|outcome| Trouble::Failed(outcome.to_string()))?;
+        Ok(Oracle::Launch { device: self.name.to_owned(), arm: Box::new(baseline.arm), grade: ReferenceGrade::BaselineOnly })
+    }
+}
+
+/// Why a row did not pass.
+enum Trouble {
+    Failed(String),
+    NotRun(String),
+}
+
+fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -> Smoked {
+    let (state, detail) = match result {
+        Ok(detail) => ("passed", detail),
+        Err(Trouble::Failed(detail)) => ("failed", detail),
+        Err(Trouble::NotRun(detail)) => ("not run", detail),
+    };
+    Smoked { kernel: kernel.spec.name.clone(), row, state, detail }
+}
+
+/// The rows that a build would see: the local tables where there are some, which contain the committed rows.
+fn rows(project: &Project, kernel: &TunedKernel, backend: Backend) -> Result<Vec<Row>, Failure> {
+    let local = destination(project, kernel, backend, false);
+    let folder = if local.join(INDEX_FILE).is_file() { local } else { kernel.tuned.clone() };
+    let Some(index) = read_index(&folder)? else { return Ok(Vec::new()) };
+    let Some(file) = index.file(&kernel.spec.name) else { return Ok(Vec::new()) };
+    Ok(read_table(&folder.join(file))?.map(|table| table.rows().cloned().collect()).unwrap_or_default())
+}
