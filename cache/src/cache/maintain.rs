@@ -11,7 +11,7 @@ use crate::error::CacheError;
 use crate::journal;
 use crate::record::RECORD_SCHEMA;
 use crate::set_aside;
-use crate::store::{Entry, MemoryStore, Position, SledStore, Store, state};
+use crate::store::{Entry, MemoryStore, SledStore, Store, state};
 
 /// Name of the folder of artifacts in the cache's folder.
 pub(super) const ARTIFACTS: &str = "artifacts";
@@ -93,9 +93,7 @@ impl Cache {
         let inner = self.lock();
         let mut replica = MemoryStore::new();
         let path = self.folder.join(JOURNAL);
-        let read = journal::read::<CacheError>(&path, 0, &mut |sequence, record| {
-            let journal = 0;
-            let position = Position { journal, sequence };
+        let read = journal::read::<CacheError>(&path, 0, &mut |position, record| {
             Ok(state::apply(&mut replica, &record, position)?)
         })?;
         let store = inner.store.as_ref();
@@ -148,11 +146,7 @@ impl Cache {
             return Err(self.read_only());
         };
         journal.rewrite(&state::records(store.as_ref())?, None)?;
-        let position = Position {
-            journal: journal.id(),
-            sequence: journal.last(),
-        };
-        match store.apply(&[], position) {
+        match store.apply(&[], journal.position()) {
             Ok(()) => Ok(()),
             Err(error) => inner.abandon_store(&error),
         }
@@ -210,7 +204,7 @@ fn write_export(entries: &[Entry], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Size of a file, or of all files under a folder; 0 where there is none.
-fn bytes_under(path: &Path) -> io::Result<u64> {
+pub(super) fn bytes_under(path: &Path) -> io::Result<u64> {
     let metadata = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         found => found?,

@@ -4,9 +4,11 @@
 //! go to the store. Should the store fail during a run, it is replaced by one in memory, rebuilt from
 //! the journal, and the run goes on.
 
+mod database;
 mod maintain;
 mod open;
 mod read;
+mod reconcile;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ use crate::error::CacheError;
 use crate::journal::{self, Journal};
 use crate::lock::{self, CacheLock};
 use crate::record::Record;
-use crate::store::{Entry, MemoryStore, Position, Store, StoreError, state};
+use crate::store::{Entry, MemoryStore, Store, StoreError, state};
 use crate::warning::Warning;
 pub use maintain::{Stats, VerifyReport};
 pub use open::OpenOptions;
@@ -89,11 +91,7 @@ impl Cache {
     pub fn view(folder: &Path) -> Result<Cache, CacheError> {
         let mut store = MemoryStore::new();
         let path = folder.join(open::JOURNAL);
-        journal::read::<CacheError>(&path, 0, &mut |sequence, record| {
-            let position = Position {
-                journal: 0,
-                sequence,
-            };
+        journal::read::<CacheError>(&path, 0, &mut |position, record| {
             Ok(state::apply(&mut store, &record, position)?)
         })?;
         let inner = Inner {
@@ -182,12 +180,8 @@ impl Cache {
         let Some(journal) = journal else {
             return Err(self.read_only());
         };
-        let first = journal.last() + 1;
-        journal.append(&records)?;
-        let id = journal.id();
-        for (sequence, record) in (first..).zip(&records) {
-            let journal = id;
-            let position = Position { journal, sequence };
+        let places = journal.append(&records)?;
+        for (position, record) in places.into_iter().zip(&records) {
             if let Err(error) = state::apply(store.as_mut(), record, position) {
                 return inner.abandon_store(&error);
             }

@@ -3,6 +3,7 @@ use std::fs;
 use super::*;
 use crate::record::{RECORD_SCHEMA, Trial, TrialId};
 use crate::samples::{device, done, key, open, outcome, process, reopen, trial, winner};
+use crate::store::{Change, Position, Totals};
 use crate::{Outcome, Winner};
 
 fn fresh() -> (tempfile::TempDir, Cache) {
@@ -221,6 +222,74 @@ fn a_database_of_another_journal_gives_way_to_this_one() {
 }
 
 #[test]
+fn a_journal_that_went_another_way_is_not_mixed_with_the_database() {
+    let (folder, cache) = fresh();
+    cache.finish(trial(&key(1), 1)).unwrap();
+    cache.finish(trial(&key(1), 2)).unwrap();
+    cache.close().unwrap();
+    // The same journal, as it was before the last record, and then written on by somebody else.
+    let path = folder.path().join(open::JOURNAL);
+    let text = fs::read_to_string(&path).unwrap();
+    let cut: String = text.split_inclusive('\n').take(2).collect();
+    fs::write(&path, cut).unwrap();
+    let (mut journal, _) = Journal::open(&path).unwrap();
+    journal.append(&[Record::End(trial(&key(1), 3))]).unwrap();
+    let (cache, warnings) = reopen(folder.path());
+    assert_eq!(warnings, [Warning::StoreReplaced { entries: 3 }]);
+    let found: Vec<_> = [1, 2, 3]
+        .map(|n| cache.trial(&id(n)).unwrap().is_some())
+        .into();
+    assert_eq!(found, [true, false, true]);
+    assert!(cache.verify().unwrap().is_sound());
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_set_aside_untouched_and_built_again() {
+    let (folder, cache) = fresh();
+    cache.finish(trial(&key(1), 1)).unwrap();
+    cache.close().unwrap();
+    crate::store::sled_store::write_newer(&folder.path().join(open::STORE));
+    let (cache, warnings) = reopen(folder.path());
+    let moved_to = folder.path().join("store.sled.newer-1");
+    let known = crate::store::STORE_SCHEMA;
+    assert_eq!(
+        warnings,
+        [Warning::StoreNewer {
+            moved_to: moved_to.clone(),
+            found: (known + 1).to_string(),
+            known,
+            entries: 2
+        }]
+    );
+    assert!(moved_to.is_dir());
+    assert_eq!(cache.trial(&id(1)).unwrap(), Some(trial(&key(1), 1)));
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_refused_and_nothing_is_touched() {
+    let (folder, cache) = fresh();
+    cache.close().unwrap();
+    let path = folder.path().join(open::JOURNAL);
+    // One record of the next version: the frame is the same, only its version is not.
+    let text = fs::read_to_string(&path).unwrap();
+    let body = text[10..].replacen(
+        &RECORD_SCHEMA.to_string(),
+        &(RECORD_SCHEMA + 1).to_string(),
+        1,
+    );
+    let crc = crc32c::crc32c(body.trim_end().as_bytes());
+    let newer = format!("\u{1e}{crc:08x} {body}");
+    fs::write(&path, &newer).unwrap();
+    let error = Cache::open(folder.path(), OpenOptions::new())
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("nothing was changed"), "{error}");
+    assert!(Cache::view(folder.path()).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+    assert!(folder.path().join(open::STORE).is_dir());
+}
+
+#[test]
 fn a_view_reads_along_without_the_lock_and_cannot_write() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
@@ -338,11 +407,11 @@ impl Store for Failing {
     fn scan(&self, _: &str, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         Err(failure())
     }
-    fn apply(&mut self, _: &[crate::store::Change], _: Position) -> Result<(), StoreError> {
+    fn apply(&mut self, _: &[Change], _: Position) -> Result<(), StoreError> {
         Err(failure())
     }
-    fn totals(&self) -> crate::store::Totals {
-        crate::store::Totals::default()
+    fn totals(&self) -> Totals {
+        Totals::default()
     }
     fn check(&self) -> Result<(), StoreError> {
         Err(failure())

@@ -6,10 +6,11 @@
 
 mod error;
 mod frame;
+mod read;
 mod scan;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +20,10 @@ use kiln_spec::{Hash, hash::Hasher};
 pub use error::JournalError;
 
 use crate::record::{RECORD_SCHEMA, Record};
+use crate::store::Position;
 use frame::{Frame, MAX_PAYLOAD};
+pub(crate) use read::chain_at;
+pub use read::{Replayed, read};
 pub use scan::Survey;
 
 /// Largest journal that is read, in bytes.
@@ -31,83 +35,6 @@ fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) ->
         path: path.into(),
         source,
     }
-}
-
-/// What a replay handed on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
-    /// What the reading found.
-    pub survey: Survey,
-    /// Records handed on.
-    pub records: u64,
-    /// Sound records after the starting point that this version cannot decode.
-    pub undecodable: u64,
-}
-
-/// Reads the journal at `path` without changing it, handing on every sound record after sequence
-/// number `after`. A missing file reads as an empty journal.
-///
-/// # Errors
-/// An unreadable, newer or oversized file, or the first error of `sink`; never damage, which is counted.
-pub fn read<E: From<JournalError>>(
-    path: &Path,
-    after: u64,
-    sink: &mut dyn FnMut(u64, Record) -> Result<(), E>,
-) -> Result<Replayed, E> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Replayed::default()),
-        Err(error) => return Err(io_error("open", path)(error).into()),
-    };
-    let bytes = file.metadata().map_err(io_error("read", path))?.len();
-    if bytes > MAX_BYTES {
-        let path = path.into();
-        return Err(JournalError::TooLarge { path, bytes }.into());
-    }
-    let mut replayed = Replayed::default();
-    let mut input = BufReader::with_capacity(1 << 16, file);
-    let survey = scan::scan::<Stop<E>>(&mut input, &mut |sequence, json| {
-        if sequence <= after {
-            return Ok(());
-        }
-        let Some(record) = decode(json) else {
-            replayed.undecodable += 1;
-            return Ok(());
-        };
-        replayed.records += 1;
-        sink(sequence, record).map_err(Stop::Sink)
-    });
-    replayed.survey = survey.map_err(|stop| match stop {
-        Stop::Sink(error) => error,
-        Stop::Io(source) => io_error("read", path)(source).into(),
-    })?;
-    if let Some(found) = replayed.survey.newer {
-        return Err(JournalError::Newer {
-            path: path.into(),
-            found,
-            known: RECORD_SCHEMA,
-        }
-        .into());
-    }
-    Ok(replayed)
-}
-
-/// Why a scan stopped: the file's reason or the receiver's.
-enum Stop<E> {
-    Io(io::Error),
-    Sink(E),
-}
-
-impl<E> From<io::Error> for Stop<E> {
-    fn from(error: io::Error) -> Stop<E> {
-        Stop::Io(error)
-    }
-}
-
-fn decode(json: &str) -> Option<Record> {
-    let record: Record = serde_json::from_str(json).ok()?;
-    record.check().ok()?;
-    Some(record)
 }
 
 /// The open journal of a run. There is one at a time: the cache's lock sees to that.
@@ -161,9 +88,13 @@ impl Journal {
         self.last
     }
 
-    /// Length of the file, in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.length
+    /// Where a store stands that has applied every record.
+    pub fn position(&self) -> Position {
+        Position {
+            journal: self.id,
+            sequence: self.last,
+            chain: self.chain,
+        }
     }
 
     /// Where it is.
@@ -171,13 +102,13 @@ impl Journal {
         &self.path
     }
 
-    /// Appends records. When this returns, they are on disk, all of them.
+    /// Appends records. When this returns, they are on disk, all of them; it returns their places.
     ///
     /// # Errors
     /// None of them is written: the disk is full, the file was changed by somebody else, or a record
     /// was refused.
-    pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        let (bytes, chain) = encode(records, self.id, self.last, self.chain)?;
+    pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
+        let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;
         if let Err(source) = (&self.file).write_all(&bytes) {
             // What was written of it is half a record: take it back.
@@ -193,10 +124,11 @@ impl Journal {
             self.broken = true;
             return Err(self.append_error(source));
         }
-        self.last += records.len() as u64;
-        self.chain = chain;
+        if let Some(last) = places.last() {
+            (self.last, self.chain) = (last.sequence, last.chain);
+        }
         self.length += bytes.len() as u64;
-        Ok(())
+        Ok(places)
     }
 
     /// Replaces the journal by one that holds `records` alone, in one step. The old file is kept at
@@ -205,8 +137,13 @@ impl Journal {
     /// # Errors
     /// The journal is as it was: the new file could not be written or put in place.
     pub fn rewrite(&mut self, records: &[Record], keep: Option<&Path>) -> Result<(), JournalError> {
-        let id = fresh_id();
-        let (bytes, chain) = encode(records, id, 0, frame::first_chain())?;
+        let start = Position {
+            journal: fresh_id(),
+            sequence: 0,
+            chain: frame::first_chain(),
+        };
+        let (bytes, places) = encode(records, start)?;
+        let end = places.last().copied().unwrap_or(start);
         let fresh = self.path.with_extension("new");
         let written = write_durably(&fresh, &bytes).and_then(|file| {
             if let Some(keep) = keep {
@@ -224,9 +161,9 @@ impl Journal {
         *self = Journal {
             file,
             path: std::mem::take(&mut self.path),
-            id,
-            last: records.len() as u64,
-            chain,
+            id: end.journal,
+            last: end.sequence,
+            chain: end.chain,
             length: bytes.len() as u64,
             broken: false,
         };
@@ -259,15 +196,10 @@ impl Journal {
     }
 }
 
-/// The frames of `records`, and the chain after them.
-fn encode(
-    records: &[Record],
-    journal: u64,
-    last: u64,
-    mut chain: Hash,
-) -> Result<(Vec<u8>, Hash), JournalError> {
-    let mut bytes = Vec::new();
-    for (sequence, record) in (last + 1..).zip(records) {
+/// The frames of `records` after a place, and the place of each.
+fn encode(records: &[Record], mut at: Position) -> Result<(Vec<u8>, Vec<Position>), JournalError> {
+    let (mut bytes, mut places) = (Vec::new(), Vec::new());
+    for record in records {
         record.check()?;
         let payload = serde_json::to_string(record)?;
         if payload.len() > MAX_PAYLOAD {
@@ -277,15 +209,17 @@ fn encode(
         }
         let frame = Frame {
             version: RECORD_SCHEMA,
-            journal,
-            sequence,
-            chain,
+            journal: at.journal,
+            sequence: at.sequence + 1,
+            chain: at.chain,
             payload: &payload,
         };
         bytes.extend(frame.encode());
-        chain = frame.next_chain();
+        at.sequence += 1;
+        at.chain = frame.next_chain();
+        places.push(at);
     }
-    Ok((bytes, chain))
+    Ok((bytes, places))
 }
 
 fn open_for_append(path: &Path) -> Result<File, JournalError> {

@@ -7,6 +7,7 @@ use kiln_spec::Hash;
 
 use super::frame::{self, END, Frame, MAX_FRAME, START};
 use crate::record::RECORD_SCHEMA;
+use crate::store::Position;
 
 /// What a reading of the whole journal found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,13 +46,16 @@ impl Survey {
     }
 }
 
-/// Reads all of `input`, handing each sound record's sequence number and JSON to `sink`.
+/// Receives each sound record's place and JSON.
+pub(super) type Sink<'s, E> = &'s mut dyn FnMut(Position, &str) -> Result<(), E>;
+
+/// Reads all of `input`, handing each sound record to `sink`.
 ///
 /// A record is handed on once its successor's chain agrees (or has a gap before it), so that a record
 /// which was replaced by another sound one is noticed.
 pub(super) fn scan<E: From<io::Error>>(
     input: &mut dyn BufRead,
-    sink: &mut dyn FnMut(u64, &str) -> Result<(), E>,
+    sink: Sink<'_, E>,
 ) -> Result<Survey, E> {
     let mut scanner = Scanner {
         survey: Survey::default(),
@@ -79,67 +83,93 @@ fn split<E: From<io::Error>>(
     input: &mut dyn BufRead,
     visit: &mut dyn FnMut(Piece<'_>, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut held = Vec::new();
-    let (mut offset, mut stray) = (0_u64, false);
+    let mut splitter = Splitter {
+        held: Vec::new(),
+        offset: 0,
+        stray: false,
+        visit,
+    };
     loop {
         let chunk = match input.fill_buf() {
+            Ok([]) => return splitter.end(),
             Ok(chunk) => chunk,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         };
-        if chunk.is_empty() {
-            break;
-        }
         let cut = chunk.iter().position(|b| *b == START || *b == END);
-        let (plain, mark) = match cut {
-            Some(at) => (&chunk[..at], Some(chunk[at])),
-            None => (chunk, None),
-        };
-        let used = plain.len() + usize::from(mark.is_some());
-        // Outside a record, or in one that is too long: nothing to keep.
-        if held.is_empty() || held.len() + plain.len() >= MAX_FRAME {
-            stray |= !plain.is_empty() || !held.is_empty();
-            held.clear();
-        } else {
-            held.extend_from_slice(plain);
-        }
-        offset += used as u64;
-        match mark {
-            Some(END) if !held.is_empty() => {
-                held.push(END);
-                visit(Piece::Candidate(&held), offset)?;
-                held.clear();
-            }
-            Some(END) => {
-                visit(Piece::Garbage, offset)?;
-                stray = false;
-            }
-            Some(_) => {
-                if !held.is_empty() {
-                    visit(Piece::Candidate(&held), offset - 1)?;
-                } else if stray {
-                    visit(Piece::Garbage, offset - 1)?;
-                }
-                stray = false;
-                held.clear();
-                held.push(START);
-            }
+        let plain = &chunk[..cut.unwrap_or(chunk.len())];
+        splitter.plain(plain);
+        let used = plain.len() + usize::from(cut.is_some());
+        match cut.map(|at| chunk[at]) {
+            Some(START) => splitter.start()?,
+            Some(_) => splitter.finish()?,
             None => {}
         }
         input.consume(used);
     }
-    if !held.is_empty() {
-        visit(Piece::Torn(held.len() as u64), offset)?;
-    } else if stray {
-        visit(Piece::Garbage, offset)?;
+}
+
+struct Splitter<'v, E> {
+    /// The record being read, from its RS on; empty outside one.
+    held: Vec<u8>,
+    offset: u64,
+    /// Whether bytes were passed over since the last mark.
+    stray: bool,
+    visit: &'v mut dyn FnMut(Piece<'_>, u64) -> Result<(), E>,
+}
+
+impl<E> Splitter<'_, E> {
+    fn plain(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        // Outside a record, or in one that is too long, there is nothing to keep.
+        if self.held.is_empty() || self.held.len() + bytes.len() >= MAX_FRAME {
+            self.stray |= !bytes.is_empty() || !self.held.is_empty();
+            self.held.clear();
+        } else {
+            self.held.extend_from_slice(bytes);
+        }
     }
-    Ok(())
+
+    fn start(&mut self) -> Result<(), E> {
+        if !self.held.is_empty() {
+            (self.visit)(Piece::Candidate(&self.held), self.offset)?;
+        } else if self.stray {
+            (self.visit)(Piece::Garbage, self.offset)?;
+        }
+        self.stray = false;
+        self.offset += 1;
+        self.held.clear();
+        self.held.push(START);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), E> {
+        self.offset += 1;
+        if self.held.is_empty() {
+            self.stray = false;
+            return (self.visit)(Piece::Garbage, self.offset);
+        }
+        self.held.push(END);
+        (self.visit)(Piece::Candidate(&self.held), self.offset)?;
+        self.held.clear();
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), E> {
+        if !self.held.is_empty() {
+            let bytes = self.held.len() as u64;
+            return (self.visit)(Piece::Torn(bytes), self.offset);
+        }
+        if self.stray {
+            return (self.visit)(Piece::Garbage, self.offset);
+        }
+        Ok(())
+    }
 }
 
 /// A sound record that waits for its successor.
 struct Held {
-    sequence: u64,
-    next_chain: Hash,
+    position: Position,
     payload: String,
 }
 
@@ -148,7 +178,7 @@ struct Scanner<'s, E> {
     held: Option<Held>,
     /// Whether the piece before was damaged: pieces of one record are counted once.
     after_damage: bool,
-    sink: &'s mut dyn FnMut(u64, &str) -> Result<(), E>,
+    sink: Sink<'s, E>,
 }
 
 impl<E> Scanner<'_, E> {
@@ -185,12 +215,16 @@ impl<E> Scanner<'_, E> {
             return Ok(());
         }
         self.follow(frame)?;
+        let chain = frame.next_chain();
         self.held = Some(Held {
-            sequence: frame.sequence,
-            next_chain: frame.next_chain(),
+            position: Position {
+                journal: frame.journal,
+                sequence: frame.sequence,
+                chain,
+            },
             payload: frame.payload.to_string(),
         });
-        self.survey.chain = self.held.as_ref().map(|held| held.next_chain);
+        self.survey.chain = Some(chain);
         self.survey.last = frame.sequence;
         self.survey.sound_end = end;
         self.survey.damaged_tail = 0;
@@ -206,7 +240,7 @@ impl<E> Scanner<'_, E> {
             return self.release();
         }
         let expected = match &self.held {
-            Some(held) => held.next_chain,
+            Some(held) => held.position.chain,
             None => frame::first_chain(),
         };
         if frame.chain != expected && self.held.take().is_some() {
@@ -222,7 +256,7 @@ impl<E> Scanner<'_, E> {
             return Ok(());
         };
         self.survey.sound += 1;
-        (self.sink)(held.sequence, &held.payload)
+        (self.sink)(held.position, &held.payload)
     }
 }
 

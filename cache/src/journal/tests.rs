@@ -159,7 +159,7 @@ fn deeply_nested_and_oversized_content_is_undecodable() {
         "[".repeat(100_000),
         format!("{{\"end\":{}}}", "9".repeat(9999)),
     ] {
-        assert_eq!(decode(&payload), None);
+        assert_eq!(super::read::decode(&payload), None);
     }
 }
 

@@ -170,3 +170,6 @@ mod as_text {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests;

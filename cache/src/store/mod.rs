@@ -5,7 +5,7 @@
 //! truth, and the store knows up to which record of it it is complete.
 
 mod memory;
-mod sled_store;
+pub(crate) mod sled_store;
 pub(crate) mod state;
 pub(crate) mod value;
 
@@ -161,6 +161,8 @@ pub struct Position {
     pub journal: u64,
     /// Sequence number of the last record applied.
     pub sequence: u64,
+    /// Hash of all records up to it: a journal that went another way since is not the same.
+    pub chain: Hash,
 }
 
 /// How much a store holds, by its own book-keeping.

@@ -195,6 +195,19 @@ fn located(error: StoreError, path: &Path) -> StoreError {
     }
 }
 
+/// Makes the database at `path` look like one of the next version.
+#[cfg(test)]
+pub(crate) fn write_newer(path: &Path) {
+    let db = sled::open(path).unwrap();
+    let mut bytes = db.get(TOTALS_KEY).unwrap().unwrap().to_vec();
+    let schema = (STORE_SCHEMA + 1).to_le_bytes();
+    let crc = value::checksum(schema, TOTALS_KEY, &bytes[value::HEADER..]);
+    bytes[..2].copy_from_slice(&schema);
+    bytes[2..value::HEADER].copy_from_slice(&crc.to_le_bytes());
+    db.insert(TOTALS_KEY, bytes).unwrap();
+    db.flush().unwrap();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +222,7 @@ mod tests {
         let position = Position {
             journal: 1,
             sequence: 10,
+            chain: kiln_spec::Hash::of("test", b"chain"),
         };
         store.apply(&trials.collect::<Vec<_>>(), position).unwrap();
         tamper(&store.db);

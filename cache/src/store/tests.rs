@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -7,10 +8,11 @@ use super::*;
 use crate::record::Record;
 use crate::samples::{done, key, process, trial, winner};
 
-const AT: Position = Position {
+static AT: LazyLock<Position> = LazyLock::new(|| Position {
     journal: 7,
     sequence: 1,
-};
+    chain: Hash::of("test", b"chain"),
+});
 
 /// Runs a test on each kind of store.
 fn on_each(test: impl Fn(&mut dyn Store)) {
@@ -36,13 +38,13 @@ fn all(store: &dyn Store) -> Vec<Entry> {
 #[test]
 fn what_is_put_is_got_under_its_key_and_no_other() {
     on_each(|store| {
-        store.apply(&[put(1), put(2)], AT).unwrap();
+        store.apply(&[put(1), put(2)], *AT).unwrap();
         let one = trial(&key(1), 1);
         let got = store.get(&keys::trial(&one.id())).unwrap();
         assert_eq!(got, Some(Entry::Trial(one)));
         assert_eq!(store.get(&keys::winner(key(1).hash())).unwrap(), None);
         assert_eq!(store.totals().entries, 2);
-        assert_eq!(store.totals().position, Some(AT));
+        assert_eq!(store.totals().position, Some(*AT));
         store.check().unwrap();
     });
 }
@@ -55,7 +57,7 @@ fn a_scan_sees_one_kind_alone() {
             Change::put(Entry::Winner(winner(&key(1), 2))),
             Change::put(Entry::Done(done(&key(1), 9))),
         ];
-        store.apply(&changes, AT).unwrap();
+        store.apply(&changes, *AT).unwrap();
         let mut kinds = Vec::new();
         store
             .scan("winner/", &mut |entry| kinds.push(entry))
@@ -68,8 +70,8 @@ fn a_scan_sees_one_kind_alone() {
 #[test]
 fn the_last_change_of_a_key_counts() {
     on_each(|store| {
-        store.apply(&[put(1), remove(1), put(2)], AT).unwrap();
-        store.apply(&[put(2), remove(3)], AT).unwrap();
+        store.apply(&[put(1), remove(1), put(2)], *AT).unwrap();
+        store.apply(&[put(2), remove(3)], *AT).unwrap();
         assert_eq!(all(store), [Entry::Trial(trial(&key(1), 2))]);
         assert_eq!(store.totals().entries, 1);
         store.check().unwrap();
@@ -82,12 +84,12 @@ fn the_last_change_of_a_key_counts() {
 #[test]
 fn the_root_depends_on_the_entries_and_not_on_their_history() {
     on_each(|store| {
-        store.apply(&[put(1), put(2), put(3)], AT).unwrap();
+        store.apply(&[put(1), put(2), put(3)], *AT).unwrap();
         let mut other = MemoryStore::new();
-        other.apply(&[put(3), put(4)], AT).unwrap();
-        other.apply(&[put(2), remove(4)], AT).unwrap();
+        other.apply(&[put(3), put(4)], *AT).unwrap();
+        other.apply(&[put(2), remove(4)], *AT).unwrap();
         assert_ne!(other.totals().root, store.totals().root);
-        other.apply(&[put(1)], AT).unwrap();
+        other.apply(&[put(1)], *AT).unwrap();
         assert_eq!(other.totals(), store.totals());
     });
 }
@@ -97,7 +99,7 @@ fn a_database_remembers_its_content_and_its_position() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db");
     let mut store = SledStore::open(&path).unwrap();
-    store.apply(&[put(1), put(2)], AT).unwrap();
+    store.apply(&[put(1), put(2)], *AT).unwrap();
     let (entries, totals) = (all(&store), store.totals());
     drop(store);
     let store = reopen(&path);
@@ -202,12 +204,12 @@ proptest! {
     ) {
         let mut store = MemoryStore::new();
         for (kind, n) in steps {
-            state::apply(&mut store, &record(kind, n), AT).unwrap();
+            state::apply(&mut store, &record(kind, n), *AT).unwrap();
         }
         let mut rebuilt = MemoryStore::new();
         for record in state::records(&store).unwrap() {
             record.check().unwrap();
-            state::apply(&mut rebuilt, &record, AT).unwrap();
+            state::apply(&mut rebuilt, &record, *AT).unwrap();
         }
         prop_assert_eq!(all(&rebuilt), all(&store));
         prop_assert_eq!(rebuilt.totals().root, store.totals().root);
@@ -234,8 +236,8 @@ proptest! {
         for (puts, n, count) in steps {
             let numbers = n..n + count as u64;
             let changes: Vec<_> = numbers.clone().map(|n| if puts { put(n) } else { remove(n) }).collect();
-            sled.apply(&changes, AT).unwrap();
-            memory.apply(&changes, AT).unwrap();
+            sled.apply(&changes, *AT).unwrap();
+            memory.apply(&changes, *AT).unwrap();
             for n in numbers {
                 let trial = trial(&key(1), n);
                 if puts { model.insert(keys::trial(&trial.id()), trial); }

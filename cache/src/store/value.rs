@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use super::{Change, Entry, STORE_SCHEMA, StoreError, Totals};
 
 /// Bytes before the JSON.
-const HEADER: usize = 6;
+pub(super) const HEADER: usize = 6;
 
-fn checksum(schema: [u8; 2], key: &str, json: &[u8]) -> u32 {
+pub(super) fn checksum(schema: [u8; 2], key: &str, json: &[u8]) -> u32 {
     let crc = crc32c::crc32c(&schema);
     let crc = crc32c::crc32c_append(crc, &(key.len() as u64).to_le_bytes());
     crc32c::crc32c_append(crc32c::crc32c_append(crc, key.as_bytes()), json)

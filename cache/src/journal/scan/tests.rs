@@ -31,7 +31,8 @@ fn payload(sequence: u64) -> String {
 fn read(bytes: &[u8]) -> (Survey, Vec<u64>) {
     let mut seen = Vec::new();
     let mut input = io::BufReader::with_capacity(64, bytes);
-    let survey = scan::<io::Error>(&mut input, &mut |sequence, json| {
+    let survey = scan::<io::Error>(&mut input, &mut |position, json| {
+        let sequence = position.sequence;
         assert_eq!(json, payload(sequence), "a wrong value was handed on");
         seen.push(sequence);
         Ok(())

@@ -1,0 +1,137 @@
+//! Finding the database: probed, waited for, set aside if it cannot be used.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::maintain::bytes_under;
+use super::open::OpenOptions;
+use crate::error::CacheError;
+use crate::probe::{self, Probed};
+use crate::set_aside;
+use crate::store::{MemoryStore, STORE_SCHEMA, SledStore, Store, StoreError};
+use crate::warning::Warning;
+
+/// Between two attempts to open a locked database.
+const PAUSE: Duration = Duration::from_millis(25);
+/// Added to the deadline: a database of 100 MB has twelve seconds more, a tenth of which is plenty.
+const BYTES_PER_MS: u64 = 8 << 10;
+
+/// The database as it was found.
+pub(super) struct Found {
+    pub store: Box<dyn Store>,
+    /// Where it was moved and why, if it could not be used.
+    pub aside: Option<(PathBuf, StoreError)>,
+    /// Whether it is on disk: a journal is mended only from a store that lasts.
+    pub lasting: bool,
+}
+
+impl Found {
+    fn on_disk(store: SledStore, aside: Option<(PathBuf, StoreError)>) -> Found {
+        Found {
+            store: Box::new(store),
+            aside,
+            lasting: true,
+        }
+    }
+
+    fn in_memory(error: &StoreError, warnings: &mut Vec<Warning>) -> Found {
+        warnings.push(Warning::StoreUnavailable {
+            reason: error.to_string(),
+        });
+        Found {
+            store: Box::new(MemoryStore::new()),
+            aside: None,
+            lasting: false,
+        }
+    }
+}
+
+/// Opens the database; sets aside one that cannot be used, and makes a new one.
+pub(super) fn find(
+    path: &Path,
+    options: &OpenOptions<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Found, CacheError> {
+    let mut aside = None;
+    if path.symlink_metadata().is_ok() {
+        match open_existing(path, options, warnings) {
+            Ok(store) => return Ok(Found::on_disk(store, aside)),
+            Err(StoreError::Locked { path }) => {
+                let process = None;
+                return Err(CacheError::InUse { path, process });
+            }
+            // Nothing is known against the content: leave it where it is.
+            Err(error @ StoreError::Failed { .. }) => {
+                return Ok(Found::in_memory(&error, warnings));
+            }
+            Err(error) => match set_aside::rename(path, label(&error)) {
+                Ok(moved_to) => aside = Some((moved_to, error)),
+                Err(_) => return Ok(Found::in_memory(&error, warnings)),
+            },
+        }
+    }
+    Ok(match SledStore::open_within(path, options.deadline) {
+        Ok(store) => Found::on_disk(store, aside),
+        Err(error) => Found {
+            aside,
+            ..Found::in_memory(&error, warnings)
+        },
+    })
+}
+
+fn label(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Newer { .. } => "newer",
+        _ => "corrupt",
+    }
+}
+
+/// Opens a database that is there, waiting for it to become free.
+fn open_existing(
+    path: &Path,
+    options: &OpenOptions<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<SledStore, StoreError> {
+    // Reading a large one back takes its time.
+    let bytes = bytes_under(path).unwrap_or(0);
+    let deadline = options.deadline + Duration::from_millis(bytes / BYTES_PER_MS);
+    let began = Instant::now();
+    loop {
+        let opened = probe(path, options, deadline, warnings)
+            .and_then(|()| SledStore::open_within(path, deadline));
+        match opened {
+            Err(StoreError::Locked { .. }) if began.elapsed() < deadline => {
+                std::thread::sleep(PAUSE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn probe(
+    path: &Path,
+    options: &OpenOptions<'_>,
+    deadline: Duration,
+    warnings: &mut Vec<Warning>,
+) -> Result<(), StoreError> {
+    let Some(command) = &options.probe else {
+        return Ok(());
+    };
+    match probe::ask(command, path, deadline) {
+        Probed::Sound => Ok(()),
+        Probed::Damaged(what) => Err(StoreError::Damaged { what }),
+        Probed::Newer => Err(StoreError::Newer {
+            found: "unknown to this version".into(),
+            known: STORE_SCHEMA,
+        }),
+        Probed::Locked => Err(StoreError::Locked { path: path.into() }),
+        Probed::Failed => Err(StoreError::Failed {
+            reason: "the operating system refused to open it".into(),
+        }),
+        Probed::NotRun(error) => {
+            let reason = error.to_string();
+            warnings.push(Warning::ProbeNotRun { reason });
+            Ok(())
+        }
+    }
+}

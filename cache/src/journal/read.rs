@@ -1,0 +1,115 @@
+//! Reading a journal from its file, without changing it.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use kiln_spec::Hash;
+
+use super::scan::{Survey, scan};
+use super::{JournalError, MAX_BYTES, io_error};
+use crate::record::{RECORD_SCHEMA, Record};
+use crate::store::Position;
+
+/// What a replay handed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// What the reading found.
+    pub survey: Survey,
+    /// Records handed on.
+    pub records: u64,
+    /// Sound records after the starting point that this version cannot decode.
+    pub undecodable: u64,
+}
+
+/// Reads the journal at `path` without changing it, handing on every sound record after sequence
+/// number `after`. A missing file reads as an empty journal.
+///
+/// # Errors
+/// An unreadable, newer or oversized file, or the first error of `sink`; never damage, which is counted.
+pub fn read<E: From<JournalError>>(
+    path: &Path,
+    after: u64,
+    sink: &mut dyn FnMut(Position, Record) -> Result<(), E>,
+) -> Result<Replayed, E> {
+    let Some(mut input) = open(path)? else {
+        return Ok(Replayed::default());
+    };
+    let mut replayed = Replayed::default();
+    let survey = scan::<Stop<E>>(&mut input, &mut |position, json| {
+        if position.sequence <= after {
+            return Ok(());
+        }
+        let Some(record) = decode(json) else {
+            replayed.undecodable += 1;
+            return Ok(());
+        };
+        replayed.records += 1;
+        sink(position, record).map_err(Stop::Sink)
+    });
+    replayed.survey = survey.map_err(|stop| match stop {
+        Stop::Sink(error) => error,
+        Stop::Io(source) => io_error("read", path)(source).into(),
+    })?;
+    match replayed.survey.newer {
+        None => Ok(replayed),
+        Some(found) => Err(JournalError::Newer {
+            path: path.into(),
+            found,
+            known: RECORD_SCHEMA,
+        }
+        .into()),
+    }
+}
+
+/// The hash of all records up to number `sequence`, if that record is sound.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn chain_at(path: &Path, sequence: u64) -> Result<Option<Hash>, JournalError> {
+    let mut chain = None;
+    let Some(mut input) = open(path)? else {
+        return Ok(None);
+    };
+    scan::<io::Error>(&mut input, &mut |position, _| {
+        if position.sequence == sequence {
+            chain = Some(position.chain);
+        }
+        Ok(())
+    })
+    .map_err(io_error("read", path))?;
+    Ok(chain)
+}
+
+/// Opens the file, if there is one, and it is not larger than any that is read.
+fn open(path: &Path) -> Result<Option<BufReader<File>>, JournalError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io_error("open", path)(error)),
+    };
+    let bytes = file.metadata().map_err(io_error("read", path))?.len();
+    if bytes > MAX_BYTES {
+        let path = path.into();
+        return Err(JournalError::TooLarge { path, bytes });
+    }
+    Ok(Some(BufReader::with_capacity(1 << 16, file)))
+}
+
+/// Why a scan stopped: the file's reason or the receiver's.
+enum Stop<E> {
+    Io(io::Error),
+    Sink(E),
+}
+
+impl<E> From<io::Error> for Stop<E> {
+    fn from(error: io::Error) -> Stop<E> {
+        Stop::Io(error)
+    }
+}
+
+pub(super) fn decode(json: &str) -> Option<Record> {
+    let record: Record = serde_json::from_str(json).ok()?;
+    record.check().ok()?;
+    Some(record)
+}
