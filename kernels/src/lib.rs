@@ -5,3 +5,16 @@
 pub mod gemm;
 pub mod softmax;
 pub mod tensor_add;
+
+use kiln::Kernel;
+
+static CATALOGUE: [&Kernel; 3] = [
+    &gemm::gemm::KERNEL,
+    &softmax::softmax::KERNEL,
+    &tensor_add::tensor_add::KERNEL,
+];
+
+/// Every kernel of this crate, for the `tune` command line: where it finds their references.
+pub fn catalogue() -> &'static [&'static Kernel] {
+    &CATALOGUE
+}
