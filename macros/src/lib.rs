@@ -5,8 +5,10 @@
 //! and writes nothing.
 #![forbid(unsafe_code)]
 
+mod baked;
 mod expand;
 mod load;
+mod symbols;
 
 use proc_macro::TokenStream;
 

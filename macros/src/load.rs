@@ -1,4 +1,4 @@
-//! What the macro reads: the kernel's source with its includes, from inside the package only.
+//! Where the macro reads: the kernel's source with its includes, from inside the package only.
 
 use std::env;
 use std::fs;
@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 use kiln_spec::source::{SourceError, SourceText};
 
 /// Largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Where baked tables are, in place of the package's `tuned/`.
+pub(crate) const TUNED_VARIABLE: &str = "KILN_TUNED";
+/// `1`: what is not baked, or stale, is an error.
+pub(crate) const STRICT_VARIABLE: &str = "KILN_STRICT";
 
 /// Where a kernel is declared, and how strict its build is.
 #[derive(Clone, Debug)]
@@ -18,6 +23,10 @@ pub(crate) struct Site {
     pub(crate) folder: PathBuf,
     /// The package's name.
     pub(crate) package: String,
+    /// The folder of baked tables.
+    pub(crate) tuned: PathBuf,
+    /// Whether a kernel that is not baked, or has stale rows, is an error.
+    pub(crate) strict: bool,
 }
 
 impl Site {
@@ -25,11 +34,16 @@ impl Site {
     pub(crate) fn of_call() -> Site {
         let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let file = proc_macro::Span::call_site().local_file();
-        Site::new(
+        let mut site = Site::new(
             file.as_deref(),
             manifest_dir.as_deref().unwrap_or(Path::new(".")),
             env::var("CARGO_PKG_NAME").unwrap_or_default(),
-        )
+        );
+        if let Some(tuned) = env::var_os(TUNED_VARIABLE).filter(|value| !value.is_empty()) {
+            site.tuned = site.root.join(tuned);
+        }
+        site.strict = env::var(STRICT_VARIABLE).is_ok_and(|value| value == "1");
+        site
     }
 
     /// A file's place; an editor's analyser may not know the file, then it is looked for from the package.
@@ -42,11 +56,20 @@ impl Site {
                 .find(|folder| folder.join("Cargo.toml").is_file())
         });
         let manifest_dir = fs::canonicalize(manifest_dir).unwrap_or(manifest_dir.into());
+        let root = root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf);
         Site {
-            root: root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf),
+            tuned: root.join("tuned"),
+            root,
             folder: folder.map_or(manifest_dir, Path::to_path_buf),
             package,
+            strict: false,
         }
+    }
+
+    /// A path as messages show it: relative to the package, so that they are the same everywhere.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        below.display().to_string()
     }
 
     /// Reads and expands a kernel's source; its files are named relative to the package.
@@ -90,15 +113,20 @@ pub(crate) struct Loaded {
     pub(crate) paths: Vec<PathBuf>,
 }
 
+/// Reads a source file.
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = read_bytes(path, MAX_FILE_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".into())
+}
+
 /// Reads a regular file of modest size.
-pub(crate) fn read(path: &Path) -> Result<String, String> {
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let meta = fs::metadata(path).map_err(|error| error.to_string())?;
     if !meta.is_file() {
         return Err("it is no regular file".into());
     }
-    if meta.len() > MAX_FILE_BYTES {
-        return Err(format!("it is larger than {MAX_FILE_BYTES} bytes"));
+    if meta.len() > most {
+        return Err(format!("it is larger than {most} bytes"));
     }
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".into())
+    fs::read(path).map_err(|error| error.to_string())
 }

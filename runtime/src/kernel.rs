@@ -88,8 +88,10 @@ pub struct BakedRow {
     pub device: RowDevice,
     /// The problem it was tuned for: a value for each dimension, in declared order.
     pub problem: &'static [ConstDimension],
-    /// A value for each tunable parameter, in declared order.
+    /// A value for each tunable parameter, in declared order; the baseline's own where it won.
     pub config: &'static [ConstValue],
+    /// Whether the row says that the baseline stays.
+    pub is_baseline: bool,
     /// The symbols of its release entry.
     pub symbols: ConstSymbols,
     /// Its launch plan for its own problem.
@@ -242,8 +244,8 @@ impl Kernel {
     /// The `__global__` function of a choice.
     pub fn entry(&self, choice: Choice) -> &str {
         match choice {
-            Choice::Baseline => &self.spec().baseline.entry,
-            Choice::Row(_) => &self.spec().entry,
+            Choice::Row(row) if !self.rows()[row].is_baseline => &self.spec().entry,
+            Choice::Row(_) | Choice::Baseline => &self.spec().baseline.entry,
         }
     }
 
@@ -285,11 +287,12 @@ impl Kernel {
     /// # Panics
     /// When there is no such row.
     pub fn config(&self, choice: Choice) -> Config {
-        let Choice::Row(row) = choice else {
-            return self.spec().baseline.config.clone();
+        let row = match choice {
+            Choice::Row(row) if !self.rows()[row].is_baseline => &self.rows()[row],
+            Choice::Row(_) | Choice::Baseline => return self.spec().baseline.config.clone(),
         };
         let params = self.spec().params.iter();
-        Config::new(params.zip(self.rows()[row].config).map(|(param, value)| {
+        Config::new(params.zip(row.config).map(|(param, value)| {
             let value = match *value {
                 ConstValue::Int(x) => ParamValue::Int(x),
                 ConstValue::Bool(x) => ParamValue::Bool(x),
@@ -324,7 +327,7 @@ impl Kernel {
         )
     }
 
-    /// The plan of a choice for a problem.
+    /// The plan of a choice for a problem; without limits, geometry that depends on the device has none.
     ///
     /// # Errors
     /// When the problem has no plan: an extent is zero, or beyond 32 bits.
@@ -332,13 +335,13 @@ impl Kernel {
         &self,
         choice: Choice,
         problem: &Problem,
-        limits: &DeviceLimits,
+        limits: Option<&DeviceLimits>,
     ) -> Result<LaunchPlan, kiln_spec::PlanError> {
         match choice {
-            Choice::Baseline => self.spec().baseline_plan(problem, Some(limits)),
-            Choice::Row(_) => self
-                .spec()
-                .plan(&self.config(choice), problem, Some(limits)),
+            Choice::Row(row) if !self.rows()[row].is_baseline => {
+                self.spec().plan(&self.config(choice), problem, limits)
+            }
+            Choice::Row(_) | Choice::Baseline => self.spec().baseline_plan(problem, limits),
         }
     }
 }

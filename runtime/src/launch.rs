@@ -235,7 +235,7 @@ fn resolve(
         .slices()
         .map(|slice| slice_needs(kernel, slice, &config, problem))
         .collect::<Result<_, _>>()?;
-    let plan = kernel.plan(choice, problem, limits)?;
+    let plan = kernel.plan(choice, problem, Some(limits))?;
     plan.check(limits)?;
     let device = &**stream.device();
     let prepared = kernel.prepared().get(kernel, device, choice, problem)?;

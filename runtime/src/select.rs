@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use kiln_spec::{Config, DeviceKey, LaunchPlan, Problem};
+use kiln_spec::{DeviceKey, LaunchPlan, Problem};
 
 use crate::device::{Device, DeviceInfo};
 use crate::kernel::{BakedRow, Evidence, Kernel};
@@ -329,12 +329,13 @@ fn why_not(
     device: &DeviceInfo,
     problem: &Problem,
 ) -> Option<String> {
-    let config: Config = kernel.config(Choice::Row(row));
-    kernel
-        .spec()
-        .check_config(&config, problem, Some(&device.limits))
-        .err()
-        .map(|invalid| invalid.to_string())
+    let (spec, limits) = (kernel.spec(), Some(&device.limits));
+    let checked = if kernel.rows()[row].is_baseline {
+        spec.check_baseline(problem, limits)
+    } else {
+        spec.check_config(&kernel.config(Choice::Row(row)), problem, limits)
+    };
+    checked.err().map(|invalid| invalid.to_string())
 }
 
 impl Kernel {

@@ -22,7 +22,10 @@ pub(super) fn emit(kernel: &Checked) -> TokenStream {
         .collect();
     let signature = signature(function, &names);
     let docs = docs(kernel);
-    let attrs = &function.attrs;
+    let attrs = function
+        .attrs
+        .iter()
+        .filter(|attr| !attr.path().is_ident("cfg"));
     let dims = dimensions(kernel);
     let slices: Vec<TokenStream> = function.args.iter().filter_map(raw_slice).collect();
     let (dim_count, slice_count) = (dims.len(), slices.len());

@@ -6,6 +6,7 @@ mod reference;
 mod smoke;
 mod table;
 mod tracking;
+mod warning;
 
 use kiln_spec::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use kiln_spec::parse::{KernelFn, ParsedKernel};
@@ -13,12 +14,14 @@ use kiln_spec::source::SourceScan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::baked::{self, Baked};
 use crate::load::{Loaded, Site};
 
 /// A kernel with everything that its items are made of.
 pub(crate) struct Checked {
     parsed: ParsedKernel,
     source: Loaded,
+    baked: Baked,
     package: String,
 }
 
@@ -46,9 +49,17 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, site: &Site) -> 
 fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Checked, Diagnostics> {
     let parsed = kiln_spec::parse::kernel(attribute, item)?;
     let source = load(&parsed, site)?;
+    let name = parsed.function.ident.span();
+    let baked =
+        baked::load(site, &parsed.spec, &source.text).map_err(|error| one(name.into(), &error))?;
+    if site.strict && !baked.warnings.is_empty() {
+        let text = baked.warnings.join("\n");
+        return Err(one(name.into(), &text));
+    }
     Ok(Checked {
         parsed,
         source,
+        baked,
         package: site.package.clone(),
     })
 }
@@ -90,11 +101,20 @@ fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
 }
 
 fn items(kernel: &Checked) -> TokenStream {
-    let launch_fn = launch_fn::emit(kernel);
-    let module = table::module(kernel);
-    let reference = reference::adapter(kernel);
-    let launch = smoke::launch_adapter(kernel);
-    let smoke = smoke::test(kernel);
-    let tracking = tracking::emit(kernel);
-    quote!(#launch_fn #module #reference #launch #smoke #tracking)
+    let items = [
+        launch_fn::emit(kernel),
+        table::module(kernel),
+        reference::adapter(kernel).unwrap_or_default(),
+        smoke::launch_adapter(kernel),
+        smoke::test(kernel),
+        tracking::emit(kernel),
+        warning::emit(kernel),
+    ];
+    let attrs = &kernel.parsed.function.attrs;
+    let conditions: Vec<_> = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("cfg"))
+        .collect();
+    let items = items.iter().filter(|item| !item.is_empty());
+    items.map(|item| quote!(#(#conditions)* #item)).collect()
 }

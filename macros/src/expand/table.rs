@@ -1,14 +1,17 @@
 //! The module of a kernel: its `KERNEL` static, and the bounds of its type parameters.
 
-use kiln_spec::codegen::{Symbol, Target, symbol_hash};
+use kiln_spec::baked::Evidence;
 use kiln_spec::parse::declaration::ReferenceDecl;
-use kiln_spec::{Config, ElemType, Problem, ProblemValue};
-use proc_macro2::{Span, TokenStream};
+use kiln_spec::{Config, ElemType, LaunchPlan, ParamValue, Problem, ProblemValue};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Checked;
 use super::launch_fn::elem_type;
 use super::paths::{launch_adapter, private, reference_adapter};
+use super::reference::variant;
+use crate::baked::FreshRow;
+use crate::symbols::Symbols;
 
 /// `pub mod <kernel> { pub static KERNEL … }`.
 pub(super) fn module(kernel: &Checked) -> TokenStream {
@@ -40,6 +43,7 @@ fn parts(kernel: &Checked) -> TokenStream {
             &problem,
         )
     });
+    let rows = kernel.baked.rows.iter().map(|row| row_literal(kernel, row));
     let ident = &kernel.parsed.function.ident;
     let launch = launch_adapter(ident);
     let reference = match &kernel.parsed.attr.reference {
@@ -56,7 +60,7 @@ fn parts(kernel: &Checked) -> TokenStream {
             package: #package,
             spec_json: #json,
             source: #source,
-            rows: &[],
+            rows: &[#(#rows),*],
             baseline_symbols: &[#(#baseline_symbols),*],
             accepted: &[],
             reference: #reference,
@@ -67,20 +71,102 @@ fn parts(kernel: &Checked) -> TokenStream {
 
 /// The symbols of an entry's config in each dialect.
 fn symbols(kernel: &Checked, entry: &str, config: &Config, problem: &Problem) -> TokenStream {
-    let spec = &kernel.parsed.spec;
-    let hash = kernel.source.text.hash();
-    let symbol = |target| {
-        let number = symbol_hash(hash, spec, entry, config, problem, target)
-            .expect("a checked config should have a symbol");
-        Symbol::release(entry, number).as_str().to_owned()
-    };
-    let (cpu, cuda, hip) = (
-        symbol(Target::Cpu),
-        symbol(Target::Cuda),
-        symbol(Target::Hip),
-    );
+    let (spec, source) = (&kernel.parsed.spec, kernel.source.text.hash());
+    let Symbols { cpu, cuda, hip } = Symbols::new(source, spec, entry, config, problem)
+        .expect("the config of a checked spec should have a symbol");
     let symbols = private("ConstSymbols");
     quote!(#symbols { cpu: #cpu, cuda: #cuda, hip: #hip })
+}
+
+/// One row of the const table.
+fn row_literal(kernel: &Checked, fresh: &FreshRow) -> TokenStream {
+    let (row, resolved) = (&fresh.row, &fresh.resolved);
+    let (path, device_path, backend_path) = (
+        private("BakedRow"),
+        private("RowDevice"),
+        private("Backend"),
+    );
+    let backend = named(&row.device.backend);
+    let (arch, name) = (&row.device.arch, &row.device.name);
+    let problem = resolved.problem.iter().map(|(_, value)| dimension(value));
+    let config = resolved.config.iter().map(|(_, value)| param_value(value));
+    let symbols = symbols(kernel, &row.entry, &resolved.config, &resolved.problem);
+    let (plan, evidence) = (plan(&row.plan), evidence(row.evidence));
+    let is_baseline = resolved.is_baseline;
+    let image = image(fresh);
+    quote! {
+        #path {
+            device: #device_path {
+                backend: #backend_path::#backend,
+                arch: #arch,
+                name: #name,
+            },
+            problem: &[#(#problem),*],
+            config: &[#(#config),*],
+            is_baseline: #is_baseline,
+            symbols: #symbols,
+            plan: #plan,
+            evidence: #evidence,
+            image: #image,
+        }
+    }
+}
+
+/// The name of an enum's variant.
+fn named(variant: &dyn std::fmt::Debug) -> Ident {
+    Ident::new(&format!("{variant:?}"), Span::call_site())
+}
+
+fn dimension(value: ProblemValue) -> TokenStream {
+    let path = private("ConstDimension");
+    match value {
+        ProblemValue::Size(size) => quote!(#path::Size(#size)),
+        ProblemValue::Type(ty) => {
+            let ty = variant(ty);
+            quote!(#path::Type(#ty))
+        }
+    }
+}
+
+fn param_value(value: &ParamValue) -> TokenStream {
+    let path = private("ConstValue");
+    match value {
+        ParamValue::Int(x) => quote!(#path::Int(#x)),
+        ParamValue::Bool(x) => quote!(#path::Bool(#x)),
+        ParamValue::Choice(x) => {
+            let x = &**x;
+            quote!(#path::Choice(#x))
+        }
+    }
+}
+
+fn plan(plan: &LaunchPlan) -> TokenStream {
+    let path = private("LaunchPlan");
+    let LaunchPlan {
+        grid,
+        block,
+        shared_bytes,
+    } = plan;
+    quote!(#path { grid: [#(#grid),*], block: [#(#block),*], shared_bytes: #shared_bytes })
+}
+
+fn evidence(evidence: Evidence) -> TokenStream {
+    let (path, name) = (private("Evidence"), named(&evidence));
+    quote!(#path::#name)
+}
+
+fn image(fresh: &FreshRow) -> TokenStream {
+    let (Some(path), Some(image)) = (&fresh.image, &fresh.row.image) else {
+        return quote!(::core::option::Option::None);
+    };
+    let (image_path, target) = (private("ConstImage"), &image.target);
+    let file = path.to_str().unwrap_or_default();
+    quote! {
+        ::core::option::Option::Some(#image_path {
+            target: #target,
+            bytes: ::core::include_bytes!(#file),
+        })
+    }
 }
 
 /// A problem of only types for each combination of element types; the last parameter varies fastest.

@@ -4,11 +4,17 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::Checked;
+use crate::load::{STRICT_VARIABLE, TUNED_VARIABLE};
 
-/// Anonymous constants that name the files and variables; they leave no bytes in the program.
+/// One anonymous constant that names the files and variables; it leaves no bytes in the program.
 pub(super) fn emit(kernel: &Checked) -> TokenStream {
-    let files = kernel.source.paths.iter().filter_map(|path| path.to_str());
+    let paths = kernel.source.paths.iter().chain(&kernel.baked.paths);
+    let files = paths.filter_map(|path| path.to_str());
+    let variables = [TUNED_VARIABLE, STRICT_VARIABLE];
     quote! {
-        #(const _: &[u8] = ::core::include_bytes!(#files);)*
+        const _: () = {
+            #(const _: &[u8] = ::core::include_bytes!(#files);)*
+            #(const _: ::core::option::Option<&str> = ::core::option_env!(#variables);)*
+        };
     }
 }

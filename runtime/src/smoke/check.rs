@@ -96,16 +96,13 @@ impl<'a> Subject<'a> {
         let refused = |error| Failure::Launch(crate::LaunchError::new(self.kernel.name(), error));
         let plan = self
             .kernel
-            .plan(self.choice, self.problem, limits)
+            .plan(self.choice, self.problem, Some(limits))
             .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
         if let Choice::Row(row) = self.choice {
             let row = &self.kernel.rows()[row];
             // Without a device: a geometry that depends on one is compared by the receipt alone.
             let own = self.kernel.row_problem(row);
-            let own = self
-                .kernel
-                .spec()
-                .plan(&self.kernel.config(self.choice), &own, None);
+            let own = self.kernel.plan(self.choice, &own, None);
             if let Ok(found) = own
                 && found != row.plan
             {

@@ -51,7 +51,7 @@ fn launchable(
     problem: &Problem,
 ) -> Result<(), PlanError> {
     let limits = &device.info().limits;
-    kernel.plan(choice, problem, limits)?.check(limits)
+    kernel.plan(choice, problem, Some(limits))?.check(limits)
 }
 
 fn is_small(spec: &KernelSpec, problem: &Problem, max_work: u64) -> bool {

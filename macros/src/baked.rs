@@ -1,0 +1,161 @@
+//! The baked table of a kernel: found through the index, read strictly, stale rows left out.
+
+use std::path::PathBuf;
+
+use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row};
+use kiln_spec::codegen::{Symbol, symbol_hash};
+use kiln_spec::source::SourceText;
+use kiln_spec::{Hash, KernelSpec};
+
+use crate::load::{self, Site};
+use crate::symbols::target_of;
+
+/// Largest embedded image, in bytes.
+const MAX_IMAGE_BYTES: u64 = 64 << 20;
+
+/// What is baked of one kernel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Baked {
+    /// The rows that may be used, in the table's order.
+    pub(crate) rows: Vec<FreshRow>,
+    /// What is not baked that should be.
+    pub(crate) warnings: Vec<String>,
+    /// The files that were read: a change of one must rebuild.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// A row that is not stale.
+#[derive(Clone, Debug)]
+pub(crate) struct FreshRow {
+    pub(crate) row: Row,
+    pub(crate) resolved: ResolvedRow,
+    /// The file of its image.
+    pub(crate) image: Option<PathBuf>,
+}
+
+/// Reads what is baked of a kernel.
+///
+/// # Errors
+/// A text with a `help:` line, when there is no index, or a file is not as `tune` writes it.
+pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Result<Baked, String> {
+    let mut baked = Baked::default();
+    let kernel = &spec.name;
+    let index_path = site.tuned.join(INDEX_FILE);
+    let index = load::read_bytes(&index_path, load::MAX_FILE_BYTES).map_err(|why| {
+        format!(
+            "no index of baked tables: {} cannot be read: {why}\n\
+             help: run `tune init` in this package, and commit what it writes",
+            site.shown(&index_path)
+        )
+    })?;
+    baked.paths.push(index_path.clone());
+    let index = Index::parse(&index).map_err(|error| in_file(site, &index_path, &error))?;
+    let Some(file) = index.file(kernel) else {
+        baked.warnings.push(format!(
+            "kernel `{kernel}` is not baked: its baseline is launched\nhelp: run `tune {kernel}`, then `tune bake {kernel}`"
+        ));
+        return Ok(baked);
+    };
+    let path = site.tuned.join(file);
+    let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|why| {
+        format!(
+            "the index lists {}, which cannot be read: {why}\nhelp: run `tune bake {kernel}`, or restore the file",
+            site.shown(&path)
+        )
+    })?;
+    baked.paths.push(path.clone());
+    let table =
+        BakedTable::parse_for(&text, kernel).map_err(|error| in_file(site, &path, &error))?;
+    baked
+        .sort_rows(site, spec, source, &table)
+        .map_err(|error| in_file(site, &path, &error))?;
+    Ok(baked)
+}
+
+fn in_file(site: &Site, path: &std::path::Path, error: &dyn std::fmt::Display) -> String {
+    format!("{}: {error}", site.shown(path))
+}
+
+impl Baked {
+    /// Keeps the fresh rows and counts the stale ones.
+    fn sort_rows(
+        &mut self,
+        site: &Site,
+        spec: &KernelSpec,
+        source: &SourceText,
+        table: &BakedTable,
+    ) -> Result<(), String> {
+        let mut stale = Vec::new();
+        for row in table.rows() {
+            let now = Hashes::now(spec, source.hash(), row.device.backend);
+            match row.freshness(&now) {
+                Freshness::Stale { which, baked, now } => stale.push((row, which, baked, now)),
+                Freshness::Fresh => {
+                    let resolved = row.resolve(spec).map_err(|error| error.to_string())?;
+                    check_symbol(spec, source, row, &resolved)?;
+                    let image = self.image(site, row)?;
+                    self.rows.push(FreshRow {
+                        row: row.clone(),
+                        resolved,
+                        image,
+                    });
+                }
+            }
+        }
+        if let Some((row, which, baked, now)) = stale.first() {
+            let kernel = &spec.name;
+            self.warnings.push(format!(
+                "{} of `{kernel}` stale and not used; the first, of `{}` for {}, was baked from another {which}: \
+                 {baked} then, {now} now\nhelp: run `tune bake {kernel}` on that device",
+                match stale.len() {
+                    1 => "1 baked row is".to_owned(),
+                    many => format!("{many} baked rows are"),
+                },
+                row.device,
+                row.problem
+            ));
+        }
+        Ok(())
+    }
+
+    /// The image beside the table, if the row has one and it is the one that was baked.
+    fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, String> {
+        let Some(Image { file, hash, .. }) = &row.image else {
+            return Ok(None);
+        };
+        let path = site.tuned.join(file);
+        let help = "help: run `tune bake` on that device, or restore the file";
+        let shown = site.shown(&path);
+        let bytes = load::read_bytes(&path, MAX_IMAGE_BYTES)
+            .map_err(|why| format!("the image {shown} cannot be read: {why}\n{help}"))?;
+        let found = Hash::of("artifact", &bytes);
+        if found != *hash {
+            return Err(format!(
+                "the image {shown} has hash {found}, its row says {hash}\n{help}"
+            ));
+        }
+        self.paths.push(path.clone());
+        Ok(Some(path))
+    }
+}
+
+/// The symbol in the row must be that of the entry it says.
+fn check_symbol(
+    spec: &KernelSpec,
+    source: &SourceText,
+    row: &Row,
+    resolved: &ResolvedRow,
+) -> Result<(), String> {
+    let target = target_of(row.device.backend);
+    let (config, problem) = (&resolved.config, &resolved.problem);
+    let hash = symbol_hash(source.hash(), spec, &row.entry, config, problem, target)
+        .map_err(|error| error.to_string())?;
+    let symbol = Symbol::release(&row.entry, hash);
+    if symbol.as_str() == row.symbol {
+        return Ok(());
+    }
+    Err(format!(
+        "row of `{}` for {}: its symbol is `{}`, but its config makes `{symbol}`\nhelp: run `tune bake` on that device",
+        row.device, row.problem, row.symbol
+    ))
+}

@@ -1,0 +1,34 @@
+//! Warnings: uses of deprecated items, which is what a stable macro can warn with.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::Checked;
+
+/// A warning at the kernel's name for everything that is not baked and should be.
+pub(super) fn emit(kernel: &Checked) -> TokenStream {
+    let function = &kernel.parsed.function;
+    let levels = function.attrs.iter().filter(|attr| {
+        let path = attr.path();
+        path.is_ident("allow") || path.is_ident("deny") || path.is_ident("forbid")
+    });
+    if kernel.baked.warnings.is_empty() {
+        return TokenStream::new();
+    }
+    let name = &function.ident;
+    let warnings = kernel.baked.warnings.iter().map(|warning| {
+        let note = format!("kiln: {warning}");
+        // The use carries the span, so that the warning is shown at the declaration.
+        let used = quote_spanned!(name.span()=> #name);
+        quote! {{
+            #[allow(non_upper_case_globals)]
+            #[deprecated(note = #note)]
+            const #name: () = ();
+            #used
+        }}
+    });
+    quote! {
+        #(#levels)*
+        const _: () = { #(#warnings;)* };
+    }
+}

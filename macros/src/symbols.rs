@@ -1,0 +1,42 @@
+//! The symbols of entries, in every dialect.
+
+use kiln_spec::codegen::{CodegenError, Symbol, Target, symbol_hash};
+use kiln_spec::{Backend, Config, KernelSpec, Problem, SourceHash};
+
+/// The release symbols of one entry and config.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Symbols {
+    pub(crate) cpu: String,
+    pub(crate) cuda: String,
+    pub(crate) hip: String,
+}
+
+impl Symbols {
+    /// The symbols of an entry's config; `problem` gives the type parameters their types.
+    pub(crate) fn new(
+        source: SourceHash,
+        spec: &KernelSpec,
+        entry: &str,
+        config: &Config,
+        problem: &Problem,
+    ) -> Result<Symbols, CodegenError> {
+        let symbol = |target| {
+            let hash = symbol_hash(source, spec, entry, config, problem, target);
+            hash.map(|hash| Symbol::release(entry, hash).as_str().to_owned())
+        };
+        Ok(Symbols {
+            cpu: symbol(Target::Cpu)?,
+            cuda: symbol(Target::Cuda)?,
+            hip: symbol(Target::Hip)?,
+        })
+    }
+}
+
+/// The dialect of a backend.
+pub(crate) fn target_of(backend: Backend) -> Target {
+    match backend {
+        Backend::Cpu | Backend::Fake => Target::Cpu,
+        Backend::Cuda => Target::Cuda,
+        Backend::Hip => Target::Hip,
+    }
+}
