@@ -179,7 +179,8 @@ impl Rewriter<'_> {
         for unroll in self.scan.unrolls() {
             let call = match &unroll.count {
                 Some(count) if self.is_number(count) => format!("KILN_UNROLL({count})"),
-                _ => "KILN_UNROLL_ALL".to_owned(),
+                Some(count) => format!("KILN_UNROLL_CONSTANT({count})"),
+                None => "KILN_UNROLL_ALL".to_owned(),
             };
             edits.replace(self.text(), unroll.range.clone(), &call);
         }

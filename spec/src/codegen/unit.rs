@@ -15,15 +15,17 @@ use crate::source::{Mode, SourceScan, SourceText};
 /// The namespace of the receipt copy.
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
-/// `#pragma unroll` for host compilers: clang has its own, g++ another spelling, in which a loop is
-/// unrolled 16 times at most (unrolling two nested loops of 16 takes g++ 4 seconds).
+/// `#pragma unroll` for host compilers: clang has its own, g++ another spelling that takes numbers only, in
+/// which a loop is unrolled 16 times at most (unrolling two nested loops of 16 takes g++ 4 seconds).
 const UNROLL: &str = "\
 #define KILN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define KILN_UNROLL(n) KILN_PRAGMA(unroll n)
+#define KILN_UNROLL_CONSTANT(n) KILN_PRAGMA(unroll n)
 #define KILN_UNROLL_ALL KILN_PRAGMA(unroll)
 #else
 #define KILN_UNROLL(n) KILN_PRAGMA(GCC unroll ((n) < 16 ? (n) : 16))
+#define KILN_UNROLL_CONSTANT(n) KILN_PRAGMA(GCC unroll 16)
 #define KILN_UNROLL_ALL KILN_PRAGMA(GCC unroll 16)
 #endif
 ";
@@ -202,7 +204,7 @@ impl Parts<'_> {
             "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
             self.title, self.includes
         );
-        text += &format!("{push}{}{}\n", self.defines, self.release_copy);
+        text += &format!("{}{push}{}\n", self.defines, self.release_copy);
         // Once more: popping restores what was before, for the second copy and for the exports.
         text += &format!(
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",

@@ -1,0 +1,229 @@
+//! Generated units on the cpu device: what an author may write runs, with the same results in the release and
+//! the receipt entry, and the receipt names the launch.
+
+mod on_cpu;
+
+use std::sync::Arc;
+
+use kiln::backend::cpu::CpuDevice;
+use kiln::compiler::BuildKind;
+use kiln::device::{Allocation, Device as _};
+use kiln::receipt::{RECEIPT_BYTES, Receipt};
+use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
+use kiln::spec::source::{SourceScan, SourceText};
+use kiln::spec::{Config, KernelSpec, LaunchPlan, ParamValue, Problem};
+use on_cpu::{Arg, Loaded, STREAM, buffer, compile, contents, devices, plan};
+
+/// A spec that declares nothing but integer parameters; only what the generator reads of it matters.
+fn spec(entry: &str, params: &[(&str, i64)]) -> KernelSpec {
+    let params: Vec<_> = params
+        .iter()
+        .map(|(name, value)| format!(r#"{{"name":"{name}","values":[{value}]}}"#))
+        .collect();
+    let json = format!(
+        r#"{{"name":"{entry}","source":"k.cu","entry":"{entry}","types":[],"params":[{}],"constraints":[],
+            "geometry":{{"grid":[],"block":[],"shared_bytes":null}},
+            "baseline":{{"entry":"{entry}","config":[],"geometry":null}},"problems":[],"verify":[],
+            "work":{{"flops":null,"bytes":null}},"tolerance":{{"relative":0.0,"absolute":0.0}},
+            "reference":null,"args":[]}}"#,
+        params.join(",")
+    );
+    KernelSpec::from_json(&json).unwrap()
+}
+
+fn unit(
+    source: &str,
+    entry: &str,
+    params: &[(&str, i64)],
+) -> Result<TranslationUnit, CodegenError> {
+    let source = SourceText::load("k.cu", &mut |_| Ok(source.to_owned())).unwrap();
+    let scan = SourceScan::new(&source).unwrap();
+    let config = Config::new(
+        params
+            .iter()
+            .map(|(name, value)| ((*name).into(), ParamValue::Int(*value))),
+    );
+    TranslationUnit::new(
+        &source,
+        &scan,
+        &spec(entry, params),
+        entry,
+        &config,
+        &Problem::default(),
+        Target::Cpu,
+    )
+}
+
+/// Launches both entries on a buffer of `before` and gives what it holds after each, and the receipt.
+fn run(
+    device: &Arc<CpuDevice>,
+    unit: &TranslationUnit,
+    plan: &LaunchPlan,
+    before: &[f32],
+) -> (Vec<f32>, Vec<f32>, Receipt) {
+    let artifact =
+        compile(device, &unit.text, BuildKind::Release).unwrap_or_else(|error| panic!("{error:?}"));
+    let module = device.load(&artifact).unwrap();
+    let entry = |symbol: &str| Loaded {
+        device: device.clone(),
+        function: Arc::clone(&module).function(symbol).unwrap(),
+    };
+    let memory = buffer(device, before);
+    entry(unit.release.as_str())
+        .launch(plan, &[Arg::Buffer(&*memory)])
+        .unwrap();
+    let release = contents::<f32>(&*memory);
+    let memory = buffer(device, before);
+    let record: Box<dyn Allocation> = device.alloc(RECEIPT_BYTES, 256).unwrap();
+    record.write(STREAM, 0, &Receipt::blank(41)).unwrap();
+    let args = [Arg::Buffer(&*memory), Arg::Buffer(&*record)];
+    entry(unit.receipt.as_str()).launch(plan, &args).unwrap();
+    let mut bytes = [0; RECEIPT_BYTES];
+    record.read(STREAM, 0, &mut bytes).unwrap();
+    (release, contents::<f32>(&*memory), Receipt::decode(&bytes))
+}
+
+/// Runs a unit with every compiler: both entries give `after`, and the receipt is the launch's.
+fn check(
+    source: &str,
+    entry: &str,
+    params: &[(&str, i64)],
+    plan: &LaunchPlan,
+    before: &[f32],
+    after: &[f32],
+) {
+    let unit = unit(source, entry, params).unwrap();
+    for device in devices() {
+        let (release, receipt_copy, receipt) = run(&device, &unit, plan, before);
+        assert_eq!(
+            release,
+            after,
+            "release, {}",
+            device.compiler().unwrap().identity()
+        );
+        assert_eq!(
+            receipt_copy,
+            after,
+            "receipt, {}",
+            device.compiler().unwrap().identity()
+        );
+        assert_eq!(
+            (receipt.nonce, receipt.threads),
+            (41, plan.threads_per_block() * plan.blocks())
+        );
+        assert_eq!(
+            (receipt.symbol_hash, receipt.config_hash),
+            (unit.symbol_hash, unit.config_hash)
+        );
+        assert_eq!((receipt.block, receipt.grid), (plan.block, plan.grid));
+        assert_eq!(receipt.dynamic_shared_bytes, plan.shared_bytes);
+    }
+}
+
+#[test]
+fn helpers_structs_tables_macros_and_unrolled_loops_compute_what_they_say() {
+    let source = r#"
+        #ifndef WIDTH
+        #define WIDTH 9
+        #endif
+        #define SQUARE(x) ((x) * (x))
+        struct Pair { float first, second; __device__ float sum() const { return first + second; } };
+        __constant__ float offsets[2] = {1.0f, 2.0f};
+        static __device__ const int table[4] = {3, 1, 2, 0};
+        namespace inner { template <class T> __device__ T twice(T x) { return x + x; } }
+        extern "C" { __device__ float linked(float x) { return x * 2.0f; } }
+        template <int N> __device__ __forceinline__ float power(float x) {
+            float result = 1.0f;
+            #pragma unroll N
+            for (int i = 0; i < N; ++i) result *= x;
+            return result;
+        }
+        static __global__ void __launch_bounds__(4) entry(float* y) {
+            const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+            Pair pair = {0.5f, 0.25f};
+            float value = power<WIDTH>(y[i]) + pair.sum() + offsets[i % 2] + linked(1.0f);
+            #pragma unroll
+            for (int j = 0; j < WIDTH; ++j) value += SQUARE(table[(i + j) % 4]);
+            y[i] = inner::twice(value);
+        }
+    "#;
+    let before: Vec<f32> = (0..8u8).map(f32::from).collect();
+    let table = [3.0, 1.0, 2.0, 0.0_f32];
+    let expected = |i: usize| {
+        let squares: f32 = (0..3).map(|j| table[(i + j) % 4].powi(2)).sum();
+        2.0 * (before[i].powi(3) + 0.75 + [1.0, 2.0][i % 2] + 2.0 + squares)
+    };
+    let after: Vec<f32> = (0..8).map(expected).collect();
+    check(
+        source,
+        "entry",
+        &[("WIDTH", 3)],
+        &plan([2, 1, 1], [4, 1, 1]),
+        &before,
+        &after,
+    );
+}
+
+#[test]
+fn each_kernel_of_a_file_runs_in_its_own_unit() {
+    let source = r#"
+        __device__ float helper(float x) { return x + N; }
+        extern "C" __global__ void plain(float* y) { y[threadIdx.x] = helper(y[threadIdx.x]); }
+        extern "C" __global__ void reversed(float* y) {
+            __shared__ float tile[64];
+            tile[threadIdx.x] = helper(y[threadIdx.x]);
+            __syncthreads();
+            y[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
+        }
+    "#;
+    let before: Vec<f32> = (0..64u8).map(f32::from).collect();
+    let added: Vec<f32> = before.iter().map(|x| x + 5.0).collect();
+    let reversed: Vec<f32> = added.iter().rev().copied().collect();
+    let plan = plan([1, 1, 1], [64, 1, 1]);
+    check(source, "plain", &[("N", 5)], &plan, &before, &added);
+    check(source, "reversed", &[("N", 5)], &plan, &before, &reversed);
+}
+
+#[test]
+fn dynamic_shared_memory_is_the_launchs() {
+    let source = r#"
+        __global__ void rotate(float* y) {
+            extern __shared__ __align__(16) float tile[];
+            tile[threadIdx.x] = y[threadIdx.x];
+            __syncthreads();
+            y[threadIdx.x] = tile[(threadIdx.x + STEP) % blockDim.x];
+        }
+    "#;
+    let before: Vec<f32> = (0..96u8).map(f32::from).collect();
+    let after: Vec<f32> = (0..96u8).map(|i| f32::from((i + 7) % 96)).collect();
+    let plan = LaunchPlan {
+        shared_bytes: 96 * 4,
+        ..plan([1, 1, 1], [96, 1, 1])
+    };
+    check(source, "rotate", &[("STEP", 7)], &plan, &before, &after);
+}
+
+#[test]
+fn macros_that_the_source_changes_read_the_same_in_both_copies() {
+    let source = r#"
+        #ifdef SEEN
+        #error "the second copy must not see the first one's macros"
+        #endif
+        #define SEEN 1
+        #define STEP 1
+        __device__ float first() { return STEP; }
+        #undef STEP
+        #define STEP 2
+        __global__ void k(float* y) { y[0] = first() * 10 + STEP; }
+        #undef STEP
+        #define STEP 3
+    "#;
+    check(
+        source,
+        "k",
+        &[],
+        &plan([1, 1, 1], [1, 1, 1]),
+        &[0.0],
+        &[12.0],
+    );
+}

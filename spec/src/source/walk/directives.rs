@@ -1,0 +1,122 @@
+//! Directives, as the walk meets them.
+
+use std::ops::Range;
+
+use super::Walker;
+use crate::source::error::SourceError;
+use crate::source::lexer::{Token, TokenKind, lex_directive};
+use crate::source::scan::{Include, MacroDefinition, Unroll};
+
+impl Walker<'_> {
+    /// Takes note of a directive.
+    pub(super) fn directive(&mut self, i: usize) -> Result<(), SourceError> {
+        let directive = self.tokens[i];
+        let range = directive.start..directive.end;
+        self.scan.directives.push(range.clone());
+        let inner = lex_directive(self.text, &directive);
+        let Some(name) = inner.first().map(|t| t.text(self.text)) else {
+            return Ok(());
+        };
+        match &*name {
+            "if" | "ifdef" | "ifndef" => {
+                self.groups += 1;
+                self.conditions
+                    .open(self.groups, guard_name(self.text, &inner));
+                self.saved.push(self.scopes.clone());
+            }
+            "elif" | "else" | "elifdef" | "elifndef" => {
+                if !self.conditions.next_branch() {
+                    return Err(
+                        self.conditional("`#else` or `#elif` without `#if`", directive.start)
+                    );
+                }
+                self.scopes = self.saved.last().cloned().unwrap_or_default();
+                self.run = i + 1;
+            }
+            "endif" => {
+                if !self.conditions.close() {
+                    return Err(self.conditional("`#endif` without `#if`", directive.start));
+                }
+                self.saved.pop();
+            }
+            "include" | "include_next" | "import" => self.scan.includes.push(Include {
+                range,
+                conditional: !self.conditions.is_empty(),
+            }),
+            "define" | "undef" => self.definition(range, &inner, &name == "undef"),
+            "pragma" if inner.get(1).is_some_and(|t| t.is_name(self.text, "unroll")) => {
+                let operand = inner.get(2).zip(inner.last());
+                let count = operand
+                    .map(|(first, last)| self.text[first.start..last.end].replace("\\\n", " "));
+                self.scan.unrolls.push(Unroll { range, count });
+            }
+            _ => {}
+        }
+        self.scan
+            .identifiers
+            .extend(directive_names(self.text, &directive));
+        Ok(())
+    }
+
+    fn definition(&mut self, range: Range<usize>, inner: &[Token], undef: bool) {
+        let Some(name) = inner.get(1).filter(|t| t.kind == TokenKind::Identifier) else {
+            return;
+        };
+        self.scan.macros.push(MacroDefinition {
+            name: name.text(self.text).into_owned(),
+            range,
+            conditions: self.conditions.clone(),
+            mentions: names(self.text, &inner[2..]).collect(),
+            undef,
+        });
+    }
+}
+
+fn names<'t>(text: &'t str, tokens: &'t [Token]) -> impl Iterator<Item = String> + 't {
+    let names = tokens.iter().filter(|t| t.kind == TokenKind::Identifier);
+    names.map(|t| t.text(text).into_owned())
+}
+
+/// The names that a directive uses: not those that it defines or asks about.
+pub(super) fn directive_names(text: &str, directive: &Token) -> Vec<String> {
+    let inner = lex_directive(text, directive);
+    let Some(name) = inner.first().map(|t| t.text(text)) else {
+        return Vec::new();
+    };
+    match &*name {
+        "define" => names(text, inner.get(2..).unwrap_or_default()).collect(),
+        "if" | "elif" => {
+            let mut used = Vec::new();
+            let mut i = 1;
+            while i < inner.len() {
+                if inner[i].is_name(text, "defined") {
+                    i += 1 + usize::from(inner.get(i + 1).is_some_and(|t| t.is_punct(b'(')));
+                } else {
+                    used.extend(names(text, &inner[i..=i]));
+                }
+                i += 1;
+            }
+            used
+        }
+        "pragma" => names(text, &inner[1..]).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// `X` of `#ifndef X`, `#if !defined(X)` and `#if !defined X`.
+fn guard_name(text: &str, inner: &[Token]) -> Option<String> {
+    let name = match inner {
+        [ifndef, name] if ifndef.is_name(text, "ifndef") => name,
+        [_, not, defined, name] if not.is_punct(b'!') && defined.is_name(text, "defined") => name,
+        [_, not, defined, open, name, close]
+            if not.is_punct(b'!')
+                && defined.is_name(text, "defined")
+                && open.is_punct(b'(')
+                && close.is_punct(b')') =>
+        {
+            name
+        }
+        _ => return None,
+    };
+    (name.kind == TokenKind::Identifier).then(|| name.text(text).into_owned())
+}
