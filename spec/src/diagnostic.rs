@@ -164,8 +164,9 @@ impl From<syn::Error> for Diagnostic {
             lines.truncate(at);
             help
         });
+        // The error's own span is one token where spans cannot be joined; its tokens carry both ends.
         Diagnostic {
-            span: error.span().into(),
+            span: SpanRange::of(&error.to_compile_error()),
             message: lines,
             label: None,
             help,

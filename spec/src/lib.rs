@@ -8,6 +8,8 @@
 
 #[cfg(feature = "parse")]
 pub mod baked;
+#[cfg(feature = "parse")]
+pub mod check;
 pub mod codegen;
 pub mod config;
 pub mod device;

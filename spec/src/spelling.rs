@@ -6,7 +6,10 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
     candidates
         .into_iter()
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(2) / 2)
+        .filter(|(distance, candidate)| {
+            let length = candidate.chars().count();
+            *distance <= length.max(3) / 3 && *distance < length
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -41,7 +44,8 @@ mod tests {
         assert_eq!(nearest("threads", names), Some("THREADS"));
         assert_eq!(nearest("BLOCK_MN", names), Some("BLOCK_M"));
         assert_eq!(nearest("warp_size", names), None);
-        assert_eq!(nearest("n", ["k", "m"]), Some("k"));
+        assert_eq!(nearest("f61", ["f16", "f32"]), Some("f16"));
+        assert_eq!(nearest("n", ["k", "m"]), None);
         assert_eq!(nearest("x", []), None);
     }
 }

@@ -11,8 +11,8 @@ use super::expression::{error, error_at};
 use super::values::{Assign, list};
 use crate::config::ParamValue;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
-use crate::spelling::nearest;
 use crate::model::Tolerance;
+use crate::spelling::nearest;
 
 /// Every item, with the form it has.
 const ITEMS: &[(&str, &str)] = &[
@@ -114,6 +114,18 @@ impl Item {
         )
     }
 
+    /// The parser's own error, with a place where it ran out of tokens, and with a help line.
+    fn with_form(&self, error: syn::Error) -> syn::Error {
+        let mut diagnostic = Diagnostic::from(error);
+        if diagnostic.message.starts_with("unexpected end of input") {
+            diagnostic.span = self.span;
+        }
+        if diagnostic.help.is_none() {
+            diagnostic.help = Some(format!("write `{}`", self.form()));
+        }
+        diagnostic.to_syn_error()
+    }
+
     fn unknown(&self) -> syn::Error {
         let name = self.keyword.to_string();
         let help = match nearest(&name, ITEMS.iter().map(|(item, _)| *item)) {
@@ -138,12 +150,9 @@ impl Item {
         if tokens.is_empty() {
             return Err(self.wrong_form());
         }
-        // A missing token at the end has no span of its own: mark the whole item.
-        let end = self.span;
-        let parser = move |input: ParseStream| {
-            parser(input).map_err(|e| if input.is_empty() { at_end(e, end) } else { e })
-        };
-        parser.parse2(tokens.clone())
+        parser
+            .parse2(tokens.clone())
+            .map_err(|error| self.with_form(error))
     }
 
     fn value<T: Parse>(&self) -> syn::Result<T> {
@@ -188,16 +197,6 @@ impl Item {
                 Ok(ReferenceDecl::Entry(entry.value))
             }
         }
-    }
-}
-
-/// Moves an error about the end of the input to a place that exists.
-fn at_end(error: syn::Error, item: SpanRange) -> syn::Error {
-    let text = error.to_string();
-    if text.starts_with("unexpected end of input") {
-        Diagnostic::new(item, text).to_syn_error()
-    } else {
-        error
     }
 }
 

@@ -7,9 +7,9 @@ use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 
 use crate::diagnostic::SpanRange;
-use crate::spelling::nearest;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
 use crate::limits::DeviceLimit;
+use crate::spelling::nearest;
 
 /// An expression and where each of its parts was written.
 #[derive(Clone)]
@@ -24,6 +24,11 @@ impl SpannedExpr {
     /// The span of the whole expression.
     pub fn span(&self) -> SpanRange {
         self.spans[0]
+    }
+
+    /// The span of every part, in the order [`Expr::walk`] visits them.
+    pub fn spans(&self) -> &[SpanRange] {
+        &self.spans
     }
 
     /// Calls `visit` on the expression and everything inside it, with spans.
@@ -72,8 +77,8 @@ impl Expr {
     }
 }
 
-const LANGUAGE: &str = "expressions are made of integers, `true` and `false`, names, `device.<limit>`, \
-     `+ - * / %`, comparisons, `&& || !` and the functions min, max, div_ceil, next_power_of_two, size_of";
+const LANGUAGE: &str = "expressions have integers, `true` and `false`, names, `device.<limit>`, \
+     `+ - * / %`, comparisons, `&& || !`, min, max, div_ceil, next_power_of_two and size_of";
 
 /// An error over some tokens, with a `help:` line.
 pub(super) fn error(tokens: impl ToTokens, message: impl fmt::Display, help: &str) -> syn::Error {

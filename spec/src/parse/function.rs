@@ -8,10 +8,10 @@ use syn::{Attribute, FnArg, ForeignItem, Ident, Pat, Type};
 use super::SpannedExpr;
 use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
 use super::expression::{error, error_at};
-use super::values::{elem_type, list};
+use super::values::list;
 use crate::diagnostic::{Diagnostics, SpanRange};
-use crate::spelling::nearest;
 use crate::model::{ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
+use crate::spelling::nearest;
 
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
      #[len(n)] y: &mut [f32]); }`";
@@ -198,29 +198,19 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
     if types.contains(&name.as_str()) && path.path.get_ident().is_some() {
         return Ok(ElemRef::Param(name));
     }
-    if ElemType::from_name(&name).is_none() && nearest_type(&name, types).is_none() {
-        let help = format!(
+    if let Some(ty) = ElemType::from_name(&name) {
+        return Ok(ElemRef::Fixed(ty));
+    }
+    let known = ElemType::ALL.iter().map(|ty| ty.name());
+    let known: Vec<_> = known.chain(types.iter().copied()).collect();
+    let help = match nearest(&name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
             "element types are {}; declare others in `types({name} in [f32, f16])`",
-            ElemType::ALL
-                .iter()
-                .map(|t| t.name())
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-        return Err(error(ty, format!("unknown element type `{name}`"), &help));
-    }
-    match nearest_type(&name, types) {
-        Some(near) if ElemType::from_name(&name).is_none() => Err(error(
-            ty,
-            format!("unknown element type `{name}`"),
-            &format!("did you mean `{near}`?"),
-        )),
-        _ => elem_type(&last.ident).map(ElemRef::Fixed),
-    }
-}
-
-fn nearest_type<'a>(name: &str, types: &[&'a str]) -> Option<&'a str> {
-    nearest(name, types.iter().copied())
+            known.join(", ")
+        ),
+    };
+    Err(error(ty, format!("unknown element type `{name}`"), &help))
 }
 
 fn unsupported(ty: &Type) -> syn::Error {

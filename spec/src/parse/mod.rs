@@ -38,7 +38,8 @@ pub struct ParsedKernel {
 /// # Errors
 /// Every mistake of form; where the form is right, every mistake of meaning.
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel, Diagnostics> {
-    kernel_unchecked(attribute, item)
+    let kernel = kernel_unchecked(attribute, item)?;
+    crate::check::check(&kernel).into_result(kernel)
 }
 
 /// Reads a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.

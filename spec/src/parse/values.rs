@@ -8,8 +8,8 @@ use super::declaration::{Axis, DimValue, Name, ProblemDecl, Spanned};
 use super::expression::{error, error_at, integer};
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
-use crate::spelling::nearest;
 use crate::model::{ElemType, Tolerance};
+use crate::spelling::nearest;
 
 /// Values of one tunable parameter at most: a range must not fill memory.
 const MAX_VALUES: usize = 4096;
@@ -139,7 +139,7 @@ impl Parse for Spanned<ElemType> {
 }
 
 /// The element type of that name.
-pub(super) fn elem_type(ident: &Ident) -> syn::Result<ElemType> {
+fn elem_type(ident: &Ident) -> syn::Result<ElemType> {
     let name = ident.to_string();
     ElemType::from_name(&name).ok_or_else(|| {
         let known = || ElemType::ALL.iter().map(|ty| ty.name());

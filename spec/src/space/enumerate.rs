@@ -9,7 +9,16 @@ use crate::model::KernelSpec;
 use crate::problem::Problem;
 
 /// Partial configs visited at most: about a minute of work.
-const MAX_STEPS: u64 = 1_000_000_000;
+pub(super) const MAX_STEPS: u64 = 1_000_000_000;
+
+/// How far an enumeration may go.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Valid configs at most.
+    pub(super) configs: usize,
+    /// Partial configs visited at most.
+    pub(super) steps: u64,
+}
 
 pub(super) struct Enumeration {
     pub(super) ranks: Ranks,
@@ -20,7 +29,7 @@ struct Walk<'a> {
     tests: &'a Tests,
     weights: &'a [u128],
     problem: &'a Problem,
-    max_configs: usize,
+    bounds: Bounds,
     ranks: Ranks,
     rejections: Vec<Rejection>,
     slots: Vec<Cell>,
@@ -34,7 +43,7 @@ impl Enumeration {
         limits: &DeviceLimits,
         weights: &[u128],
         product: u128,
-        max_configs: usize,
+        bounds: Bounds,
     ) -> Result<Enumeration, SpaceError> {
         let tests = Tests::new(spec, problem, limits)?;
         let rules = tests.rules.iter();
@@ -42,7 +51,7 @@ impl Enumeration {
             tests: &tests,
             weights,
             problem,
-            max_configs,
+            bounds,
             ranks: Ranks::new(product),
             rejections: rules
                 .map(|rule| Rejection::none(rule, spec, limits))
@@ -82,10 +91,10 @@ impl Walk<'_> {
         let weight = self.weights[level];
         for (ordinal, cell) in cells.iter().enumerate() {
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.steps > self.bounds.steps {
                 return Err(SpaceError::TooLong {
                     problem: self.problem.clone(),
-                    steps: MAX_STEPS,
+                    steps: self.bounds.steps,
                     found: self.ranks.len(),
                 });
             }
@@ -99,10 +108,10 @@ impl Walk<'_> {
     }
 
     fn found(&mut self, rank: u128) -> Result<(), SpaceError> {
-        if self.ranks.len() == self.max_configs {
+        if self.ranks.len() == self.bounds.configs {
             return Err(SpaceError::TooMany {
                 problem: self.problem.clone(),
-                limit: self.max_configs,
+                limit: self.bounds.configs,
             });
         }
         self.ranks.push(rank);

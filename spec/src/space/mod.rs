@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
-use enumerate::Enumeration;
+use enumerate::{Bounds, Enumeration, MAX_STEPS};
 use ranks::Ranks;
 
 /// The valid configs of a kernel for one problem on one device, in declared order.
@@ -77,6 +77,17 @@ impl SearchSpace {
         limits: &DeviceLimits,
         max_configs: usize,
     ) -> Result<SearchSpace, SpaceError> {
+        SearchSpace::build_within(spec, problem, limits, max_configs, MAX_STEPS)
+    }
+
+    /// As [`Self::build_at_most`], giving up after so many partial configs.
+    pub(crate) fn build_within(
+        spec: &KernelSpec,
+        problem: &Problem,
+        limits: &DeviceLimits,
+        max_configs: usize,
+        max_steps: u64,
+    ) -> Result<SearchSpace, SpaceError> {
         spec.check_baseline(problem, Some(limits))
             .map_err(|why| SpaceError::Baseline {
                 baseline: spec.baseline.config.clone(),
@@ -84,7 +95,11 @@ impl SearchSpace {
                 why,
             })?;
         let (weights, product) = weights(&spec.params)?;
-        let enumeration = Enumeration::run(spec, problem, limits, &weights, product, max_configs)?;
+        let bounds = Bounds {
+            configs: max_configs,
+            steps: max_steps,
+        };
+        let enumeration = Enumeration::run(spec, problem, limits, &weights, product, bounds)?;
         if enumeration.ranks.len() == 0 {
             return Err(enumeration.empty(problem));
         }

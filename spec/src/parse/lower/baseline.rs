@@ -2,10 +2,10 @@
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
-use crate::spelling::nearest;
 use crate::model::{Baseline, Geometry};
 use crate::parse::declaration::{Axis, BaselineDecl, Name, Spanned};
 use crate::parse::values::quoted;
+use crate::spelling::nearest;
 
 impl Lower<'_> {
     pub(super) fn baseline(&mut self, entry: &str) -> Baseline {

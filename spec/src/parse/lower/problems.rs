@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Lower;
-use crate::spelling::nearest;
 use crate::model::{ElemType, ScalarType};
 use crate::parse::declaration::{ArgKind, Axis, DimValue, ProblemDecl};
 use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
+use crate::spelling::nearest;
 
 /// Problems at most, after the product with type parameters.
 const MAX_PROBLEMS: usize = 1024;

@@ -1,0 +1,340 @@
+//! Names and kinds in expressions.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Check;
+use crate::config::ParamValue;
+use crate::diagnostic::SpanRange;
+use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
+use crate::model::ElemType;
+use crate::parse::SpannedExpr;
+use crate::spelling::nearest;
+
+/// What an expression is for: which names it may use, and what its value is.
+#[derive(Clone, Copy)]
+struct Place {
+    what: &'static str,
+    kind: Kind,
+    params: bool,
+    dims: bool,
+    device: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Bool,
+}
+
+const CONSTRAINT: Place = Place {
+    what: "a constraint",
+    kind: Kind::Bool,
+    params: true,
+    dims: true,
+    device: true,
+};
+const GEOMETRY: Place = Place {
+    what: "the geometry",
+    kind: Kind::Int,
+    ..CONSTRAINT
+};
+const LENGTH: Place = Place {
+    what: "a length",
+    params: false,
+    device: false,
+    ..GEOMETRY
+};
+const FILL: Place = Place {
+    what: "a fill",
+    ..LENGTH
+};
+const WORK: Place = Place {
+    what: "the work",
+    ..LENGTH
+};
+const ALIGNMENT: Place = Place {
+    what: "an alignment",
+    params: true,
+    dims: false,
+    ..LENGTH
+};
+
+/// The kind of a part, as far as it is known.
+#[derive(Clone, Debug, PartialEq)]
+enum Found {
+    Int,
+    Bool,
+    /// A name out of these.
+    Name(BTreeSet<Arc<str>>),
+    /// A mistake was reported: nothing more is said of what contains it.
+    Wrong,
+}
+
+/// A part of an expression that was looked at.
+struct Part<'e> {
+    expr: &'e Expr,
+    span: SpanRange,
+    found: Found,
+}
+
+impl Found {
+    fn name(&self) -> &'static str {
+        match self {
+            Found::Int => "an integer",
+            Found::Bool => "a truth value",
+            Found::Name(_) | Found::Wrong => "a name",
+        }
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn expressions(&mut self) {
+        let kernel = self.kernel;
+        let attr = &kernel.attr;
+        for constraint in &attr.constraints {
+            self.expression(constraint, CONSTRAINT);
+        }
+        let baseline = attr.baseline.iter().flat_map(|b| b.geometry.exprs());
+        for expr in attr.geometry.exprs().chain(baseline) {
+            self.expression(expr, GEOMETRY);
+        }
+        for expr in attr.flops.iter().chain(&attr.bytes) {
+            self.expression(expr, WORK);
+        }
+        for arg in &kernel.function.args {
+            let parts = [
+                (&arg.len, LENGTH),
+                (&arg.fill_expr, FILL),
+                (&arg.align, ALIGNMENT),
+            ];
+            for (expr, place) in parts {
+                if let Some(expr) = expr {
+                    self.expression(expr, place);
+                }
+            }
+        }
+    }
+
+    fn expression(&mut self, expr: &SpannedExpr, place: Place) {
+        let mut spans = expr.spans().iter().copied();
+        let found = self.infer(&expr.expr, &mut spans, place).found;
+        let expected = match place.kind {
+            Kind::Int => Found::Int,
+            Kind::Bool => Found::Bool,
+        };
+        if found != expected && found != Found::Wrong {
+            let message = format!("{} must be {}", place.what, expected.name());
+            let help = format!("`{}` is {}", expr.expr, found.name());
+            self.report(expr.span(), message, &help);
+        }
+    }
+
+    /// The kind of an expression; reports what is wrong inside it. `spans` yields the spans of its
+    /// parts in the order of [`Expr::walk`].
+    fn infer<'e>(
+        &mut self,
+        expr: &'e Expr,
+        spans: &mut dyn Iterator<Item = SpanRange>,
+        place: Place,
+    ) -> Part<'e> {
+        let span = spans.next();
+        let span = span.expect("an expression should have a span for each of its parts");
+        let found = match expr {
+            Expr::Int(_) => Found::Int,
+            Expr::Bool(_) => Found::Bool,
+            Expr::Name(name) => self.name(name, span, place),
+            Expr::Device(_) if place.device => Found::Int,
+            Expr::Device(_) => {
+                let message = format!("{} cannot depend on the device", place.what);
+                self.report(span, message, "it is the same on every device");
+                Found::Wrong
+            }
+            Expr::Unary(op, x) => {
+                let part = self.infer(x, spans, place);
+                self.want(
+                    part,
+                    match op {
+                        UnaryOp::Neg => Found::Int,
+                        UnaryOp::Not => Found::Bool,
+                    },
+                )
+            }
+            Expr::Binary(op, x, y) => {
+                let left = self.infer(x, spans, place);
+                let right = self.infer(y, spans, place);
+                self.operator(*op, left, right, span)
+            }
+            Expr::Call(function, arguments) => {
+                let mut all = Found::Int;
+                for argument in arguments {
+                    let part = self.infer(argument, spans, place);
+                    let found = match function {
+                        Function::SizeOf => self.element_type(part),
+                        _ => self.want(part, Found::Int),
+                    };
+                    if found == Found::Wrong {
+                        all = Found::Wrong;
+                    }
+                }
+                all
+            }
+        };
+        Part { expr, span, found }
+    }
+
+    /// The wanted kind, if it was found.
+    fn want(&mut self, part: Part<'_>, wanted: Found) -> Found {
+        let Part { expr, span, found } = part;
+        if found == wanted || found == Found::Wrong {
+            return found;
+        }
+        let message = format!("`{expr}` is {}, not {}", found.name(), wanted.name());
+        let help = match (&found, &wanted) {
+            (Found::Int, Found::Bool) => "compare it: `x != 0`",
+            (Found::Name(_), _) => "names can only be compared: `LAYOUT == row`",
+            _ => "truth values go with `&&`, `||`, `!`, `==` and `!=`",
+        };
+        self.report(span, message, help);
+        Found::Wrong
+    }
+
+    fn operator(
+        &mut self,
+        op: BinaryOp,
+        left: Part<'_>,
+        right: Part<'_>,
+        span: SpanRange,
+    ) -> Found {
+        let (operands, result) = match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                (Found::Int, Found::Int)
+            }
+            BinaryOp::And | BinaryOp::Or => (Found::Bool, Found::Bool),
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (Found::Int, Found::Bool),
+            BinaryOp::Eq | BinaryOp::Ne => return self.equality(&left, &right, span),
+        };
+        let left = self.want(left, operands.clone());
+        let right = self.want(right, operands);
+        if left == Found::Wrong || right == Found::Wrong {
+            Found::Wrong
+        } else {
+            result
+        }
+    }
+
+    fn equality(&mut self, left: &Part<'_>, right: &Part<'_>, span: SpanRange) -> Found {
+        let (x, y) = (left.expr, right.expr);
+        match (&left.found, &right.found) {
+            (Found::Wrong, _) | (_, Found::Wrong) => Found::Wrong,
+            (Found::Name(a), Found::Name(b)) if a.is_disjoint(b) => {
+                let list = |names: &BTreeSet<Arc<str>>| {
+                    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                    names.join(", ")
+                };
+                let message = format!("`{x}` and `{y}` are never equal");
+                let help = format!("one is out of {}, the other out of {}", list(a), list(b));
+                self.report(span, message, &help);
+                Found::Wrong
+            }
+            (Found::Name(_), Found::Name(_)) => Found::Bool,
+            (a, b) if a == b => Found::Bool,
+            (a, b) => {
+                let message = format!("`{x}` is {}, but `{y}` is {}", a.name(), b.name());
+                self.report(span, message, "only values of one kind can be compared");
+                Found::Wrong
+            }
+        }
+    }
+
+    fn element_type(&mut self, part: Part<'_>) -> Found {
+        let is_type = |name: &Arc<str>| ElemType::from_name(name).is_some();
+        match part.found {
+            Found::Wrong => Found::Wrong,
+            Found::Name(names) if names.iter().all(is_type) => Found::Int,
+            _ => {
+                let message = format!("`size_of` takes an element type, not `{}`", part.expr);
+                let help = "give it a type parameter, or write the number of bytes";
+                self.report(part.span, message, help);
+                Found::Wrong
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str, span: SpanRange, place: Place) -> Found {
+        let attr = &self.kernel.attr;
+        if let Some(param) = attr.params.iter().find(|p| &*p.name.value == name) {
+            if !place.params {
+                let message = format!(
+                    "{} cannot depend on the tunable parameter `{name}`",
+                    place.what
+                );
+                let help = "callers know sizes, not configs: use problem sizes only";
+                self.report(span, message, help);
+                return Found::Wrong;
+            }
+            let choices = param.values.iter().filter_map(|v| match &v.value {
+                ParamValue::Choice(choice) => Some(choice.clone()),
+                _ => None,
+            });
+            return match param.values.first().map(|v| &v.value) {
+                Some(ParamValue::Bool(_)) => Found::Bool,
+                Some(ParamValue::Choice(_)) => Found::Name(choices.collect()),
+                _ => Found::Int,
+            };
+        }
+        if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
+            return Found::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
+        }
+        let spec = &self.kernel.spec;
+        if spec.dimensions().contains(&name) {
+            if !place.dims {
+                let message = format!("{} cannot depend on the problem size `{name}`", place.what);
+                self.report(
+                    span,
+                    message,
+                    "use tunable parameters and type parameters only",
+                );
+                return Found::Wrong;
+            }
+            return Found::Int;
+        }
+        if spec.literal(name).is_some() {
+            return Found::Name([name.into()].into());
+        }
+        self.unknown(name, span);
+        Found::Wrong
+    }
+
+    fn unknown(&mut self, name: &str, span: SpanRange) {
+        let kernel = self.kernel;
+        if let Some(arg) = kernel.function.args.iter().find(|arg| arg.ident == name) {
+            let help = match arg.access() {
+                Some(_) => "slices have no value here; expressions use problem sizes",
+                None if arg.value.is_some() => {
+                    "it has a fixed `#[value(..)]`; only problem sizes have a value at every launch"
+                }
+                None => "only integers are problem sizes",
+            };
+            self.report(span, format!("`{name}` is no problem size"), help);
+            return;
+        }
+        let attr = &kernel.attr;
+        let spec = &kernel.spec;
+        let dims = spec.dimensions();
+        let names = attr.params.iter().map(|p| &*p.name.value).chain(dims);
+        let choices = spec.params.iter().flat_map(|p| &p.values);
+        let choices: Vec<String> = choices
+            .filter(|v| matches!(v, ParamValue::Choice(_)))
+            .map(ToString::to_string)
+            .collect();
+        let candidates = names.chain(choices.iter().map(String::as_str));
+        let candidates: Vec<&str> = candidates.collect();
+        let help = match nearest(name, candidates.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if candidates.is_empty() => "the kernel has no parameters or sizes".into(),
+            None => format!("known names: {}", candidates.join(", ")),
+        };
+        self.report(span, format!("unknown name `{name}`"), &help);
+    }
+}

@@ -1,0 +1,189 @@
+//! Names: each means one thing, and none is reserved.
+
+use std::collections::BTreeMap;
+
+use super::{Check, reserved};
+use crate::config::ParamValue;
+use crate::diagnostic::{Diagnostic, SpanRange};
+use crate::model::ElemRef;
+use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spanned};
+
+impl Check<'_> {
+    pub(super) fn names(&mut self) {
+        self.distinct();
+        self.choices();
+        self.entries();
+        let attr = &self.kernel.attr;
+        for param in &attr.params {
+            self.macro_name(&param.name, "tunable parameter");
+            self.values(param);
+            self.one_kind(param);
+        }
+        for ty in &attr.types {
+            self.macro_name(&ty.name, "type parameter");
+            self.values(ty);
+            self.is_used(&ty.name);
+        }
+        for arg in &self.kernel.function.args {
+            if arg.ident == "device" {
+                let help = "choose another: expressions use `device` for limits of the device";
+                self.report(arg.ident.span(), "`device` is a reserved name", help);
+            }
+        }
+    }
+
+    /// Parameters, type parameters and arguments share one name space: the first two are macros of
+    /// the source, and expressions name all three.
+    fn distinct(&mut self) {
+        let attr = &self.kernel.attr;
+        let params = attr.params.iter().map(|p| (&p.name, "tunable parameter"));
+        let types = attr.types.iter().map(|t| (&t.name, "type parameter"));
+        let args = self.kernel.function.args.iter().map(|arg| {
+            let name = Spanned {
+                value: arg.name().into(),
+                span: arg.ident.span().into(),
+            };
+            let what = match arg.kind {
+                ArgKind::Scalar(ty) if ty.is_integer() && arg.value.is_none() => "dimension",
+                _ => "argument",
+            };
+            (name, what)
+        });
+        let declared = types.chain(params).map(|(name, what)| (name.clone(), what));
+        let all: Vec<(Name, &str)> = declared.chain(args).collect();
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        for (name, what) in &all {
+            let Some(first) = seen.insert(&name.value, what) else {
+                continue;
+            };
+            let (message, help) = if first == *what {
+                (
+                    format!("the {what} `{}` is declared twice", name.value),
+                    "rename or remove one",
+                )
+            } else {
+                (
+                    format!("the {what} `{}` has the name of a {first}", name.value),
+                    "rename one: the source and the expressions could not tell them apart",
+                )
+            };
+            self.report(name.span, message, help);
+        }
+    }
+
+    /// Choices are names in expressions, and `P_choice` in the source.
+    fn choices(&mut self) {
+        let kernel = self.kernel;
+        let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+        for param in &kernel.attr.params {
+            taken.insert(param.name.value.to_string(), "tunable parameter");
+        }
+        for ty in &kernel.attr.types {
+            taken.insert(ty.name.value.to_string(), "type parameter");
+        }
+        let mut macros = taken.clone();
+        for arg in &kernel.function.args {
+            taken.insert(arg.name(), "argument");
+        }
+        for param in &kernel.attr.params {
+            for value in &param.values {
+                let ParamValue::Choice(choice) = &value.value else {
+                    continue;
+                };
+                let defined = format!("{}_{choice}", param.name.value);
+                let clash = taken.get(&**choice).map(|what| (choice.to_string(), what));
+                let clash = clash.or_else(|| Some((defined.clone(), macros.get(&defined)?)));
+                if let Some((name, what)) = clash {
+                    let message = format!("the choice `{choice}` clashes with the {what} `{name}`");
+                    let help = format!("rename one: the source sees the choice as `{defined}`");
+                    self.report(value.span, message, &help);
+                } else {
+                    macros.insert(defined, "choice");
+                }
+            }
+        }
+    }
+
+    fn macro_name(&mut self, name: &Name, what: &str) {
+        if let Some(why) = reserved::reason(&name.value) {
+            let message = format!("`{}` cannot be a {what}: it is {why}", name.value);
+            let help = "choose another name, by custom in capitals: the source sees it as a macro";
+            self.report(name.span, message, help);
+        }
+    }
+
+    fn values<T: PartialEq + ToString>(&mut self, axis: &Axis<T>) {
+        let name = &axis.name.value;
+        if axis.values.is_empty() {
+            let help = "give it at least one value";
+            self.report(axis.name.span, format!("`{name}` has no values"), help);
+        }
+        for (i, value) in axis.values.iter().enumerate() {
+            if axis.values[..i].iter().any(|v| v.value == value.value) {
+                let message = format!("`{name}` has the value {} twice", value.value.to_string());
+                self.report(value.span, message, "remove one");
+            }
+        }
+    }
+
+    fn one_kind(&mut self, param: &Axis<ParamValue>) {
+        let Some(first) = param.values.first() else {
+            return;
+        };
+        let kind = std::mem::discriminant(&first.value);
+        let mut values = param.values.iter();
+        if let Some(other) = values.find(|v| std::mem::discriminant(&v.value) != kind) {
+            let message = format!("`{}` has values of different kinds", param.name.value);
+            self.diagnostics.push(
+                Diagnostic::new(other.span, message)
+                    .label(format!("the first one is {}", first.value.value().kind()))
+                    .help("make all of them integers, truth values or names"),
+            );
+        }
+    }
+
+    fn is_used(&mut self, ty: &Name) {
+        let used =
+            |arg: &ArgDecl| matches!(arg.elem(), Some(ElemRef::Param(name)) if **name == *ty.value);
+        if !self.kernel.function.args.iter().any(used) {
+            let message = format!("no argument has the type `{}`", ty.value);
+            let help = format!("write `&[{}]` in an argument, or remove it", ty.value);
+            self.report(ty.span, message, &help);
+        }
+    }
+
+    /// Names of `__global__` functions.
+    fn entries(&mut self) {
+        let attr = &self.kernel.attr;
+        let baseline = attr.baseline.as_ref().and_then(|b| b.entry.as_ref());
+        let reference = match &attr.reference {
+            Some(ReferenceDecl::Entry(entry)) => Some(entry),
+            _ => None,
+        };
+        for entry in [attr.entry.as_ref(), baseline, reference]
+            .into_iter()
+            .flatten()
+        {
+            if !is_identifier(&entry.value) {
+                let message = format!("`{}` is no name of a function", entry.value.escape_debug());
+                self.report(
+                    entry.span,
+                    message,
+                    "name a `__global__` function of the source",
+                );
+            }
+        }
+        if let Some(entry) = reference.filter(|e| e.value == self.kernel.spec.entry) {
+            let span: SpanRange = entry.span;
+            let help =
+                "name a simpler `__global__` function, or a Rust function with `reference = path`";
+            self.report(span, "the kernel is its own reference", help);
+        }
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -1,0 +1,219 @@
+//! Constraints and geometry that can be met, and a baseline that meets them.
+
+use std::collections::BTreeSet;
+
+use super::Check;
+use crate::diagnostic::SpanRange;
+use crate::expr::{EvalError, Expr, evaluate_bool};
+use crate::limits::DeviceLimits;
+use crate::model::{Constraint, Geometry, KernelSpec};
+use crate::plan::LaunchScope;
+use crate::problem::Problem;
+use crate::space::{SearchSpace, SpaceError};
+use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
+use crate::validity::Invalid;
+
+/// Partial configs looked at for one question: some milliseconds, also in an unoptimised macro.
+const MAX_STEPS: u64 = 100_000;
+
+/// Limits of no device: whatever is an extent at all fits.
+const UNLIMITED: DeviceLimits = DeviceLimits {
+    max_threads_per_block: u32::MAX,
+    max_block: [u32::MAX; 3],
+    max_grid: [u32::MAX; 3],
+    shared_bytes_per_block: u32::MAX,
+    warp_size: 32,
+    multiprocessors: 1,
+    l2_bytes: 0,
+    memory_bytes: 0,
+};
+
+impl Check<'_> {
+    pub(super) fn satisfiable(&mut self) {
+        let before = self.diagnostics.len();
+        self.constraints();
+        self.block();
+        if self.diagnostics.len() == before {
+            self.baseline_plan();
+        }
+        if self.diagnostics.len() == before && self.kernel.spec.baseline_is_another_entry() {
+            self.whole_space();
+        }
+    }
+
+    /// Each constraint alone: can any config meet it, and does the baseline?
+    fn constraints(&mut self) {
+        let kernel = self.kernel;
+        for (i, constraint) in kernel.attr.constraints.iter().enumerate() {
+            let broken = self.baseline_breaks(&constraint.expr);
+            if broken.is_none() && !kernel.spec.baseline_is_another_entry() {
+                continue;
+            }
+            let alone = reduced(&kernel.spec, &[&kernel.spec.constraints[i].expr], |spec| {
+                spec.constraints = vec![kernel.spec.constraints[i].clone()];
+            });
+            if let Some(problem) = never_valid(&alone, &known_limits()) {
+                let span = constraint.span();
+                let device = if constraint.expr.mentions_device() {
+                    " on any known target"
+                } else {
+                    ""
+                };
+                let message = format!("no config satisfies this constraint for {problem}{device}");
+                let help = "check the expression, and the values of the parameters it names";
+                self.report(span, message, help);
+            } else if let Some((message, help)) = broken {
+                self.report(self.baseline_span(), message, &help);
+            }
+        }
+    }
+
+    /// Why the baseline breaks a constraint, where it must meet it: the message and the help.
+    fn baseline_breaks(&self, constraint: &Expr) -> Option<(String, String)> {
+        let spec = &self.kernel.spec;
+        if spec.baseline_is_another_entry() {
+            return None;
+        }
+        let value = |problem: &Problem, limits: Option<&DeviceLimits>| {
+            let scope = LaunchScope {
+                config: &spec.baseline.config,
+                problem,
+                limits,
+                spec,
+            };
+            evaluate_bool(constraint, &scope)
+        };
+        for problem in &spec.problems {
+            let broken = match value(problem, None) {
+                Ok(true) => continue,
+                Ok(false) => format!("the baseline violates `{constraint}` for {problem}"),
+                Err(EvalError::UnknownDevice(_)) => {
+                    let holds = |limits: &DeviceLimits| value(problem, Some(limits)) == Ok(true);
+                    if known_limits().iter().any(holds) {
+                        continue;
+                    }
+                    format!(
+                        "the baseline violates `{constraint}` for {problem} on every known target"
+                    )
+                }
+                Err(error) => format!("constraint {error} for the baseline and {problem}"),
+            };
+            let values = spec.baseline.config.iter();
+            let named = values.filter(|(name, _)| constraint.names().contains(&***name));
+            let named: Vec<_> = named
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            let help = format!(
+                "the baseline is a config of the space; there {}",
+                named.join(", ")
+            );
+            return Some((broken, help));
+        }
+        None
+    }
+
+    fn baseline_span(&self) -> SpanRange {
+        match &self.kernel.attr.baseline {
+            Some(baseline) => baseline.span,
+            None => self.kernel.function.ident.span().into(),
+        }
+    }
+
+    /// The block alone: too large, or no block, in every config.
+    fn block(&mut self) {
+        let kernel = self.kernel;
+        let spec = &kernel.spec;
+        let exprs: Vec<&Expr> = spec.geometry.block.iter().collect();
+        let alone = reduced(spec, &exprs, |reduced| {
+            reduced.geometry.block = spec.geometry.block.clone();
+        });
+        let span = kernel.attr.geometry.block.as_ref().map(|block| block.span);
+        let Some(span) = span else { return };
+        if let Some(problem) = never_valid(&alone, &[UNLIMITED]) {
+            let message = format!("no config gives a block of at least one thread for {problem}");
+            self.report(span, message, "every extent must be 1 or more");
+        } else if let Some(problem) = never_valid(&alone, &known_limits()) {
+            let message = format!(
+                "the block has more than {MAX_THREADS_PER_BLOCK} threads in every config, for {problem}"
+            );
+            let help =
+                "no known device launches it: at most 1024 threads, at most 64 of them along z";
+            self.report(span, message, help);
+        }
+    }
+
+    /// The baseline's plan: some known target must launch it.
+    fn baseline_plan(&mut self) {
+        let spec = &self.kernel.spec;
+        for problem in &spec.problems {
+            let mut why: Option<Invalid> = None;
+            let valid = known_limits().iter().any(|limits| {
+                let checked = spec.check_baseline(problem, Some(limits));
+                checked.map_err(|error| why.get_or_insert(error)).is_ok()
+            });
+            if let Some(why) = why.filter(|_| !valid) {
+                let message = format!("the baseline cannot be launched for {problem}: {why}");
+                let help = "the baseline must run for every declared problem on some known target";
+                self.report(self.baseline_span(), message, help);
+                return;
+            }
+        }
+    }
+
+    /// All constraints together, where the baseline does not prove that they can be met.
+    fn whole_space(&mut self) {
+        let spec = &self.kernel.spec;
+        if let Some(problem) = never_valid(spec, &known_limits()) {
+            let message = format!("no config is valid for {problem} on any known target");
+            let help =
+                "each constraint can be met alone, but not all of them and the geometry together";
+            let span = match self.kernel.attr.constraints.first() {
+                Some(first) => first.span(),
+                None => self.kernel.function.ident.span().into(),
+            };
+            self.report(span, message, help);
+        }
+    }
+}
+
+fn known_limits() -> Vec<DeviceLimits> {
+    TARGETS.iter().map(|target| target.limits).collect()
+}
+
+/// The first declared problem for which no config is valid under any of the limits. A question that
+/// takes too many steps counts as answered well.
+fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<Problem> {
+    let never = |problem: &&Problem| {
+        let mut limits = limits.iter();
+        limits.all(|limits| {
+            let built = SearchSpace::build_within(spec, problem, limits, 1, MAX_STEPS);
+            matches!(built, Err(SpaceError::Empty { .. }))
+        })
+    };
+    spec.problems.iter().find(never).cloned()
+}
+
+/// The spec with the parameters these expressions name, no constraints and one thread; `change` adds
+/// what is in question.
+fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSpec)) -> KernelSpec {
+    let names: BTreeSet<&str> = exprs.iter().flat_map(|expr| expr.names()).collect();
+    let one = || Geometry {
+        grid: vec![Expr::Int(1)],
+        block: vec![Expr::Int(1)],
+        shared_bytes: None,
+    };
+    let mut reduced = spec.clone();
+    reduced.params.retain(|param| names.contains(&*param.name));
+    reduced.constraints = Vec::<Constraint>::new();
+    reduced.geometry = one();
+    // A baseline of its own, valid everywhere.
+    reduced.baseline.entry = format!("{}_", spec.entry);
+    reduced.baseline.geometry = Some(one());
+    let first = reduced
+        .params
+        .iter()
+        .filter_map(|p| Some((p.name.clone(), p.values.first()?.clone())));
+    reduced.baseline.config = crate::config::Config::new(first);
+    change(&mut reduced);
+    reduced
+}

@@ -1,0 +1,613 @@
+//! One mistake of form each: where it is, what is said, what to do.
+
+use super::*;
+
+const CASES: &[Case] = &[
+    (
+        "source = \"gemm.cu\"",
+        "source = gemm",
+        &["gemm: expected string literal; write `source = \"gemm.cu\"`"],
+    ),
+    (
+        "source = \"gemm.cu\"",
+        "source =",
+        &["source: `source` is not written like this; write `source = \"gemm.cu\"`"],
+    ),
+    (
+        "source = \"gemm.cu\"",
+        "source(\"gemm.cu\")",
+        &["source: `source` is not written like this; write `source = \"gemm.cu\"`"],
+    ),
+    (
+        "source = \"gemm.cu\",",
+        "",
+        &["gemm: the kernel has no source; add `source = \"kernel.cu\"`, relative to this file"],
+    ),
+    (
+        "source = \"gemm.cu\"",
+        "source = \"\"",
+        &["\"\": the source's path is empty; name the `.cu` file"],
+    ),
+    (
+        "source = \"gemm.cu\"",
+        "sorce = \"gemm.cu\"",
+        &["sorce: unknown item `sorce`; did you mean `source`?"],
+    ),
+    (
+        "source = \"gemm.cu\"",
+        "fancy = \"gemm.cu\"",
+        &[
+            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, verify, work, tolerance, reference",
+        ],
+    ),
+    (
+        "block(THREADS),",
+        "block(THREADS), block(THREADS),",
+        &["block: `block` a second time; each item is given once"],
+    ),
+    (
+        "block(THREADS),",
+        "block(THREADS) grid2,",
+        &["grid2: unexpected tokens; is a comma missing after `block`?"],
+    ),
+    (
+        "block(THREADS),",
+        "block(),",
+        &["block: `block` is not written like this; write `block(BLOCK)`"],
+    ),
+    (
+        "block(THREADS),",
+        "",
+        &["gemm: the kernel has no block; add `block(BLOCK)`: threads of a block per axis"],
+    ),
+    (
+        "block(THREADS),",
+        "block(1,2,3,4),",
+        &[
+            "block(1,2,3,4): a block has one to three axes, found 4; they are x, y and z; missing ones are 1",
+        ],
+    ),
+    (
+        "grid(n.div_ceil(BLOCK_N), m.div_ceil(BLOCK_M)),",
+        "",
+        &["gemm: the kernel has no grid; add `grid(n.div_ceil(BLOCK))`: blocks per axis"],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS +)",
+        &[
+            "block(THREADS +): unexpected end of input, expected an expression; write `block(BLOCK)`",
+        ],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS as u32)",
+        &["THREADS as u32: expressions have no casts; remove it: integers are exact in 128 bits"],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS.cbrt())",
+        &["cbrt: unknown function `cbrt`; expressions have i…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS.div_cel(2))",
+        &["div_cel: unknown function `div_cel`; did you mean `div_ceil`?"],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS.div_ceil())",
+        &[
+            "THREADS.div_ceil(): `div_ceil` takes two arguments, found 1; a receiver counts as the first: `n.div_ceil(B)` is `div_ceil(n, B)`",
+        ],
+    ),
+    (
+        "block(THREADS)",
+        "block(9223372036854775808)",
+        &[
+            "9223372036854775808: integer literal does not fit 64 bits; the largest is 9223372036854775807",
+        ],
+    ),
+    (
+        "block(THREADS)",
+        "block(64u32)",
+        &[
+            "64u32: integer with the suffix `u32`; remove the suffix: integers of a spec have no type",
+        ],
+    ),
+    (
+        "block(THREADS)",
+        "block(0.5)",
+        &[
+            "0.5: expressions have no fractions; write a quotient of integers; `/` rounds towards zero",
+        ],
+    ),
+    (
+        "block(THREADS)",
+        "block(\"64\")",
+        &["\"64\": not a value of the language; expressions have i…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(a::b)",
+        &["a::b: names of a spec have no path; expressions have i…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(x.y)",
+        &["x: only `device` has fields; limits of the devi…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(device)",
+        &["device: `device` has no value itself; name one of its li…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(device.warp_sise)",
+        &["warp_sise: unknown device limit `device.warp_sise`; did you mean `device.warp_size`?"],
+    ),
+    (
+        "block(THREADS)",
+        "block(device.foo_bar_baz)",
+        &["foo_bar_baz: unknown device limit `device.foo_bar_baz`; limits of the devi…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(if true { 1 } else { 2 })",
+        &["if true { 1 } else { 2 }: not an expression of a spec; expressions have i…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(THREADS & 3)",
+        &["&: not an operator of the language; expressions have i…"],
+    ),
+    (
+        "block(THREADS)",
+        "block(*THREADS)",
+        &["*THREADS: not an operator of the language; expressions have i…"],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS in pow3(1..=4)",
+        &["pow3: expected values; write `[..]` with all values, `1..=8`, or `pow2(16..=256)`"],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS in 1..=1000000000000",
+        &[
+            "1..=1000000000000: more than 4096 values for one tunable parameter; list the values worth trying",
+        ],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS in 9..=3",
+        &["9..=3: the range is empty; the lower bound comes first"],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS in pow2(65..=127)",
+        &[
+            "65..=127: no power of two in this range; for example `pow2(16..=256)` is 16, 32, 64, 128, 256",
+        ],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS in [64, \"x\"]",
+        &[
+            "\"x\": expected an integer, `true`, `false` or a name; write `params(BLOCK in [64, 128])`",
+        ],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "THREADS = [64]",
+        &["=: expected `in`; write `params(BLOCK in [64, 128])`"],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "r#type in [64]",
+        &[
+            "r#type: `r#type` is no name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
+        ],
+    ),
+    (
+        "THREADS in [64, 128, 256]",
+        "größe in [64]",
+        &[
+            ": `größe` is no name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
+        ],
+    ),
+    (
+        "THREADS = 256)",
+        "THREADS = 256, THREADS = 128)",
+        &["THREADS: `THREADS` a second time in the baseline; each is given once"],
+    ),
+    (
+        "THREADS = 256)",
+        "THREDS = 256)",
+        &[
+            "THREDS: the baseline sets `THREDS`, which is no parameter; did you mean `THREADS`?",
+            "BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREDS = 256: the baseline gives no value for `THREADS`; give every tunable parameter a value",
+        ],
+    ),
+    (
+        "THREADS = 256)",
+        "THREADS = 255)",
+        &[
+            "255: baseline outside the space: 255 is no value of `THREADS`; its values are `64`, `128`, `256`",
+        ],
+    ),
+    (
+        ", THREADS = 256)",
+        ")",
+        &[
+            "BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1: the baseline gives no value for `THREADS`; give every tunable parameter a value",
+        ],
+    ),
+    (
+        "    baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256),\n",
+        "",
+        &[
+            "gemm: the kernel has no baseline; add `baseline(..)` with a value for each parameter: the simplest correct version",
+        ],
+    ),
+    (
+        "THREADS = 256)",
+        "THREADS = 256, grid(1), block(1))",
+        &[
+            "1: geometry of a baseline that is no entry of its own; name the other entry with `entry = \"..\"`, or remove it",
+        ],
+    ),
+    (
+        "baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256)",
+        "baseline(entry = \"naive\", grid(m))",
+        &[
+            "entry = \"naive\", grid(m): half a geometry in the baseline; give `grid(..)` and `block(..)`, or neither to use the kernel's",
+        ],
+    ),
+    (
+        "problems((m = 512, n = 512, k = 512), (m = 4096, n = 4096, k = 4096)),",
+        "",
+        &[
+            "gemm: the kernel has no problems to tune for; add `problems((m = 1024, n = 1024, k = 1024))`",
+        ],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512)",
+        &[
+            "(m = 512, n = 512): the problem gives no `k`; give every integer argument a size, or declare its value with `#[value(..)]`",
+        ],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = 512, h = 3)",
+        &["h: `h` is no dimension of the problem; dimensions are `m`, `n`, `k`"],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = 512, a = 3)",
+        &["a: `a` is no dimension of the problem; only integer scalars are problem sizes"],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = 512, k = 3)",
+        &["k: `k` a second time in one problem; each dimension is given once"],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = -1)",
+        &["-1: -1 is no size of `k`, which is u32; sizes are not negative and fit the argument"],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = 5000000000)",
+        &[
+            "5000000000: 5000000000 is no size of `k`, which is u32; sizes are not negative and fit the argument",
+        ],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 512, n = 512, k = f32)",
+        &["f32: `k` takes a number; element types go to type parameters"],
+    ),
+    (
+        "(m = 512, n = 512, k = 512)",
+        "(m = 4096, n = 4096, k = 4096)",
+        &[
+            "(m = 4096, n = 4096, k = 4096): the problem m=4096,n=4096,k=4096 is declared twice; remove one of them",
+        ],
+    ),
+    (
+        "work(flops",
+        "work(flips",
+        &["flips: unknown kind of work `flips`; write `work(flops = .., bytes = ..)`"],
+    ),
+    (
+        "bytes = 4 *",
+        "flops = 4 *",
+        &["flops: `flops` a second time; each is given once"],
+    ),
+    (
+        "relative = 1e-5",
+        "relative = -1",
+        &[
+            "-1: a bound is given once and is not negative; a tolerance is `relative = 1e-5, absolute = 0`",
+        ],
+    ),
+    (
+        "relative = 1e-5",
+        "relativ = 1",
+        &["relativ: unknown bound `relativ`; a tolerance is `relative = 1e-5, absolute = 0`"],
+    ),
+    (
+        "relative = 1e-5",
+        "relative = 1e999",
+        &["1e999: not a plain finite number; write it without a type suffix, at most 1.7e308"],
+    ),
+    (
+        "relative = 1e-5",
+        "",
+        &["tolerance: `tolerance` is not written like this; write `tolerance(relative = 1e-5)`"],
+    ),
+    (
+        "relative = 1e-5",
+        "relative = 1e-5f32",
+        &["1e-5f32: not a plain finite number; write it without a type suffix, at most 1.7e308"],
+    ),
+    (
+        "tolerance(relative = 1e-5)",
+        "tolerance(relative = 1e-5), reference(entri = \"x\")",
+        &[
+            "entri = \"x\": unknown kind of reference; write `reference = path::to::function` or `reference(entry = \"name\")`",
+        ],
+    ),
+    (
+        "tolerance(relative = 1e-5)",
+        "tolerance(relative = 1e-5), reference = 3",
+        &["3: expected identifier; write `reference = path::to::function`"],
+    ),
+    (
+        "tolerance(relative = 1e-5)",
+        "tolerance(relative = 1e-5), 3",
+        &["3: expected an item; items look like `source = \"..\"` or `params(..)`"],
+    ),
+    (
+        "unsafe extern \"C\"",
+        "extern \"C\"",
+        &[
+            "extern \"C\": the block must be `unsafe`; write `unsafe extern \"C\"`: you vouch that the source does what the spec says",
+        ],
+    ),
+    (
+        "unsafe extern \"C\"",
+        "unsafe extern \"system\"",
+        &["extern \"system\": the ABI must be \"C\"; write `unsafe extern \"C\"`"],
+    ),
+    (
+        "unsafe extern \"C\" {",
+        "fn x() {",
+        &[
+            "fn x() {\n        fn gemm(m: u32, n: u32, k: u32,\n                #[len(m * k)] a: &[f32], #[len(k * n)] b: &[f32], #[len(m * n)] c: &mut [f32]);\n    }: a tuned kernel is declared in a foreign block; write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }`",
+        ],
+    ),
+    (
+        "fn gemm(m: u32",
+        "static X: u32; fn gemm(m: u32",
+        &[
+            "static X: u32;: expected a function; write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }`",
+        ],
+    ),
+    (
+        "c: &mut [f32]);",
+        "c: &mut [f32]); fn b();",
+        &[
+            "fn b();: one attribute declares one kernel; give the second function a block and an attribute of its own",
+        ],
+    ),
+    (
+        "fn gemm(",
+        "fn gemm<T>(",
+        &[
+            "<T>: a kernel has no generics of its own; declare element types in the attribute: `types(T in [f32, f16])`",
+        ],
+    ),
+    (
+        "c: &mut [f32]);",
+        "c: &mut [f32]) -> u32;",
+        &["u32: a kernel returns nothing; write results through a `&mut [T]` argument"],
+    ),
+    (
+        "c: &mut [f32]);",
+        "c: &mut [f32], ...);",
+        &[
+            "...: a kernel's arguments are all named; write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }`",
+        ],
+    ),
+    (
+        "fn gemm(",
+        "safe fn gemm(",
+        &[
+            "safe: `safe` and `unsafe` do not go here; the block's `unsafe` vouches for it; the generated function is safe",
+        ],
+    ),
+    (
+        "m: u32",
+        "m: f64",
+        &[
+            "f64: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+        ],
+    ),
+    (
+        "m: u32",
+        "m: *const f32",
+        &[
+            "*const f32: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+        ],
+    ),
+    (
+        "m: u32",
+        "_: u32",
+        &[
+            "_: expected the argument's name; write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }`",
+        ],
+    ),
+    (
+        "a: &[f32]",
+        "a: &[f31]",
+        &["f31: unknown element type `f31`; did you mean `f32`?"],
+    ),
+    (
+        "a: &[f32]",
+        "a: &[Foo]",
+        &[
+            "Foo: unknown element type `Foo`; element types are f32, f16, bf16, i32, u32, u8; declare others in `types(Foo in [f32, f16])`",
+        ],
+    ),
+    (
+        "a: &[f32]",
+        "a: &[[f32; 2]]",
+        &[
+            "[f32; 2]: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "a",
+        &["a: `a` has no length; add `#[len(m * n)]`: its elements, in problem sizes"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[len(m)] a",
+        &["#[len(m)]: `#[len]` a second time; each attribute is given once"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[lenn(m * k)] a",
+        &["lenn: unknown attribute `lenn`; did you mean `#[len(..)]`?"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[serde(x)] a",
+        &[
+            "serde: unknown attribute `serde`; arguments take len, fill, value, inout, align, tolerance",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[value(1)] a",
+        &["1: `#[value]` on the slice `a`; slices take `#[fill(..)]`"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[inout] a",
+        &[
+            "#[inout]: `#[inout]` on `a`, which is read only; make it `&mut [T]`, or remove the attribute",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[tolerance(relative = 1)] a",
+        &[
+            "#[tolerance(relative = 1)]: `#[tolerance]` on the input `a`; it bounds outputs; remove it",
+        ],
+    ),
+    (
+        "#[len(m * n)] c",
+        "#[len(m * n)] #[fill(iota)] c",
+        &[
+            "#[fill(iota)]: `#[fill]` on the output `c`; outputs are poisoned before each launch; add `#[inout]` if the kernel reads it",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[fill(gauss(1))] a",
+        &["gauss: unknown fill `gauss`; fills are uniform(-1, 1), below(n), iota and constant(0)"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[fill(uniform(1))] a",
+        &[
+            "uniform: `uniform` takes 2 numbers; fills are uniform(-1, 1), below(n), iota and constant(0)",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[fill(uniform(1, 1))] a",
+        &[
+            "uniform: the lower bound must be below the upper one; fills are uniform(-1, 1), below(n), iota and constant(0)",
+        ],
+    ),
+    (
+        "#[len(m * k)] a: &[f32]",
+        "#[len(m * k)] #[fill(uniform(-1, 300))] a: &[u8]",
+        &[
+            "#[fill(uniform(-1, 300))]: fill from -1 to 300 does not suit u8 elements; give whole numbers from 0 to 255, or `below(n)`",
+        ],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[len(3)] #[fill(iota)] #[align(2)] #[inout] m: u32",
+        &[
+            "3: `#[len]` on the scalar `m`; it describes slices; remove it",
+            "#[fill(iota)]: `#[fill]` on the scalar `m`; it describes slices; remove it",
+            "2: `#[align]` on the scalar `m`; it describes slices; remove it",
+            "#[inout]: `#[inout]` on the scalar `m`; it describes slices; remove it",
+        ],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(scale: f32, m: u32",
+        &[
+            "scale: `scale` has no value to tune with; add `#[value(1.0)]`: only integers can be problem sizes",
+        ],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[value(0.5)] scale: u32, m: u32",
+        &["0.5: 0.5 is no value of `scale`, which is u32; change the value or the type"],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[value(-1)] scale: u32, m: u32",
+        &["-1: -1 does not fit `scale`, which is u32; change the value or the type"],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[value(1e300)] scale: f32, m: u32",
+        &["1e300: 1e300 is no value of `scale`, which is f32; change the value or the type"],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(self, m: u32",
+        &[
+            "self: a kernel has no `self`; write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }`",
+        ],
+    ),
+    (
+        "c: &mut [f32]",
+        "c: &[f32]",
+        &["gemm: kernel `gemm` has no output; a tuned kernel writes to at least one `&mut [T]`"],
+    ),
+    (
+        "    tolerance(relative = 1e-5),\n",
+        "    types(T in [f32, f61]),",
+        &["f61: unknown element type `f61`; did you mean `f16`?"],
+    ),
+];
+
+#[test]
+fn every_mistake_of_form_is_reported_at_its_place_with_help() {
+    compare(CASES);
+}
+
+#[test]
+fn mistakes_in_several_items_are_reported_together() {
+    let attribute = GEMM_ATTRIBUTE
+        .replace("source = \"gemm.cu\"", "source = 3")
+        .replace("block(THREADS)", "block(THREADS as u32)")
+        .replace("work(", "wirk(");
+    let item = GEMM_ITEM.replace("m: u32", "m: f64");
+    let found = mistakes(&attribute, &item);
+    assert_eq!(found.len(), 4, "{found:#?}");
+}

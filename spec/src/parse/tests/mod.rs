@@ -1,0 +1,277 @@
+//! Whole kernels through the grammar; mistakes of form are beside it.
+
+mod mistakes;
+
+use super::{ParsedKernel, kernel};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::model::{Access, ArgSpec, Fill, KernelSpec, Reference, ScalarValue};
+
+pub(crate) const GEMM_ATTRIBUTE: &str = r#"
+    source = "gemm.cu",
+    params(
+        BLOCK_M in [16, 32, 64, 128],
+        BLOCK_N in [16, 32, 64, 128],
+        BLOCK_K in [8, 16, 32],
+        VECTOR_WIDTH in [1, 2, 4],
+        THREADS in [64, 128, 256],
+    ),
+    where(
+        BLOCK_M * BLOCK_N % (THREADS * VECTOR_WIDTH) == 0,
+        (BLOCK_M + BLOCK_N) * BLOCK_K * 4 <= device.shared_bytes_per_block,
+    ),
+    baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256),
+    grid(n.div_ceil(BLOCK_N), m.div_ceil(BLOCK_M)),
+    block(THREADS),
+    problems((m = 512, n = 512, k = 512), (m = 4096, n = 4096, k = 4096)),
+    work(flops = 2 * m * n * k, bytes = 4 * (m * k + k * n + m * n)),
+    tolerance(relative = 1e-5),
+"#;
+
+pub(crate) const GEMM_ITEM: &str = r#"
+    unsafe extern "C" {
+        fn gemm(m: u32, n: u32, k: u32,
+                #[len(m * k)] a: &[f32], #[len(k * n)] b: &[f32], #[len(m * n)] c: &mut [f32]);
+    }
+"#;
+
+/// Parses and checks; the tokens come from text, so that spans have lines.
+pub(crate) fn read(attribute: &str, item: &str) -> Result<ParsedKernel, Diagnostics> {
+    let tokens = |text: &str| text.parse().expect("the text should be Rust tokens");
+    kernel(tokens(attribute), tokens(item))
+}
+
+pub(crate) fn gemm() -> KernelSpec {
+    read(GEMM_ATTRIBUTE, GEMM_ITEM)
+        .expect("the example of the documentation should parse")
+        .spec
+}
+
+/// What a diagnostic marks, cut out of the attribute or the item.
+pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
+    let start = diagnostic.span.start;
+    let cut = |text: &str| -> Option<String> {
+        let at = |p: proc_macro2::LineColumn| {
+            let line = text.split_inclusive('\n').take(p.line - 1).map(str::len);
+            Some(line.sum::<usize>() + p.column)
+        };
+        let (from, to) = (at(start.start())?, at(diagnostic.span.end.end())?);
+        text.get(from..to).map(str::to_string)
+    };
+    // The first token tells which of the two texts the span is of.
+    let first = start.source_text().unwrap_or_default();
+    let found = texts.into_iter().filter_map(cut);
+    let mut found: Vec<_> = found.filter(|piece| piece.starts_with(&first)).collect();
+    found.sort_by_key(String::len);
+    found.into_iter().next().unwrap_or_default()
+}
+
+/// Every mistake as `marked piece: message; help`.
+pub(crate) fn mistakes(attribute: &str, item: &str) -> Vec<String> {
+    match read(attribute, item) {
+        Ok(_) => Vec::new(),
+        Err(diagnostics) => lines(&diagnostics, [attribute, item]),
+    }
+}
+
+pub(crate) fn lines(diagnostics: &Diagnostics, texts: [&str; 2]) -> Vec<String> {
+    let line = |d: &Diagnostic| {
+        let help = d.help.as_deref().unwrap_or_default();
+        format!("{}: {}; {help}", marked(d, texts), d.message)
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+/// The example with one piece replaced: in the attribute if it is there, else in the block.
+pub(crate) fn edited(from: &str, to: &str) -> (String, String) {
+    if GEMM_ATTRIBUTE.contains(from) {
+        (GEMM_ATTRIBUTE.replacen(from, to, 1), GEMM_ITEM.into())
+    } else {
+        assert!(GEMM_ITEM.contains(from), "{from} is not in the example");
+        (GEMM_ATTRIBUTE.into(), GEMM_ITEM.replacen(from, to, 1))
+    }
+}
+
+/// An edit of the example, and every mistake it makes as `marked piece: message; help`. A text that
+/// ends in `…` is compared up to there.
+pub(crate) type Case = (&'static str, &'static str, &'static [&'static str]);
+
+/// Checks that each edit makes exactly its mistakes.
+pub(crate) fn compare(cases: &[Case]) {
+    for (from, to, expected) in cases {
+        let (attribute, item) = edited(from, to);
+        let found = mistakes(&attribute, &item);
+        assert_eq!(found.len(), expected.len(), "{from} -> {to}: {found:#?}");
+        for (found, expected) in found.iter().zip(*expected) {
+            match expected.strip_suffix('…') {
+                Some(start) => assert!(found.starts_with(start), "{found}"),
+                None => assert_eq!(found, expected, "{from} -> {to}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_documented_gemm_parses_to_its_spec() {
+    let spec = gemm();
+    assert_eq!(spec.name, "gemm");
+    assert_eq!(spec.entry, "gemm");
+    assert_eq!(spec.params.len(), 5);
+    assert_eq!(spec.problems[1].to_string(), "m=4096,n=4096,k=4096");
+    assert_eq!(
+        spec.constraints[0].expr.to_string(),
+        "BLOCK_M * BLOCK_N % (THREADS * VECTOR_WIDTH) == 0"
+    );
+    assert_eq!(
+        spec.baseline.config.to_string(),
+        "BLOCK_M=16,BLOCK_N=16,BLOCK_K=16,VECTOR_WIDTH=1,THREADS=256"
+    );
+    assert_eq!(spec.geometry.grid[0].to_string(), "div_ceil(n, BLOCK_N)");
+    let ArgSpec::Slice(c) = &spec.args[5] else {
+        panic!("c should be a slice")
+    };
+    assert_eq!(c.access, Access::Out);
+    assert_eq!(KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
+}
+
+const NORM_ATTRIBUTE: &str = r#"
+    source = "../norm.cu",
+    entry = "norm_kernel",
+    types(T in [f32, f16]),
+    params(
+        BLOCK in pow2(16..=100), STEPS in 1..=3, TAIL in -1..1,
+        UNROLL in [false, true], LAYOUT in [row, column],
+    ),
+    where(LAYOUT == row || UNROLL, BLOCK <= device.max_threads_per_block),
+    baseline(entry = "norm_simple", grid(n), block(1), UNROLL = true),
+    grid(div_ceil(n, BLOCK), 1, 1),
+    block(BLOCK),
+    shared(size_of(T) * BLOCK),
+    problems((n = 1_024), (n = 2048, T = f16)),
+    verify((n = 7, T = f16)),
+    work(bytes = 2 * n * size_of(T)),
+    tolerance(absolute = 1e-3, relative = 0.5),
+    reference = crate::reference::norm,
+"#;
+
+const NORM_ITEM: &str = r#"
+    /// Normalises.
+    unsafe extern "C" {
+        #[must_use]
+        pub(crate) fn norm(
+            #[value(0.5)] scale: f32, #[value(-3)] bias: i32, n: u64,
+            #[len(n)] #[fill(uniform(-2, 2.5))] #[align(STEPS)] x: &[T],
+            #[len(n)] #[fill(below(n))] index: &[u32],
+            #[len(1)] labels: &[u8],
+            #[len(n)] #[inout] #[fill(iota)] #[tolerance(relative = 0.1)] y: &mut [half::f16],
+        );
+    }
+"#;
+
+#[test]
+fn types_multiply_problems_that_do_not_name_one() {
+    let spec = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap().spec;
+    let problems: Vec<_> = spec.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, ["T=f32,n=1024", "T=f16,n=1024", "T=f16,n=2048"]);
+    assert_eq!(spec.verify[0].to_string(), "T=f16,n=7");
+    assert_eq!(spec.dimensions(), ["T", "n"]);
+}
+
+#[test]
+fn ranges_choices_and_entries_become_plain_values() {
+    let parsed = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap();
+    let spec = &parsed.spec;
+    let values = |i: usize| {
+        spec.params[i]
+            .values
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(values(0), ["16", "32", "64"]);
+    assert_eq!(values(1), ["1", "2", "3"]);
+    assert_eq!(values(2), ["-1", "0"]);
+    assert_eq!(values(4), ["row", "column"]);
+    assert_eq!((&*spec.name, &*spec.entry), ("norm", "norm_kernel"));
+    assert!(spec.baseline_is_another_entry());
+    assert_eq!(
+        spec.baseline.config.to_string(),
+        "BLOCK=16,STEPS=1,TAIL=-1,UNROLL=true,LAYOUT=row"
+    );
+    assert_eq!(
+        spec.reference,
+        Some(Reference::Rust("crate::reference::norm".into()))
+    );
+    assert_eq!(parsed.function.attrs.len(), 2);
+    assert_eq!(
+        KernelSpec::from_json(&spec.to_json()).unwrap().hash(),
+        spec.hash()
+    );
+}
+
+#[test]
+fn arguments_carry_what_their_attributes_say() {
+    let spec = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap().spec;
+    let ArgSpec::Scalar(scale) = &spec.args[0] else {
+        panic!("a scalar")
+    };
+    assert_eq!(scale.value, Some(ScalarValue::Float(0.5)));
+    let ArgSpec::Scalar(bias) = &spec.args[1] else {
+        panic!("a scalar")
+    };
+    assert_eq!(bias.value, Some(ScalarValue::Int(-3)));
+    let slices: Vec<_> = spec.slices().collect();
+    assert_eq!(
+        slices[0].fill,
+        Fill::Uniform {
+            low: -2.0,
+            high: 2.5
+        }
+    );
+    assert_eq!(slices[0].align.as_ref().unwrap().to_string(), "STEPS");
+    assert_eq!(slices[1].fill, Fill::Below(crate::Expr::Name("n".into())));
+    assert_eq!(
+        slices[2].fill,
+        Fill::Below(crate::Expr::Int(16)),
+        "the default for integers"
+    );
+    assert_eq!(
+        (slices[3].access, &slices[3].fill),
+        (Access::InOut, &Fill::Iota)
+    );
+    assert_eq!(spec.tolerance_of(slices[3]).relative, 0.1);
+    assert_eq!(spec.tolerance.absolute, 1e-3);
+}
+
+#[test]
+fn an_f16_output_needs_a_tolerance_of_its_own() {
+    let attribute = NORM_ATTRIBUTE.replace("tolerance(absolute = 1e-3, relative = 0.5),", "");
+    assert!(mistakes(&attribute, NORM_ITEM).is_empty());
+    let item = NORM_ITEM.replace("#[tolerance(relative = 0.1)] ", "");
+    assert_eq!(
+        mistakes(&attribute, &item),
+        [
+            "y: no tolerance for the f16 output `y`; add `tolerance(relative = ..)`: the default of 1e-5 is finer than the type"
+        ]
+    );
+}
+
+#[test]
+fn an_expression_nested_too_deep_is_refused() {
+    let deep = format!("{}1{}", "-(1 + ".repeat(60), ")".repeat(60));
+    let (attribute, item) = edited("block(THREADS)", &format!("block({deep})"));
+    let found = mistakes(&attribute, &item);
+    assert!(
+        found[0].contains("nests deeper than 40 levels"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn tokens_in_any_order_parse_to_the_same_spec() {
+    let mut items: Vec<_> = GEMM_ATTRIBUTE.split_inclusive("),\n    ").collect();
+    items.reverse();
+    let reversed: String = items.concat();
+    assert_ne!(reversed, GEMM_ATTRIBUTE);
+    let spec = read(&reversed, GEMM_ITEM).map_err(|e| e.render("x", &reversed));
+    assert_eq!(spec.unwrap().spec.hash(), gemm().hash());
+}
