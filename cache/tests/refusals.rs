@@ -168,6 +168,8 @@ fn assert_full(mut writer: Command, folder: &Path, reason: &str) {
     assert!(failure.contains(reason), "{output}");
     assert!(failure.contains("help: free disk space"), "{output}");
     let view = Cache::view(folder).unwrap();
+    // What was written of the failed record was taken back.
+    assert!(view.verify().unwrap().is_sound());
     for n in 0..acknowledged {
         let expected = trial(&key(1), n);
         assert_eq!(view.trial(&expected.id()).unwrap(), Some(expected));

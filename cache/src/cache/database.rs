@@ -11,8 +11,10 @@ use crate::set_aside;
 use crate::store::{MemoryStore, STORE_SCHEMA, SledStore, Store, StoreError};
 use crate::warning::Warning;
 
-/// Between two attempts to open a locked database.
-const PAUSE: Duration = Duration::from_millis(25);
+/// First pause between two attempts to open a locked database; it doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// Longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_millis(300);
 /// Added to the deadline: a database of 100 MB has twelve seconds more, a tenth of which is plenty.
 const BYTES_PER_MS: u64 = 8 << 10;
 
@@ -95,13 +97,14 @@ fn open_existing(
     // Reading a large one back takes its time.
     let bytes = bytes_under(path).unwrap_or(0);
     let deadline = options.deadline + Duration::from_millis(bytes / BYTES_PER_MS);
-    let began = Instant::now();
+    let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
         let opened = probe(path, options, deadline, warnings)
             .and_then(|()| SledStore::open_within(path, deadline));
         match opened {
             Err(StoreError::Locked { .. }) if began.elapsed() < deadline => {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
             opened => return opened,
         }
