@@ -441,3 +441,22 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn any_source_that_scans_generates_or_is_refused(words in prop::collection::vec(
+        prop::sample::select(vec![
+            "__global__ void k(int n) {", "__global__", "void", "k", "l", "(", ")", "{", "}", ";", ",", "int", "n",
+            "extern \"C\"", "extern __shared__ float s[];", "\n#if X\n", "\n#else\n", "\n#endif\n", "static", "é",
+            "\n#define M N\n", "\n#pragma unroll N\n", "\n#include <x.h>\n", "template <int J>", "/* k */", "\\\n",
+        ]), 0..40)) {
+        let text = words.join(" ");
+        if SourceScan::new(&SourceText::from_expanded(text.as_str())).is_ok() {
+            for target in [Target::Cpu, Target::Cuda] {
+                if let Ok(unit) = generate(&text, "k", target) {
+                    prop_assert!(unit.text.contains(unit.release.as_str()));
+                }
+            }
+        }
+    }
+}

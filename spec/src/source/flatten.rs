@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::{Location, SourceError};
 use super::lexer::{Token, TokenKind, lex, lex_directive};
+use super::lines::LineMap;
 use super::path;
 use crate::hash::{Hash, SourceHash};
 
@@ -99,41 +100,15 @@ impl SourceText {
 
     /// The file and line of a byte of the expanded text, by its `#line` markers.
     pub fn locate(&self, offset: usize) -> Location {
-        let mut location = Location {
-            file: self.files.first().map_or("source", |f| &f.name).to_owned(),
-            line: 1,
-        };
-        let mut marker_line = 0;
-        let tokens = lex(&self.text).unwrap_or_default();
-        for directive in tokens
-            .iter()
-            .filter(|t| t.is_directive() && t.end <= offset)
-        {
-            if let Some((line, file)) = line_marker(&self.text, directive) {
-                (location.line, location.file) = (line, file);
-                marker_line = directive.line;
-            }
-        }
-        let before = self.text.as_bytes()[..offset.min(self.text.len())].iter();
-        let physical = 1 + u32::try_from(before.filter(|&&b| b == b'\n').count()).unwrap_or(0);
-        location.line += (physical - marker_line).saturating_sub(1);
-        location
+        self.lines(&lex(&self.text).unwrap_or_default())
+            .locate(offset)
     }
-}
 
-/// Line and file of a `#line` directive.
-fn line_marker(text: &str, directive: &Token) -> Option<(u32, String)> {
-    let inner = lex_directive(text, directive);
-    let [name, line, file] = inner.as_slice() else {
-        return None;
-    };
-    if !name.is_name(text, "line") || file.kind != TokenKind::Str {
-        return None;
+    /// The map of its lines, from its tokens.
+    pub(super) fn lines(&self, tokens: &[Token]) -> LineMap {
+        let root = self.files.first().map_or("source", |file| &file.name);
+        LineMap::new(&self.text, tokens, root)
     }
-    let file = file.text(text);
-    let unquoted = file.trim_matches('"').replace("\\\"", "\"");
-    let file = unquoted.replace("\\\\", "\\");
-    Some((line.text(text).parse().ok()?, file))
 }
 
 struct Flattener<'a, 'r> {

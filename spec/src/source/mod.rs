@@ -10,6 +10,7 @@ mod error;
 mod flatten;
 mod kernel_function;
 pub mod lexer;
+mod lines;
 mod path;
 mod reach;
 mod scan;

@@ -10,6 +10,7 @@ use super::error::SourceError;
 use super::flatten::SourceText;
 use super::kernel_function::{KernelFunction, Obstacle, matching, parameters, signature};
 use super::lexer::{Token, TokenKind, lex};
+use super::lines::LineMap;
 use super::reach::Unit;
 use super::scan::{DynamicShared, ExternC, SourceScan};
 use directives::directive_names;
@@ -24,7 +25,7 @@ enum Scope {
 }
 
 struct Walker<'s> {
-    source: &'s SourceText,
+    lines: LineMap,
     text: &'s str,
     tokens: Vec<Token>,
     scan: SourceScan,
@@ -49,7 +50,7 @@ pub(super) fn walk(source: &SourceText) -> Result<SourceScan, SourceError> {
         at: source.locate(line_start(text, error.line)),
     })?;
     let mut walker = Walker {
-        source,
+        lines: source.lines(&tokens),
         text,
         tokens,
         scan: SourceScan {
@@ -89,7 +90,7 @@ fn line_start(text: &str, line: u32) -> usize {
 
 impl Walker<'_> {
     fn conditional(&self, what: &'static str, offset: usize) -> SourceError {
-        let at = self.source.locate(offset);
+        let at = self.lines.locate(offset);
         SourceError::Conditional { what, at }
     }
 
@@ -354,7 +355,7 @@ impl Walker<'_> {
                 .or(signature.obstacle)
                 .or(obstacle),
             conditions: self.conditions.clone(),
-            at: self.source.locate(name.start),
+            at: self.lines.locate(name.start),
         });
         if is_definition {
             self.pending = Some((signature.end, self.scan.kernels.len() - 1));
