@@ -23,8 +23,22 @@ struct Said {
 fn write_and_kill(folder: &Path, random: &mut Random, said: &mut Said) {
     let mut writer = children::spawn("write_for_ever", folder);
     let output = BufReader::new(writer.stdout.take().unwrap());
-    let reader = std::thread::spawn(move || output.lines().map_while(Result::ok).collect());
-    std::thread::sleep(Duration::from_millis(random.below(250)));
+    let (spoke, speaks) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut lines = Vec::new();
+        for line in output.lines().map_while(Result::ok) {
+            if children::said(&line).is_some() {
+                // Nobody listens after the first word.
+                let _ = spoke.send(());
+            }
+            lines.push(line);
+        }
+        lines
+    });
+    if random.below(4) > 0 {
+        speaks.recv().unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(random.below(80)));
     writer.kill().unwrap();
     writer.wait().unwrap();
     let lines: Vec<String> = reader.join().unwrap();

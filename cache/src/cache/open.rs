@@ -16,6 +16,10 @@ pub(super) const JOURNAL: &str = "journal.kiln";
 /// Name of the database in the cache's folder.
 pub(super) const STORE: &str = "store.sled";
 
+/// How long the cache is waited for if nothing else is said: a process that was killed may leave a
+/// child behind that holds the lock for a moment.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// How a cache is opened.
 pub struct OpenOptions<'a> {
     pub(super) probe: Option<ProbeCommand>,
@@ -29,14 +33,14 @@ impl Default for OpenOptions<'_> {
         OpenOptions {
             probe: None,
             deadline: Duration::from_secs(10),
-            lock_deadline: Some(Duration::ZERO),
+            lock_deadline: Some(GRACE),
             on_wait: Box::new(|_| {}),
         }
     }
 }
 
 impl<'a> OpenOptions<'a> {
-    /// No probe, ten seconds for the database, and an error at once if the cache is in use.
+    /// No probe, ten seconds for the database, and two for whoever holds the cache.
     pub fn new() -> OpenOptions<'a> {
         OpenOptions::default()
     }

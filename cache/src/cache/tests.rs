@@ -1,4 +1,5 @@
 use std::fs;
+use std::time::Duration;
 
 use super::*;
 use crate::record::{RECORD_SCHEMA, Trial, TrialId};
@@ -350,9 +351,8 @@ fn an_export_is_one_json_document_with_every_entry() {
 #[test]
 fn a_second_opening_is_refused_with_the_holder_and_waits_when_told() {
     let (folder, cache) = fresh();
-    let error = Cache::open(folder.path(), OpenOptions::new())
-        .err()
-        .unwrap();
+    let at_once = OpenOptions::new().wait(Some(Duration::ZERO), |_| {});
+    let error = Cache::open(folder.path(), at_once).err().unwrap();
     let me = std::process::id();
     assert!(
         error
