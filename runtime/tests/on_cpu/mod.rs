@@ -1,5 +1,5 @@
 //! What the tests of the cpu device share: the compilers that are here, and kernels run on each of them.
-#![allow(dead_code)] // every test binary uses a part
+#![allow(dead_code, clippy::unwrap_used)] // every test binary uses a part; a failed call fails the test
 
 use std::ffi::c_void;
 use std::path::Path;

@@ -23,11 +23,27 @@ typedef unsigned long ulong;
 #define KILN_CPU_TEXT(x) KILN_CPU_TEXT_OF(x)
 #define KILN_CPU_EXPORT extern "C" __attribute__((visibility("default"), used))
 #define KILN_CPU_INLINE static inline __attribute__((always_inline))
+// A variable that code changes which the compiler sees no call to, since inline assembly calls it. Were it
+// static and its address never taken, clang would conclude that nobody does.
+#define KILN_CPU_STATE __attribute__((visibility("hidden")))
 #define KILN_CPU_MEMBER inline __attribute__((always_inline))
 #define KILN_CPU_COLD static __attribute__((noinline, cold, unused))
 
-// A kernel is inlined into the loop over its threads, where alone it can vectorise.
+#if defined(__SANITIZE_ADDRESS__)
+#define KILN_CPU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KILN_CPU_ASAN 1
+#endif
+#endif
+
+// A kernel is inlined into the loop over its threads, where alone it can vectorise. The address sanitizer of
+// g++ does not protect the static variables of inline functions: there it is a plain function.
+#ifdef KILN_CPU_ASAN
+#define __global__
+#else
 #define __global__ inline __attribute__((always_inline))
+#endif
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
@@ -61,13 +77,10 @@ struct dim3 {
 
 // In LOOP mode their addresses must never be taken, or g++ falls back to gathers. A constructor takes it, so
 // they are no dim3 (which converts both ways); so does assigning a whole struct: assign the fields.
-// For g++ `used`: else it drops a field that no kernel of the object reads, and a release kernel would be
-// other code with a receipt kernel beside it, which reads them all. clang keeps them apart by itself, and
-// would vectorise less.
-#if defined(__clang__)
-#define KILN_CPU_BUILTIN static
+#if KILN_CPU_FIBERS
+#define KILN_CPU_BUILTIN KILN_CPU_STATE
 #else
-#define KILN_CPU_BUILTIN static __attribute__((used))
+#define KILN_CPU_BUILTIN static
 #endif
 KILN_CPU_BUILTIN uint3 threadIdx;
 KILN_CPU_BUILTIN uint3 blockIdx;

@@ -51,7 +51,7 @@ struct kiln_cpu_frame {
         "1:\n\t"                                                                                       \
         "popq %%rbx\n\t"                                                                               \
         "leaq 128(%%rsp), %%rsp"                                                                       \
-        : KILN_CPU_SWITCH_STATE                                                                        \
+        :                                                                                              \
         :                                                                                              \
         : KILN_CPU_CLOBBERS)
 
@@ -99,7 +99,7 @@ struct kiln_cpu_frame {
         "br x9\n"                                                                                      \
         "1:\n\t"                                                                                       \
         "ldr x19, [sp], #16"                                                                           \
-        : KILN_CPU_SWITCH_STATE                                                                        \
+        :                                                                                              \
         :                                                                                              \
         : KILN_CPU_CLOBBERS)
 
@@ -124,16 +124,8 @@ struct kiln_cpu_frame {
 #error "kiln_cpu.h switches stacks on x86-64 and aarch64 only"
 #endif
 
-// What another context may have changed by the time a suspended one goes on. "memory" alone has sufficed
-// on both compilers; naming the variables makes it certain, but takes their address (FIBER mode only).
-#if KILN_CPU_FIBERS
-#define KILN_CPU_SWITCH_STATE "+m"(threadIdx), "+m"(blockIdx)
-#else
-#define KILN_CPU_SWITCH_STATE
-#endif
-
 // The context of the executor's call, to which a finished block and a fault return.
-static void* kiln_cpu_home;
+KILN_CPU_STATE void* kiln_cpu_home;
 
 // Leaves the running thread, and with it the launch, after a fault.
 KILN_CPU_CALLEE void* kiln_cpu_go_home(void) { return kiln_cpu_home; }

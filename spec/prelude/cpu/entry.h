@@ -10,8 +10,10 @@ KILN_CPU_EXPORT const uint32_t kiln_cpu_check = KILN_CPU_CHECK;
 #if KILN_CPU_CHECK
 // Where the __shared__ arrays lie: the executor fills this in from the object's symbol table.
 struct kiln_cpu_range { uint8_t* start; uint64_t bytes; };
-KILN_CPU_EXPORT kiln_cpu_range kiln_cpu_shared_ranges[256] = {};
-KILN_CPU_EXPORT uint32_t kiln_cpu_shared_range_count = 0;
+extern "C" {
+__attribute__((visibility("default"))) kiln_cpu_range kiln_cpu_shared_ranges[256];
+__attribute__((visibility("default"))) uint32_t kiln_cpu_shared_range_count;
+}
 
 // All bits set is NaN in every floating-point type: reading what no thread wrote then shows.
 KILN_CPU_COLD void kiln_cpu_poison_shared(uint32_t dynamic_bytes) {
@@ -22,13 +24,6 @@ KILN_CPU_COLD void kiln_cpu_poison_shared(uint32_t dynamic_bytes) {
 }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KILN_CPU_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KILN_CPU_ASAN 1
-#endif
-#endif
 #ifdef KILN_CPU_ASAN
 extern "C" void __asan_poison_memory_region(const volatile void*, size_t);
 extern "C" void __asan_unpoison_memory_region(const volatile void*, size_t);
@@ -45,12 +40,12 @@ KILN_CPU_COLD void kiln_cpu_mark_memory(const kiln_cpu_launch* launch, uint32_t 
 #endif
 
 // What the callee of kiln_cpu_run_here runs.
-static const kiln_cpu_launch* kiln_cpu_job;
-static uint64_t kiln_cpu_job_first;
-static uint64_t kiln_cpu_job_count;
+KILN_CPU_STATE const kiln_cpu_launch* kiln_cpu_job;
+KILN_CPU_STATE uint64_t kiln_cpu_job_first;
+KILN_CPU_STATE uint64_t kiln_cpu_job_count;
 
 #if !KILN_CPU_FIBERS
-static void (*kiln_cpu_job_body)(void);
+KILN_CPU_STATE void (*kiln_cpu_job_body)(void);
 
 // Runs the job on the executor's own stack, with a way home for a fault.
 KILN_CPU_CALLEE void* kiln_cpu_run_here(void* here) {
@@ -150,6 +145,12 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 
     // Runs the job's blocks, x fastest, until one fails.
     template <class Block> KILN_CPU_MEMBER static void each_block(Block run) {
+        gridDim.x = kiln_cpu_job->grid[0];
+        gridDim.y = kiln_cpu_job->grid[1];
+        gridDim.z = kiln_cpu_job->grid[2];
+        blockDim.x = kiln_cpu_job->block[0];
+        blockDim.y = kiln_cpu_job->block[1];
+        blockDim.z = kiln_cpu_job->block[2];
         uint64_t row = kiln_cpu_job_first / gridDim.x;
         blockIdx.x = (uint32_t)(kiln_cpu_job_first % gridDim.x);
         blockIdx.y = (uint32_t)(row % gridDim.y);
@@ -173,14 +174,8 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
         kiln_cpu_job_first = first;
         kiln_cpu_job_count = count;
         kiln_cpu_failed = false;
-        gridDim.x = launch->grid[0];
-        gridDim.y = launch->grid[1];
-        gridDim.z = launch->grid[2];
-        blockDim.x = launch->block[0];
-        blockDim.y = launch->block[1];
-        blockDim.z = launch->block[2];
 #ifdef KILN_CPU_ASAN
-        kiln_cpu_mark_memory(launch, blockDim.x * blockDim.y * blockDim.z);
+        kiln_cpu_mark_memory(launch, launch->block[0] * launch->block[1] * launch->block[2]);
 #endif
 #if KILN_CPU_FIBERS
         blocks();
@@ -192,13 +187,15 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
     }
 };
 
-// Exports a kernel to the executor as kiln_cpu_run_<name>, and how many arguments it takes.
+// Exports a kernel to the executor as kiln_cpu_run_<name>, and how many arguments it takes. Its own names
+// must not hide the kernel's.
 #define KILN_CPU_ENTRY(name, ...)                                                                      \
     KILN_CPU_EXPORT const uint32_t kiln_cpu_parameters_##name =                                        \
         kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::parameters;                              \
-    KILN_CPU_EXPORT int kiln_cpu_run_##name(const kiln_cpu_launch* launch, uint64_t first,             \
-                                            uint64_t count) {                                          \
-        return kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::run(launch, first, count);        \
+    KILN_CPU_EXPORT int kiln_cpu_run_##name(const kiln_cpu_launch* kiln_cpu_asked,                     \
+                                            uint64_t kiln_cpu_first, uint64_t kiln_cpu_count) {        \
+        typedef kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)> kiln_cpu_this;                    \
+        return kiln_cpu_this::run(kiln_cpu_asked, kiln_cpu_first, kiln_cpu_count);                     \
     }
 
 #endif

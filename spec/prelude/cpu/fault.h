@@ -14,10 +14,9 @@
 #define KILN_CPU_SITE(name) (name)
 #endif
 
-// The sanitizers must neither check these stores nor take a fault for the end of the stack.
-static char kiln_cpu_message[1024];
-static uint32_t kiln_cpu_message_length;
-static bool kiln_cpu_failed;
+KILN_CPU_STATE char kiln_cpu_message[1024];
+KILN_CPU_STATE uint32_t kiln_cpu_message_length;
+KILN_CPU_STATE bool kiln_cpu_failed;
 
 KILN_CPU_COLD void kiln_cpu_say(const char* text) {
     while (*text && kiln_cpu_message_length + 1 < sizeof kiln_cpu_message) {

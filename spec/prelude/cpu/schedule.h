@@ -32,7 +32,7 @@ enum kiln_cpu_operation : uint32_t {
     KILN_CPU_XOR,
 };
 
-static struct {
+struct kiln_cpu_scheduler {
     uint64_t ready_warps;                    // warps with a bit in `ready`
     uint32_t ready[KILN_CPU_WARPS];          // threads that can run and are not running
     uint32_t alive[KILN_CPU_WARPS];          // threads that have not exited
@@ -50,16 +50,19 @@ static struct {
     uint32_t barrier_thread;
     void (*body)(void);                      // runs the kernel for the current thread
     uint32_t groups_in_use[KILN_CPU_WARPS];  // of each warp
-} kiln_cpu_state;
+};
 
-static void* kiln_cpu_contexts[KILN_CPU_MAX_THREADS];
-static struct __attribute__((aligned(16))) { uint3 index; } kiln_cpu_thread_index[KILN_CPU_MAX_THREADS];
-static kiln_cpu_group kiln_cpu_groups[KILN_CPU_WARPS][32];
+struct __attribute__((aligned(16))) kiln_cpu_index { uint3 index; };
+
+KILN_CPU_STATE kiln_cpu_scheduler kiln_cpu_state;
+KILN_CPU_STATE void* kiln_cpu_contexts[KILN_CPU_MAX_THREADS];
+KILN_CPU_STATE kiln_cpu_index kiln_cpu_thread_index[KILN_CPU_MAX_THREADS];
+KILN_CPU_STATE kiln_cpu_group kiln_cpu_groups[KILN_CPU_WARPS][32];
 // What each lane brings to a warp operation, and what it takes away.
-static uint64_t kiln_cpu_value[KILN_CPU_MAX_THREADS];
-static uint64_t kiln_cpu_result[KILN_CPU_MAX_THREADS];
-static uint8_t kiln_cpu_source[KILN_CPU_MAX_THREADS];
-static bool kiln_cpu_reverse;
+KILN_CPU_STATE uint64_t kiln_cpu_value[KILN_CPU_MAX_THREADS];
+KILN_CPU_STATE uint64_t kiln_cpu_result[KILN_CPU_MAX_THREADS];
+KILN_CPU_STATE uint8_t kiln_cpu_source[KILN_CPU_MAX_THREADS];
+KILN_CPU_STATE bool kiln_cpu_reverse;
 
 KILN_CPU_COLD void kiln_cpu_say_thread(uint32_t thread) {
     kiln_cpu_say_triple("thread ", kiln_cpu_thread_index[thread].index);
@@ -268,7 +271,7 @@ KILN_CPU_INLINE bool kiln_cpu_group_is_complete(uint32_t warp, const kiln_cpu_gr
 }
 
 // The group of the lanes that wait with that mask; a new one when there is none.
-static __attribute__((noinline)) kiln_cpu_group* kiln_cpu_other_group(uint32_t warp, uint32_t mask) {
+static inline kiln_cpu_group* kiln_cpu_other_group(uint32_t warp, uint32_t mask) {
     kiln_cpu_group* group = kiln_cpu_groups[warp];
     uint32_t in_use = kiln_cpu_state.groups_in_use[warp];
     for (uint32_t i = 0; i < in_use; i++, group++) {

@@ -33,7 +33,10 @@ KILN_CPU_INLINE uint32_t kiln_cpu_lane(void) { return kiln_cpu_state.current % 3
 #else
 
 KILN_CPU_COLD void kiln_cpu_needs_fibers(const char* site) {
-    kiln_cpu_fail(site);
+    kiln_cpu_fault_begins(threadIdx);
+    kiln_cpu_say(site);
+    kiln_cpu_say(" in a unit that was compiled with KILN_CPU_FIBERS 0");
+    KILN_CPU_LEAVE(kiln_cpu_go_home);
 }
 
 KILN_CPU_INLINE void kiln_cpu_barrier(const char* site) { kiln_cpu_needs_fibers(site); }

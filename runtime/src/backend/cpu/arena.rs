@@ -6,8 +6,9 @@ use super::ffi::{Mapping, Stacks, page_bytes};
 
 /// Stacks whose low address bits are all equal cost up to twice the time: they fight for cache sets.
 const COLOUR_BYTES: usize = 192;
-/// At the low end of every stack; gone when a thread needed more.
-const CANARY: u64 = 0x6b69_6c6e_5f73_746b;
+/// What the low end of every stack holds; gone when a thread needed more. Several cache lines, since a
+/// frame may leave gaps.
+const CANARY: [u8; 256] = [0xc5; 256];
 /// Canaries read after a launch: threads run the same code, so that an overflow shows in most stacks.
 const SAMPLES: usize = 64;
 
@@ -85,7 +86,7 @@ impl Arena {
             Layout::Dense => {
                 mapping.ask_for_huge_pages();
                 for thread in 0..threads {
-                    mapping.write(page + thread * stride, &CANARY.to_ne_bytes());
+                    mapping.write(page + thread * stride, &CANARY);
                 }
             }
             Layout::Guarded => {
@@ -114,11 +115,11 @@ impl Arena {
             return false;
         };
         let intact = |thread: usize| {
-            let mut canary = [0; 8];
+            let mut canary = [0; CANARY.len()];
             let offset =
                 mapped.stacks.base - mapped.mapping.address() + thread * mapped.stacks.stride;
             mapped.mapping.read(offset, &mut canary);
-            u64::from_ne_bytes(canary) == CANARY
+            canary == CANARY
         };
         let overran = !(0..threads)
             .step_by(threads.div_ceil(SAMPLES).max(1))
@@ -163,7 +164,9 @@ mod tests {
         assert!(!arena.overran(4));
         let mapped = arena.mapped.as_ref().unwrap();
         let offset = stacks.base - mapped.mapping.address();
-        mapped.mapping.write(offset + 2 * stacks.stride, &[0; 8]);
+        mapped
+            .mapping
+            .write(offset + 2 * stacks.stride + 100, &[0; 8]);
         assert!(arena.overran(4));
         arena.stacks(4, Layout::Dense).unwrap();
         assert!(!arena.overran(4));

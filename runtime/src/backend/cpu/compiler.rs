@@ -114,7 +114,7 @@ impl CpuCompiler {
         command
             .args(self.flags_of(toolchain.family, request.build))
             .args(self.frame_flags(toolchain.family, request))
-            .arg("-isystem")
+            .arg("-I")
             .arg(self.include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so", "kernel.cpp"])

@@ -114,7 +114,8 @@ impl Module for CpuModule {
             (0..self.copies.len()).map(|_| OnceLock::new()).collect();
         // The first copy is loaded already.
         points[0].get_or_init(|| first);
-        let entry = Entry {
+        // Counted by itself, since the pool's threads share it.
+        let entry = Arc::new(Entry {
             symbol: symbol.into(),
             static_shared_bytes,
             parameters: self
@@ -123,7 +124,7 @@ impl Module for CpuModule {
             points,
             ns_per_block: AtomicU64::new(0),
             module: self.clone(),
-        };
+        });
         Ok(Function::new(
             symbol,
             self.device_index,

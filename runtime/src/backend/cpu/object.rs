@@ -114,11 +114,16 @@ fn is_writable(section: &str) -> bool {
 
 /// Variables of the prelude, the compiler, the linker and the sanitizers.
 fn is_of_prelude(name: &str) -> bool {
-    const BUILTINS: [&str; 4] = [
+    // Static in loops, which mangles their names; external where threads are coroutines.
+    const BUILTINS: [&str; 8] = [
         "_ZL9threadIdx",
         "_ZL8blockIdx",
         "_ZL8blockDim",
         "_ZL7gridDim",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
     ];
     name.contains("kiln_cpu_")
         || BUILTINS.contains(&name)

@@ -58,6 +58,8 @@ pub(super) fn run_limited(
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .process_group(0);
+    // A sanitizer of this process is none of the compiler's business, and does not fit its memory limit.
+    shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
     if let Some(folder) = command.get_current_dir() {
         shell.current_dir(folder);

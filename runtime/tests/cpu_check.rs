@@ -1,0 +1,298 @@
+//! Builds for checking: divergent barriers, reading what nobody wrote, races, and the sanitizers.
+
+mod on_cpu;
+
+use std::process::{Command, Output};
+
+use kiln::compiler::BuildKind;
+use kiln::device::{Device as _, DeviceError};
+use on_cpu::{Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};
+
+/// The text of the fault of one launch of a check build with one output of 64 words.
+fn fault(source: &str, entry: &str) -> Vec<String> {
+    let told = |device| {
+        let kernel = Loaded::new(device, &unit(true, source, entry), BuildKind::Check);
+        let out = buffer(device, &[0_i32; 64]);
+        let error = kernel
+            .launch(&plan([2, 1, 1], [64, 1, 1]), &[Arg::Buffer(&*out)])
+            .unwrap_err();
+        assert!(matches!(error, DeviceError::KernelFault { .. }), "{error}");
+        error.to_string()
+    };
+    devices().iter().map(told).collect()
+}
+
+#[test]
+fn two_barriers_in_divergent_flow_are_told_with_both_places() {
+    let source = "
+        __global__ void split(int* out) {
+            if (threadIdx.x < 40) {
+                __syncthreads();
+            } else {
+                __syncthreads();
+            }
+            out[threadIdx.x] = 1;
+        }";
+    for text in fault(source, "split") {
+        let expected = "block (0,0,0) thread (40,0,0): divergent barrier: it waits at __syncthreads() at kernel.cu:6, \
+                        but thread (0,0,0) waits at __syncthreads() at kernel.cu:4";
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn two_barriers_on_one_line_are_told_apart() {
+    let source = "__global__ void line(int* out) { if (threadIdx.x < 40) { __syncthreads(); } else { __syncthreads(); } }";
+    for text in fault(source, "line") {
+        assert!(text.contains("divergent barrier"), "{text}");
+    }
+}
+
+#[test]
+fn a_barrier_that_some_threads_have_returned_before_is_told_with_their_number() {
+    let source = "
+        __global__ void some(int* out) {
+            if (threadIdx.x >= 50) return;
+            __syncthreads();
+            out[threadIdx.x] = 1;
+        }";
+    for text in fault(source, "some") {
+        assert!(
+            text.contains(
+                "__syncthreads() at kernel.cu:4, but 1 of 64 threads of the block have returned"
+            ),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_shuffle_from_a_lane_that_takes_no_part_is_told_with_mask_and_lanes() {
+    let source = "
+        __global__ void absent(int* out) {
+            if (threadIdx.x < 16) out[threadIdx.x] = __shfl_down_sync(0xffff, (int)threadIdx.x, 8);
+        }";
+    for text in fault(source, "absent") {
+        let expected = "thread (8,0,0): __shfl_down_sync() at kernel.cu:3 reads from lane 16, which takes no part: \
+                        mask 0x0000ffff, lanes 0x0000ffff";
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn shared_memory_starts_every_block_as_nan() {
+    let source = "
+        __global__ void stale(float* out) {
+            __shared__ float held[64];
+            float* more = (float*)kiln_cpu_dynamic_shared();
+            if (blockIdx.x == 0) { held[threadIdx.x] = 1; more[threadIdx.x] = 2; }
+            __syncthreads();
+            out[blockIdx.x * 64 + threadIdx.x] = held[63 - threadIdx.x] + more[63 - threadIdx.x];
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "stale"), BuildKind::Check);
+        let out = buffer(&device, &[0_f32; 128]);
+        let plan = kiln::spec::LaunchPlan {
+            shared_bytes: 256,
+            ..plan([2, 1, 1], [64, 1, 1])
+        };
+        kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
+        let out = contents::<f32>(&*out);
+        assert_eq!(out[..64], [3.0; 64]);
+        assert!(out[64..].iter().all(|x| x.is_nan()));
+    }
+}
+
+#[test]
+fn a_race_gives_another_result_in_reverse_order() {
+    let racy = "
+        __global__ void neighbours(int* out) {
+            __shared__ int held[64];
+            held[threadIdx.x] = threadIdx.x + 1;
+            BARRIER;
+            out[threadIdx.x] = held[threadIdx.x] + held[threadIdx.x ^ 1];
+        }";
+    let right: Vec<i32> = (0..64).map(|i| (i + 1) + ((i ^ 1) + 1)).collect();
+    for device in devices() {
+        for (fibers, barrier) in [
+            (false, ""),
+            (true, "__syncwarp()"),
+            (true, "__syncthreads()"),
+        ] {
+            let source = racy.replace("BARRIER", barrier);
+            let kernel = Loaded::new(
+                &device,
+                &unit(fibers, &source, "neighbours"),
+                BuildKind::Check,
+            );
+            let results = [false, true].map(|reverse| {
+                let out = buffer(&device, &[0_i32; 64]);
+                let (plan, args) = (plan([1; 3], [64, 1, 1]), [Arg::Buffer(&*out)]);
+                let done = if reverse {
+                    kernel.launch_reversed(&plan, &args)
+                } else {
+                    kernel.launch(&plan, &args)
+                };
+                done.unwrap();
+                contents::<i32>(&*out)
+            });
+            if fibers {
+                assert_eq!(results, [right.clone(), right.clone()]);
+            } else {
+                assert_ne!(results[0], results[1]);
+            }
+        }
+        let kernel = Loaded::new(
+            &device,
+            &unit(true, racy, "neighbours").replace("BARRIER", "__syncthreads()"),
+            BuildKind::Release,
+        );
+        let out = buffer(&device, &[0_i32; 64]);
+        let error = kernel
+            .launch_reversed(&plan([1; 3], [64, 1, 1]), &[Arg::Buffer(&*out)])
+            .unwrap_err();
+        assert!(error.to_string().contains("only check builds"), "{error}");
+    }
+}
+
+/// Set in a process that was started with the sanitizers: which faulty kernel it is to run.
+const CHILD: &str = "KILN_TEST_SANITIZED";
+
+const FAULTY: [(&str, &str, &str); 6] = [
+    (
+        "overrun",
+        "__global__ void k(float* p) { p[threadIdx.x + 1] = 1; }",
+        "heap-buffer-overflow|SEGV",
+    ),
+    (
+        "shared",
+        "__global__ void k(float* p) { __shared__ float held[64]; float* volatile at = held; float* s = at; __syncthreads();
+                                       s[threadIdx.x + 1] = 1; p[0] = s[0]; }",
+        "global-buffer-overflow",
+    ),
+    (
+        "dynamic",
+        "__global__ void k(float* p) { float* s = (float*)kiln_cpu_dynamic_shared(); __syncthreads();
+                                       s[threadIdx.x + 1] = 1; p[0] = s[0]; }",
+        "use-after-poison",
+    ),
+    (
+        "misaligned",
+        "__global__ void k(float* p) { float4 v = *(float4*)(p + 1); p[0] = v.x; }",
+        "misaligned address",
+    ),
+    (
+        "local",
+        "__global__ void k(float* p) { volatile float a[4]; __syncthreads(); a[threadIdx.x % 5] = 1; p[0] = a[0]; }",
+        "stack-buffer-overflow|out of bounds",
+    ),
+    (
+        "right",
+        "__global__ void k(float* p) { __shared__ float s[64]; s[threadIdx.x] = threadIdx.x; __syncthreads();
+                                       float v = s[63 - threadIdx.x] + __shfl_xor_sync(~0u, 1.0f, 1);
+                                       p[threadIdx.x] = v; }",
+        "",
+    ),
+];
+
+/// Runs in the child: one faulty kernel on the first device, with its end against a guard.
+fn run_faulty(name: &str) {
+    let (_, source, _) = FAULTY.iter().find(|(known, _, _)| *known == name).unwrap();
+    let device = devices().remove(0);
+    let fibers = source.contains("__syncthreads");
+    let kernel = Loaded::new(&device, &unit(fibers, source, "k"), BuildKind::Sanitize);
+    let out = device.alloc_guarded(256, 4).unwrap();
+    let plan = kiln::spec::LaunchPlan {
+        shared_bytes: 256,
+        ..plan([2, 1, 1], [64, 1, 1])
+    };
+    for reverse in [false, true] {
+        let args = [Arg::Buffer(&*out)];
+        let done = if reverse {
+            kernel.launch_reversed(&plan, &args)
+        } else {
+            kernel.launch(&plan, &args)
+        };
+        done.unwrap();
+    }
+    let mut result = [0; 256];
+    out.read(STREAM, 0, &mut result).unwrap();
+    println!(
+        "ended with {:?}",
+        bytemuck::cast_slice::<u8, f32>(&result)[63]
+    );
+}
+
+#[test]
+fn the_sanitizers_find_what_a_kernel_does_outside_its_memory() {
+    if let Ok(name) = std::env::var(CHILD) {
+        return run_faulty(&name);
+    }
+    let Some(device) = devices().into_iter().next() else {
+        return;
+    };
+    let environment = match device.compiler().unwrap().sanitizer_environment() {
+        Ok(environment) => environment,
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "{error}");
+            return eprintln!("skipped: {error}");
+        }
+    };
+    for (name, _, expected) in FAULTY {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "the_sanitizers_find_what_a_kernel_does_outside_its_memory",
+                "--nocapture",
+            ])
+            .env(CHILD, name)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .output()
+            .unwrap();
+        let told = format!(
+            "{}{}",
+            String::from_utf8_lossy(&stdout),
+            String::from_utf8_lossy(&stderr)
+        );
+        if expected.is_empty() {
+            assert!(
+                status.success() && told.contains("ended with 1.0"),
+                "{name}: {told}"
+            );
+            continue;
+        }
+        assert!(
+            !status.success() && !told.contains("ended with"),
+            "{name}: {told}"
+        );
+        assert!(
+            expected.split('|').any(|text| told.contains(text)),
+            "{name}: {told}"
+        );
+        assert!(
+            told.contains("kernel.cu:"),
+            "{name}: the place is told: {told}"
+        );
+    }
+}
+
+#[test]
+fn a_sanitized_build_is_refused_by_a_process_without_the_sanitizers() {
+    for device in devices() {
+        if device.compiler().unwrap().sanitizer_environment().is_err() {
+            return eprintln!("skipped: no sanitizers here");
+        }
+        let artifact = on_cpu::compile(
+            &device,
+            &unit(false, "__global__ void k() {}", "k"),
+            BuildKind::Sanitize,
+        )
+        .unwrap();
+        let error = device.load(&artifact).unwrap_err();
+        assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
+    }
+}
