@@ -68,6 +68,14 @@ pub enum PlanError {
         /// Its value.
         value: i128,
     },
+    /// A length or footprint is negative or beyond 64 bits.
+    #[error("{what} is {value}, which does not fit 64 bits")]
+    Size {
+        /// Which size.
+        what: &'static str,
+        /// Its value.
+        value: i128,
+    },
     /// A limit of the device is exceeded.
     #[error("{what} is {value}, but the device allows {limit}")]
     Limit {
@@ -169,7 +177,7 @@ impl KernelSpec {
             let len = self.slice_len(&slice.len, problem)?;
             total = total.saturating_add(i128::from(len).saturating_mul(bytes));
         }
-        u64::try_from(total).map_err(|_| PlanError::Extent {
+        u64::try_from(total).map_err(|_| PlanError::Size {
             what: "the footprint in bytes",
             value: total,
         })
@@ -184,7 +192,7 @@ impl KernelSpec {
             what: "a slice length",
             error,
         })?;
-        u64::try_from(value).map_err(|_| PlanError::Extent {
+        u64::try_from(value).map_err(|_| PlanError::Size {
             what: "a slice length",
             value,
         })

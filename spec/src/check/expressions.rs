@@ -286,8 +286,12 @@ impl Check<'_> {
         if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
             return Found::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
         }
-        let spec = &self.kernel.spec;
-        if spec.dimensions().contains(&name) {
+        if self
+            .kernel
+            .function
+            .dimensions()
+            .any(|(dim, _)| dim == name)
+        {
             if !place.dims {
                 let message = format!("{} cannot depend on the problem size `{name}`", place.what);
                 self.report(
@@ -299,7 +303,7 @@ impl Check<'_> {
             }
             return Found::Int;
         }
-        if spec.literal(name).is_some() {
+        if self.kernel.spec.literal(name).is_some() {
             return Found::Name([name.into()].into());
         }
         self.unknown(name, span);
@@ -319,21 +323,19 @@ impl Check<'_> {
             self.report(span, format!("`{name}` is no problem size"), help);
             return;
         }
-        let attr = &kernel.attr;
-        let spec = &kernel.spec;
-        let dims = spec.dimensions();
-        let names = attr.params.iter().map(|p| &*p.name.value).chain(dims);
-        let choices = spec.params.iter().flat_map(|p| &p.values);
-        let choices: Vec<String> = choices
-            .filter(|v| matches!(v, ParamValue::Choice(_)))
-            .map(ToString::to_string)
-            .collect();
-        let candidates = names.chain(choices.iter().map(String::as_str));
-        let candidates: Vec<&str> = candidates.collect();
-        let help = match nearest(name, candidates.iter().copied()) {
+        let dims = kernel.function.dimensions().map(|(dim, _)| dim.to_string());
+        let params = kernel.spec.params.iter();
+        let choices = params.clone().flat_map(|param| &param.values);
+        let choices = choices.filter(|v| matches!(v, ParamValue::Choice(_)));
+        let names = params.map(|param| param.name.to_string()).chain(dims);
+        let known: Vec<String> = names.chain(choices.map(ToString::to_string)).collect();
+        let help = match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if candidates.is_empty() => "the kernel has no parameters or sizes".into(),
-            None => format!("known names: {}", candidates.join(", ")),
+            None if ElemType::from_name(name).is_some() => {
+                "element types are names only where `types(..)` lists them".into()
+            }
+            None if known.is_empty() => "the kernel has no parameters or sizes".into(),
+            None => format!("known names: {}", known.join(", ")),
         };
         self.report(span, format!("unknown name `{name}`"), &help);
     }

@@ -17,23 +17,33 @@ mod tests;
 pub use source::check_source;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
-use crate::parse::ParsedKernel;
+use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 
-/// Every mistake of meaning in a kernel spec.
+/// Every mistake of meaning in a kernel spec, names aside; see [`names`].
 ///
-/// Names and kinds come first: if they are wrong, nothing is evaluated.
-pub fn check(kernel: &ParsedKernel) -> Diagnostics {
+/// Kinds come first: if they or the names are wrong, nothing is evaluated.
+pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
     let mut check = Check {
         kernel,
         diagnostics: Diagnostics::new(),
     };
-    check.names();
     check.expressions();
-    if check.diagnostics.is_empty() {
+    if names_are_right && check.diagnostics.is_empty() {
         check.problems();
         check.satisfiable();
     }
     check.diagnostics
+}
+
+/// Every name that means two things, is reserved or stands for nothing.
+pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
+    let mut names = names::Names {
+        attr,
+        function,
+        diagnostics: Diagnostics::new(),
+    };
+    names.check();
+    names.diagnostics
 }
 
 struct Check<'a> {

@@ -2,18 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, reserved};
+use super::reserved;
 use crate::config::ParamValue;
-use crate::diagnostic::{Diagnostic, SpanRange};
+use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::ElemRef;
 use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spanned};
+use crate::parse::{KernelAttr, KernelFn};
 
-impl Check<'_> {
-    pub(super) fn names(&mut self) {
+pub(super) struct Names<'a> {
+    pub(super) attr: &'a KernelAttr,
+    pub(super) function: &'a KernelFn,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl Names<'_> {
+    fn report(&mut self, span: impl Into<SpanRange>, message: impl Into<String>, help: &str) {
+        self.diagnostics
+            .push(Diagnostic::new(span, message).help(help));
+    }
+
+    pub(super) fn check(&mut self) {
         self.distinct();
         self.choices();
         self.entries();
-        let attr = &self.kernel.attr;
+        let attr = self.attr;
         for param in &attr.params {
             self.macro_name(&param.name, "tunable parameter");
             self.values(param);
@@ -24,7 +36,7 @@ impl Check<'_> {
             self.values(ty);
             self.is_used(&ty.name);
         }
-        for arg in &self.kernel.function.args {
+        for arg in &self.function.args {
             if arg.ident == "device" {
                 let help = "choose another: expressions use `device` for limits of the device";
                 self.report(arg.ident.span(), "`device` is a reserved name", help);
@@ -35,10 +47,10 @@ impl Check<'_> {
     /// Parameters, type parameters and arguments share one name space: the first two are macros of
     /// the source, and expressions name all three.
     fn distinct(&mut self) {
-        let attr = &self.kernel.attr;
+        let attr = self.attr;
         let params = attr.params.iter().map(|p| (&p.name, "tunable parameter"));
         let types = attr.types.iter().map(|t| (&t.name, "type parameter"));
-        let args = self.kernel.function.args.iter().map(|arg| {
+        let args = self.function.args.iter().map(|arg| {
             let name = Spanned {
                 value: arg.name().into(),
                 span: arg.ident.span().into(),
@@ -73,19 +85,19 @@ impl Check<'_> {
 
     /// Choices are names in expressions, and `P_choice` in the source.
     fn choices(&mut self) {
-        let kernel = self.kernel;
+        let (attr, function) = (self.attr, self.function);
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
-        for param in &kernel.attr.params {
+        for param in &attr.params {
             taken.insert(param.name.value.to_string(), "tunable parameter");
         }
-        for ty in &kernel.attr.types {
+        for ty in &attr.types {
             taken.insert(ty.name.value.to_string(), "type parameter");
         }
         let mut macros = taken.clone();
-        for arg in &kernel.function.args {
+        for arg in &function.args {
             taken.insert(arg.name(), "argument");
         }
-        for param in &kernel.attr.params {
+        for param in &attr.params {
             for value in &param.values {
                 let ParamValue::Choice(choice) = &value.value else {
                     continue;
@@ -145,7 +157,7 @@ impl Check<'_> {
     fn is_used(&mut self, ty: &Name) {
         let used =
             |arg: &ArgDecl| matches!(arg.elem(), Some(ElemRef::Param(name)) if **name == *ty.value);
-        if !self.kernel.function.args.iter().any(used) {
+        if !self.function.args.iter().any(used) {
             let message = format!("no argument has the type `{}`", ty.value);
             let help = format!("write `&[{}]` in an argument, or remove it", ty.value);
             self.report(ty.span, message, &help);
@@ -154,7 +166,7 @@ impl Check<'_> {
 
     /// Names of `__global__` functions.
     fn entries(&mut self) {
-        let attr = &self.kernel.attr;
+        let attr = self.attr;
         let baseline = attr.baseline.as_ref().and_then(|b| b.entry.as_ref());
         let reference = match &attr.reference {
             Some(ReferenceDecl::Entry(entry)) => Some(entry),
@@ -173,7 +185,9 @@ impl Check<'_> {
                 );
             }
         }
-        if let Some(entry) = reference.filter(|e| e.value == self.kernel.spec.entry) {
+        let tuned = attr.entry.as_ref().map(|e| e.value.clone());
+        let tuned = tuned.unwrap_or_else(|| self.function.ident.to_string());
+        if let Some(entry) = reference.filter(|e| e.value == tuned) {
             let span: SpanRange = entry.span;
             let help =
                 "name a simpler `__global__` function, or a Rust function with `reference = path`";

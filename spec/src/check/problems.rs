@@ -19,6 +19,9 @@ impl Check<'_> {
         for work in kernel.attr.flops.iter().chain(&kernel.attr.bytes) {
             self.at_least(work, 0, "the work");
         }
+        if !self.diagnostics.is_empty() {
+            return;
+        }
         let declared = kernel.spec.problems.iter().chain(&kernel.spec.verify);
         for problem in declared {
             if let Err(error) = kernel.spec.footprint_bytes(problem) {

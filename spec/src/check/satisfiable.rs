@@ -52,7 +52,7 @@ impl Check<'_> {
             let alone = reduced(&kernel.spec, &[&kernel.spec.constraints[i].expr], |spec| {
                 spec.constraints = vec![kernel.spec.constraints[i].clone()];
             });
-            if let Some(problem) = never_valid(&alone, &known_limits()) {
+            if let Some((problem, _)) = never_valid(&alone, &known_limits()) {
                 let span = constraint.span();
                 let device = if constraint.expr.mentions_device() {
                     " on any known target"
@@ -129,10 +129,10 @@ impl Check<'_> {
         });
         let span = kernel.attr.geometry.block.as_ref().map(|block| block.span);
         let Some(span) = span else { return };
-        if let Some(problem) = never_valid(&alone, &[UNLIMITED]) {
+        if let Some((problem, _)) = never_valid(&alone, &[UNLIMITED]) {
             let message = format!("no config gives a block of at least one thread for {problem}");
             self.report(span, message, "every extent must be 1 or more");
-        } else if let Some(problem) = never_valid(&alone, &known_limits()) {
+        } else if let Some((problem, _)) = never_valid(&alone, &known_limits()) {
             let message = format!(
                 "the block has more than {MAX_THREADS_PER_BLOCK} threads in every config, for {problem}"
             );
@@ -163,15 +163,14 @@ impl Check<'_> {
     /// All constraints together, where the baseline does not prove that they can be met.
     fn whole_space(&mut self) {
         let spec = &self.kernel.spec;
-        if let Some(problem) = never_valid(spec, &known_limits()) {
+        if let Some((problem, rejected)) = never_valid(spec, &known_limits()) {
             let message = format!("no config is valid for {problem} on any known target");
-            let help =
-                "each constraint can be met alone, but not all of them and the geometry together";
+            let help = format!("on {}, {}", TARGETS[0].arch, rejected.join("; "));
             let span = match self.kernel.attr.constraints.first() {
                 Some(first) => first.span(),
                 None => self.kernel.function.ident.span().into(),
             };
-            self.report(span, message, help);
+            self.report(span, message, &help);
         }
     }
 }
@@ -180,17 +179,19 @@ fn known_limits() -> Vec<DeviceLimits> {
     TARGETS.iter().map(|target| target.limits).collect()
 }
 
-/// The first declared problem for which no config is valid under any of the limits. A question that
-/// takes too many steps counts as answered well.
-fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<Problem> {
-    let never = |problem: &&Problem| {
-        let mut limits = limits.iter();
-        limits.all(|limits| {
-            let built = SearchSpace::build_within(spec, problem, limits, 1, MAX_STEPS);
-            matches!(built, Err(SpaceError::Empty { .. }))
-        })
-    };
-    spec.problems.iter().find(never).cloned()
+/// The first declared problem for which no config is valid under any of the limits, and what rejects
+/// how many under the first of them. A question that takes too many steps counts as answered well.
+fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, Vec<String>)> {
+    spec.problems.iter().find_map(|problem| {
+        let mut why = None;
+        for limits in limits {
+            match SearchSpace::build_within(spec, problem, limits, 1, MAX_STEPS) {
+                Err(SpaceError::Empty { rejected, .. }) => why = why.or(Some(rejected)),
+                _ => return None,
+            }
+        }
+        why.map(|rejected| (problem.clone(), rejected))
+    })
 }
 
 /// The spec with the parameters these expressions name, no constraints and one thread; `change` adds

@@ -139,6 +139,16 @@ pub struct KernelFn {
     pub args: Vec<ArgDecl>,
 }
 
+impl KernelFn {
+    /// Problem sizes: integer scalars without a value of their own, in the order of the signature.
+    pub fn dimensions(&self) -> impl Iterator<Item = (&syn::Ident, ScalarType)> {
+        self.args.iter().filter_map(|arg| match arg.kind {
+            ArgKind::Scalar(ty) if ty.is_integer() && arg.value.is_none() => Some((&arg.ident, ty)),
+            _ => None,
+        })
+    }
+}
+
 /// One argument.
 #[derive(Clone, Debug)]
 pub struct ArgDecl {

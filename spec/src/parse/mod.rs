@@ -38,24 +38,27 @@ pub struct ParsedKernel {
 /// # Errors
 /// Every mistake of form; where the form is right, every mistake of meaning.
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel, Diagnostics> {
-    let kernel = kernel_unchecked(attribute, item)?;
-    crate::check::check(&kernel).into_result(kernel)
+    let (attr, function) = form(attribute, item)?;
+    let mut mistakes = crate::check::names(&attr, &function);
+    match lower::lower(attr, function) {
+        Ok(kernel) => {
+            let meaning = crate::check::meaning(&kernel, mistakes.is_empty());
+            mistakes.append(meaning);
+            mistakes.into_result(kernel)
+        }
+        Err(more) => {
+            mistakes.append(more);
+            Err(mistakes)
+        }
+    }
 }
 
-/// Reads a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
-///
-/// What the result means is not checked yet: see [`kernel`].
-///
-/// # Errors
-/// Every mistake of form.
-pub fn kernel_unchecked(
-    attribute: TokenStream,
-    item: TokenStream,
-) -> Result<ParsedKernel, Diagnostics> {
+/// What was written, whatever it means.
+fn form(attribute: TokenStream, item: TokenStream) -> Result<(KernelAttr, KernelFn), Diagnostics> {
     let (attr, mut diagnostics) = KernelAttr::parse(attribute);
     let types: Vec<_> = attr.types.iter().map(|ty| &*ty.name.value).collect();
     match KernelFn::parse(item, &types) {
-        Ok(function) if diagnostics.is_empty() => lower::lower(attr, function),
+        Ok(function) if diagnostics.is_empty() => Ok((attr, function)),
         Ok(_) => Err(diagnostics),
         Err(errors) => {
             diagnostics.append(errors);

@@ -43,7 +43,7 @@ impl Lower<'_> {
             self.report(name.span, message, &help);
             return;
         };
-        if !param.has(&value.value) {
+        if !param.values.is_empty() && !param.has(&value.value) {
             let values = quoted(param.values.iter().map(|v| v.value.to_string()));
             let message = format!(
                 "baseline outside the space: {} is no value of `{}`",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Lower;
 use crate::model::{ElemType, ScalarType};
-use crate::parse::declaration::{ArgKind, Axis, DimValue, ProblemDecl};
+use crate::parse::declaration::{Axis, DimValue, ProblemDecl};
 use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
 use crate::spelling::nearest;
@@ -13,16 +13,10 @@ use crate::spelling::nearest;
 const MAX_PROBLEMS: usize = 1024;
 
 impl Lower<'_> {
-    /// Integer scalars without a value of their own, in the order of the signature.
     pub(super) fn dimensions(&self) -> Vec<(Arc<str>, ScalarType)> {
-        let args = self.function.args.iter();
-        args.filter_map(|arg| match arg.kind {
-            ArgKind::Scalar(ty) if ty.is_integer() && arg.value.is_none() => {
-                Some((Arc::from(arg.name()), ty))
-            }
-            _ => None,
-        })
-        .collect()
+        let dims = self.function.dimensions();
+        dims.map(|(dim, ty)| (Arc::from(dim.to_string()), ty))
+            .collect()
     }
 
     pub(super) fn tuned_problems(&mut self, dims: &[(Arc<str>, ScalarType)]) -> Vec<Problem> {

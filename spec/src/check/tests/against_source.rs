@@ -1,0 +1,97 @@
+//! The example against sources that differ from it.
+
+use super::super::check_source;
+use super::{GEMM_ATTRIBUTE, GEMM_ITEM};
+use crate::parse::tests::{lines, read};
+use crate::source::{SourceScan, SourceText};
+
+const SOURCE: &str = r#"
+extern "C" __global__ void gemm(unsigned int m, unsigned int n, unsigned int k,
+                                const float* a, const float* b, float* c) {
+    float tile[BLOCK_M * BLOCK_N / THREADS]; int x = BLOCK_K * VECTOR_WIDTH;
+}
+extern "C" __global__ void simple(unsigned int m, unsigned int n, unsigned int k,
+                                  const float* a, const float* b, float* c) {}
+"#;
+
+fn differences(attribute: &str, source: &str) -> Vec<String> {
+    let kernel = read(attribute, GEMM_ITEM).map_err(|e| e.render("spec", attribute));
+    let scan = SourceScan::new(&SourceText::from_expanded(source)).unwrap();
+    let found = check_source(&kernel.unwrap(), &scan);
+    lines(&found, [attribute, GEMM_ITEM])
+}
+
+#[test]
+fn a_source_like_its_spec_has_no_differences() {
+    assert_eq!(differences(GEMM_ATTRIBUTE, SOURCE), [""; 0]);
+}
+
+#[test]
+fn a_parameter_that_the_source_never_mentions_is_reported_with_the_nearest_name() {
+    let source = SOURCE.replace("VECTOR_WIDTH", "VECTOR_WITH");
+    assert_eq!(
+        differences(GEMM_ATTRIBUTE, &source),
+        [
+            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`; did you mean `VECTOR_WITH`? Every value would give the same kernel"
+        ]
+    );
+    let source = SOURCE.replace("THREADS", "256");
+    assert_eq!(
+        differences(GEMM_ATTRIBUTE, &source),
+        [
+            "THREADS: the source never mentions `THREADS`; every value would give the same kernel: use it in the source, or remove it"
+        ]
+    );
+}
+
+#[test]
+fn an_entry_that_the_source_lacks_is_reported_with_the_nearest_name() {
+    let source = SOURCE.replace("void gemm", "void gemn");
+    assert_eq!(
+        differences(GEMM_ATTRIBUTE, &source),
+        [
+            "gemm: no `__global__` function `gemm` in the source (found: `gemn`, `simple`); did you mean `gemn`?"
+        ]
+    );
+}
+
+#[test]
+fn another_argument_list_is_reported_at_the_argument() {
+    let source = SOURCE.replacen("const float* a", "const int* a", 1);
+    let found = differences(GEMM_ATTRIBUTE, &source);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with(
+            "&[f32]: argument `a` of `gemm` is `&[f32]` in the spec but `const int *` in the source"
+        ),
+        "{found:?}"
+    );
+    let source = SOURCE.replacen("unsigned int k,", "", 1);
+    let found = differences(GEMM_ATTRIBUTE, &source);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("gemm: kernel `gemm` takes 5 arguments in the source"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_entries_of_baseline_and_reference_are_checked_where_they_are_named() {
+    let baseline =
+        "baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256)";
+    let attribute = GEMM_ATTRIBUTE.replace(
+        baseline,
+        "baseline(entry = \"simpel\", grid(1), block(1)), reference(entry = \"simple\")",
+    );
+    let source = SOURCE.replace("void simple(unsigned int m, ", "void simple(");
+    let found = differences(&attribute, &source);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(
+        found[0],
+        "\"simpel\": no `__global__` function `simpel` in the source (found: `gemm`, `simple`); did you mean `simple`?"
+    );
+    assert!(
+        found[1].starts_with("\"simple\": kernel `simple` takes 5 arguments"),
+        "{found:?}"
+    );
+}
