@@ -26,22 +26,8 @@ impl Defines {
         problem: &Problem,
         partial: bool,
     ) -> Result<Defines, CodegenError> {
+        check_values(spec, config)?;
         let mut defines = Defines::default();
-        for (name, value) in config.iter() {
-            let unknown = || CodegenError::UnknownValue {
-                param: name.to_string(),
-                value: value.to_string(),
-                config: config.to_string(),
-            };
-            let param = spec
-                .params
-                .iter()
-                .find(|p| p.name == *name)
-                .ok_or_else(unknown)?;
-            if !param.values.contains(value) {
-                return Err(unknown());
-            }
-        }
         for param in &spec.params {
             let first = param.values.first().filter(|_| partial);
             match config.get(&param.name).or(first) {
@@ -129,65 +115,83 @@ impl fmt::Display for Defines {
     }
 }
 
+/// Whether every value of a config is one that the spec declares.
+fn check_values(spec: &KernelSpec, config: &Config) -> Result<(), CodegenError> {
+    let declared = |name: &str, value: &ParamValue| {
+        let param = spec.params.iter().find(|param| *param.name == *name);
+        param.is_some_and(|param| param.values.contains(value))
+    };
+    match config.iter().find(|(name, value)| !declared(name, value)) {
+        None => Ok(()),
+        Some((name, value)) => Err(CodegenError::UnknownValue {
+            param: name.to_string(),
+            value: value.to_string(),
+            config: config.to_string(),
+        }),
+    }
+}
+
+/// Names that mean something in every kernel.
+const WORDS: &[&str] = &[
+    "alignas",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "defined",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "half",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "namespace",
+    "new",
+    "operator",
+    "private",
+    "public",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "true",
+    "typedef",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "void",
+    "volatile",
+    "while",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+];
+
 /// Why a name cannot be a macro.
 fn reserved(name: &str) -> Option<&'static str> {
-    const WORDS: &[&str] = &[
-        "alignas",
-        "auto",
-        "bool",
-        "break",
-        "case",
-        "char",
-        "class",
-        "const",
-        "constexpr",
-        "continue",
-        "default",
-        "defined",
-        "delete",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "goto",
-        "half",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "namespace",
-        "new",
-        "operator",
-        "private",
-        "public",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "true",
-        "typedef",
-        "typename",
-        "union",
-        "unsigned",
-        "using",
-        "void",
-        "volatile",
-        "while",
-        "threadIdx",
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "warpSize",
-    ];
     let identifier = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && name.bytes().next().is_some_and(|b| !b.is_ascii_digit());
     if !identifier {

@@ -122,16 +122,8 @@ impl TranslationUnit {
             config_hash,
         };
         let mode = scan.mode(entry);
-        let parts = Parts {
-            row: target.row(),
-            mode,
-            title: format!("// entry {entry}, config {config}, {release}\n"),
-            includes: hoisted_includes(source, scan),
-            macros: scan.macros().iter().map(|m| m.name.as_str()).collect(),
-            defines: &defines,
-            release_copy: rewriter.release(&release)?,
-            receipt_copy: rewriter.receipt(&signing)?,
-        };
+        let title = format!("// entry {entry}, config {config}, {release}\n");
+        let parts = Parts::new(&rewriter, &signing, &release, mode, title, &defines)?;
         Ok(TranslationUnit {
             text: parts.join(&release, &receipt),
             release,
@@ -185,7 +177,28 @@ struct Parts<'a> {
     receipt_copy: String,
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn new(
+        rewriter: &Rewriter<'a>,
+        signing: &Signing<'_>,
+        release: &Symbol,
+        mode: Mode,
+        title: String,
+        defines: &'a Defines,
+    ) -> Result<Parts<'a>, CodegenError> {
+        let macros = rewriter.scan.macros().iter();
+        Ok(Parts {
+            row: rewriter.row,
+            mode,
+            title,
+            includes: hoisted_includes(rewriter.source, rewriter.scan),
+            macros: macros.map(|m| m.name.as_str()).collect(),
+            defines,
+            release_copy: rewriter.release(release)?,
+            receipt_copy: rewriter.receipt(signing)?,
+        })
+    }
+
     fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
         let prelude = self.row.prelude;
         let fibers = u8::from(self.mode == Mode::Fiber);

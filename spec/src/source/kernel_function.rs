@@ -138,36 +138,17 @@ pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
 pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
     let mut i = global + 1;
     let mut saw_void = false;
-    let mut obstacle = None;
     let mut launch_bounds = None;
     loop {
         let token = tokens.get(i)?;
         match token.kind {
-            TokenKind::Identifier
-                if tokens
-                    .get(argument_list(tokens, i + 1))
-                    .is_some_and(|t| t.is_punct(b'(')) =>
-            {
-                let open = argument_list(tokens, i + 1);
-                let close = matching(tokens, open)?;
+            TokenKind::Identifier if is_call(tokens, i) => {
+                let close = matching(tokens, argument_list(tokens, i + 1))?;
                 if let Some(end) = function_end(text, tokens, close + 1) {
-                    if tokens[i..end].iter().any(Token::is_directive) {
-                        obstacle = Some(Obstacle::Directive);
-                    }
-                    if !saw_void {
-                        obstacle = obstacle.or(Some(Obstacle::NotVoid));
-                    }
-                    if open > i + 1 {
-                        obstacle = Some(Obstacle::Template);
-                    }
-                    let trailing = bounds(text, tokens, close + 1..end);
-                    return Some(Signature {
-                        name: *token,
-                        parens: (open, close),
-                        end,
-                        obstacle,
-                        launch_bounds: launch_bounds.or(trailing),
-                    });
+                    let mut found = function(text, tokens, i, close, end);
+                    found.obstacle = found.obstacle.or((!saw_void).then_some(Obstacle::NotVoid));
+                    found.launch_bounds = launch_bounds.or(found.launch_bounds);
+                    return Some(found);
                 }
                 launch_bounds = launch_bounds.or_else(|| bounds(text, tokens, i..close));
                 i = close;
@@ -178,6 +159,27 @@ pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<S
             _ => {}
         }
         i += 1;
+    }
+}
+
+/// Whether the name at `i` is followed by parentheses, or by template arguments and parentheses.
+fn is_call(tokens: &[Token], i: usize) -> bool {
+    let open = tokens.get(argument_list(tokens, i + 1));
+    open.is_some_and(|token| token.is_punct(b'('))
+}
+
+/// The function whose name is at `name`, whose parameter list ends at `close` and whose declaration ends
+/// at `end`.
+fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
+    let open = argument_list(tokens, name + 1);
+    let directive = tokens[name..end].iter().any(Token::is_directive);
+    let template = (open > name + 1).then_some(Obstacle::Template);
+    Signature {
+        name: tokens[name],
+        parens: (open, close),
+        end,
+        obstacle: template.or(directive.then_some(Obstacle::Directive)),
+        launch_bounds: bounds(text, tokens, close + 1..end),
     }
 }
 
@@ -280,27 +282,29 @@ fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
+/// Words that end a type, so that they are no parameter name.
+const TYPE_WORDS: [&str; 17] = [
+    "const",
+    "volatile",
+    "unsigned",
+    "signed",
+    "int",
+    "long",
+    "short",
+    "char",
+    "float",
+    "double",
+    "bool",
+    "void",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "__half",
+    "half",
+];
+
 /// Splits `const float* __restrict__ a` into type and name. `a[]` is a pointer.
 fn parameter(text: &str, words: &[Token]) -> Parameter {
-    const TYPE_WORDS: [&str; 17] = [
-        "const",
-        "volatile",
-        "unsigned",
-        "signed",
-        "int",
-        "long",
-        "short",
-        "char",
-        "float",
-        "double",
-        "bool",
-        "void",
-        "__restrict__",
-        "__restrict",
-        "restrict",
-        "__half",
-        "half",
-    ];
     let array = words.iter().position(|t| t.is_punct(b'['));
     let end = array.unwrap_or(words.len());
     let before_default = words

@@ -228,43 +228,24 @@ impl SourceScan {
         if sites.is_empty() {
             return Err(self.unknown(name));
         }
-        for site in &sites {
-            if let Some(obstacle) = site.obstacle {
-                let (what, help) = obstacle.describe();
-                return Err(EntryError::Unsupported {
-                    name: name.into(),
-                    at: site.at.clone(),
-                    what,
-                    help,
-                });
-            }
+        if let Some(refused) = sites.iter().find_map(|site| unsupported(site)) {
+            return Err(refused);
         }
-        let definitions: Vec<_> = sites
-            .iter()
-            .filter(|site| site.body_open.is_some())
-            .collect();
+        let defined = |site: &&&KernelFunction| site.body_open.is_some();
+        let definitions: Vec<_> = sites.iter().filter(defined).copied().collect();
         let Some(first) = definitions.first() else {
-            let at = sites[0].at.clone();
             return Err(EntryError::Undefined {
                 name: name.into(),
-                at,
+                at: sites[0].at.clone(),
             });
         };
-        for (i, one) in definitions.iter().enumerate() {
-            for other in &definitions[i + 1..] {
-                if !one.conditions.excludes(&other.conditions) {
-                    return Err(EntryError::Twice {
-                        name: name.into(),
-                        first: one.at.clone(),
-                        second: other.at.clone(),
-                    });
-                }
-            }
+        match twice(&definitions) {
+            Some(error) => Err(error),
+            None => Ok(Entry {
+                name: &first.name,
+                sites,
+            }),
         }
-        Ok(Entry {
-            name: &first.name,
-            sites,
-        })
     }
 
     fn unknown(&self, name: &str) -> EntryError {
@@ -310,6 +291,31 @@ impl SourceScan {
             Mode::Loop
         }
     }
+}
+
+/// Why a declaration cannot be an entry's.
+fn unsupported(site: &KernelFunction) -> Option<EntryError> {
+    let (what, help) = site.obstacle?.describe();
+    Some(EntryError::Unsupported {
+        name: site.name.clone(),
+        at: site.at.clone(),
+        what,
+        help,
+    })
+}
+
+/// Two definitions that are compiled together, if there are any.
+fn twice(definitions: &[&KernelFunction]) -> Option<EntryError> {
+    let pairs = definitions
+        .iter()
+        .enumerate()
+        .flat_map(|(i, one)| definitions[i + 1..].iter().map(move |other| (one, other)));
+    let mut together = pairs.filter(|(one, other)| !one.conditions.excludes(&other.conditions));
+    together.next().map(|(first, second)| EntryError::Twice {
+        name: first.name.clone(),
+        first: first.at.clone(),
+        second: second.at.clone(),
+    })
 }
 
 #[cfg(test)]

@@ -18,26 +18,8 @@ impl Walker<'_> {
             return Ok(());
         };
         match &*name {
-            "if" | "ifdef" | "ifndef" => {
-                self.groups += 1;
-                self.conditions
-                    .open(self.groups, guard_name(self.text, &inner));
-                self.saved.push(self.scopes.clone());
-            }
-            "elif" | "else" | "elifdef" | "elifndef" => {
-                if !self.conditions.next_branch() {
-                    return Err(
-                        self.conditional("`#else` or `#elif` without `#if`", directive.start)
-                    );
-                }
-                self.scopes = self.saved.last().cloned().unwrap_or_default();
-                self.run = i + 1;
-            }
-            "endif" => {
-                if !self.conditions.close() {
-                    return Err(self.conditional("`#endif` without `#if`", directive.start));
-                }
-                self.saved.pop();
+            "if" | "ifdef" | "ifndef" | "elif" | "else" | "elifdef" | "elifndef" | "endif" => {
+                self.conditional_directive(i, &name, &inner)?;
             }
             "include" | "include_next" | "import" => self.scan.includes.push(Include {
                 range,
@@ -55,6 +37,39 @@ impl Walker<'_> {
         self.scan
             .identifiers
             .extend(directive_names(self.text, &directive));
+        Ok(())
+    }
+
+    /// Opens a group, moves to its next branch or closes it. Every branch begins in the scopes that the
+    /// group was opened in.
+    fn conditional_directive(
+        &mut self,
+        i: usize,
+        name: &str,
+        inner: &[Token],
+    ) -> Result<(), SourceError> {
+        let start = self.tokens[i].start;
+        match name {
+            "if" | "ifdef" | "ifndef" => {
+                self.groups += 1;
+                self.conditions
+                    .open(self.groups, guard_name(self.text, inner));
+                self.saved.push(self.scopes.clone());
+            }
+            "endif" => {
+                if !self.conditions.close() {
+                    return Err(self.conditional("`#endif` without `#if`", start));
+                }
+                self.saved.pop();
+            }
+            _ => {
+                if !self.conditions.next_branch() {
+                    return Err(self.conditional("`#else` or `#elif` without `#if`", start));
+                }
+                self.scopes = self.saved.last().cloned().unwrap_or_default();
+                self.run = i + 1;
+            }
+        }
         Ok(())
     }
 

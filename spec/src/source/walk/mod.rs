@@ -323,13 +323,6 @@ impl Walker<'_> {
         let (params, obstacle) = parameters(self.text, &self.tokens[open + 1..close]);
         let start = self.declaration_start(global);
         let specifiers = || start..global;
-        let nested = !self.at_declarations();
-        let template = specifiers().any(|j| self.is_name(j, "template"));
-        let place = nested.then_some(Obstacle::Nested);
-        let place = place.or(self
-            .scopes
-            .contains(&Scope::Namespace)
-            .then_some(Obstacle::Namespace));
         let is_definition = self.tokens[signature.end].is_punct(b'{');
         let name = signature.name;
         self.scan.kernels.push(KernelFunction {
@@ -350,8 +343,7 @@ impl Walker<'_> {
                 .launch_bounds
                 .or_else(|| self.leading_bounds(start, global)),
             params,
-            obstacle: place
-                .or(template.then_some(Obstacle::Template))
+            obstacle: (self.obstacle_of_place(specifiers()))
                 .or(signature.obstacle)
                 .or(obstacle),
             conditions: self.conditions.clone(),
@@ -359,6 +351,18 @@ impl Walker<'_> {
         });
         if is_definition {
             self.pending = Some((signature.end, self.scan.kernels.len() - 1));
+        }
+    }
+
+    /// What keeps a kernel with these specifiers, declared here, from being an entry.
+    fn obstacle_of_place(&self, mut specifiers: Range<usize>) -> Option<Obstacle> {
+        if !self.at_declarations() {
+            Some(Obstacle::Nested)
+        } else if self.scopes.contains(&Scope::Namespace) {
+            Some(Obstacle::Namespace)
+        } else {
+            let template = specifiers.any(|j| self.is_name(j, "template"));
+            template.then_some(Obstacle::Template)
         }
     }
 
