@@ -1,0 +1,93 @@
+//! Running a claim over a lab.
+
+use super::Confirm;
+use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
+use super::settings::{Claim, ConfirmSettings, Expected};
+use crate::measure::lab::{Fault, FaultCause, Lab, Sample, run_checked};
+use crate::measure::order::BLOCK;
+use crate::measure::span::Resolution;
+
+/// Most samples of one process that are asked for at once, in nanoseconds: the clock is looked at
+/// between such requests.
+const REQUEST_NS: u64 = 500_000_000;
+
+/// Processes that may fail with no side to blame before the claim is given up.
+const MOST_LOST: u32 = 3;
+
+/// Tests a claim on new data: opens processes on `lab` until it is decided or the time is up.
+///
+/// `earlier` are the records of an interrupted test of the same claim with the same settings; they are
+/// taken in first, as far as they are what this test would have asked for. `on_process` sees each new record as it ends, to be journalled.
+pub fn confirm(
+    lab: &mut dyn Lab,
+    claim: Claim,
+    expected: Expected,
+    settings: ConfirmSettings,
+    earlier: Vec<ProcessRecord>,
+    on_process: &mut dyn FnMut(&ProcessRecord),
+) -> Verdict {
+    let mut test = Confirm::new(claim, expected, settings);
+    for record in earlier {
+        if test.next_process().as_ref() != Some(&record.asked) {
+            break;
+        }
+        test.push(record);
+    }
+    let deadline_ns = lab.now_ns().saturating_add(settings.budget_ns);
+    let request = BLOCK
+        * usize::try_from(REQUEST_NS / test.block_ns())
+            .unwrap_or(usize::MAX)
+            .clamp(1, 1 << 20);
+    let mut lost = 0;
+    while let Some(asked) = test.next_process() {
+        match run_process(lab, &asked, request, deadline_ns, settings.resolution) {
+            Ok(samples) => {
+                let record = ProcessRecord { asked, samples };
+                on_process(&record);
+                test.push(record);
+            }
+            Err(Halt::Deadline) => test.give_up(Doubt::BudgetSpent),
+            Err(Halt::Fault(fault)) => {
+                lost += 1;
+                let device_lost = matches!(fault.cause, FaultCause::DeviceLost(_));
+                if fault.arm.is_some() || device_lost || lost >= MOST_LOST {
+                    test.give_up(Doubt::Faulted(fault));
+                }
+            }
+        }
+    }
+    test.verdict()
+}
+
+enum Halt {
+    Deadline,
+    Fault(Fault),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn run_process(
+    lab: &mut dyn Lab,
+    asked: &ProcessPlan,
+    request: usize,
+    deadline_ns: u64,
+    resolution: Resolution,
+) -> Result<Vec<Sample>, Halt> {
+    if lab.now_ns() >= deadline_ns {
+        return Err(Halt::Deadline);
+    }
+    let mut session = lab.open(&asked.opening)?;
+    let mut samples = Vec::with_capacity(asked.plan.len());
+    for part in asked.plan.chunks(request) {
+        if session.now_ns() >= deadline_ns {
+            return Err(Halt::Deadline);
+        }
+        samples.extend(run_checked(session.as_mut(), part, resolution)?);
+    }
+    session.finish()?;
+    Ok(samples)
+}

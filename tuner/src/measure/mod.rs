@@ -1,0 +1,38 @@
+//! The statistics of measuring: race, confirm, and the rules they stand on.
+//!
+//! Everything here is a pure decision engine: no device, process, file or clock. An engine asks a
+//! [`Lab`] to open a fresh process with some arms (kernels with their configs) loaded, gets a
+//! [`Session`], and asks it for timed samples. A worker process, the fake device and the simulation
+//! in [`simulate`] implement the same two traits, so that what the simulations prove is what runs.
+//!
+//! ```text
+//! Tournament ── batch ──► race (fresh processes, random order, losers stop early)   no claim
+//!      └─ finish ──► play-off of the best of all batches ──► finalist               no claim
+//!                         └──► confirm (finalist against baseline, new data) ──► Verdict
+//! ```
+//!
+//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim.
+
+pub mod confirm;
+pub mod interval;
+pub mod lab;
+pub mod noise;
+pub mod order;
+pub mod race;
+pub mod roofline;
+pub mod simulate;
+pub mod span;
+pub mod summary;
+pub mod tournament;
+pub mod wealth;
+
+pub use confirm::{
+    Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Verdict, confirm,
+};
+pub use interval::Interval;
+pub use lab::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, race};
+pub use roofline::{AboveRoofline, Roofline, Work};
+pub use span::{Resolution, launches_per_sample};
+pub use summary::Summary;
+pub use tournament::{Finalist, Raced, Tournament};

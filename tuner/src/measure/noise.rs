@@ -1,0 +1,329 @@
+//! Models of what disturbs a measurement, for simulations and tests: seeded and deterministic.
+//!
+//! All effects add up in log time. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
+//! not measurements of one device; the other models each add what was seen to fool a tuner.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+/// Strengths of all effects, in log time (0.01 is about 1 %) unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoiseModel {
+    /// Standard deviation of every launch.
+    pub launch_sd: f64,
+    /// Standard deviation of the slow drift that all arms share.
+    pub drift_sd: f64,
+    /// Launches over which the drift forgets.
+    pub drift_launches: f64,
+    /// How much faster a process starts, for all arms.
+    pub boost: f64,
+    /// Launches over which that decays.
+    pub boost_launches: f64,
+    /// Chance that a launch is disturbed.
+    pub spike_chance: f64,
+    /// Mean strength of a disturbance (exponential).
+    pub spike_mean: f64,
+    /// How much slower the first launch of an arm in a process is.
+    pub first_launch: f64,
+    /// Standard deviation of what a process does to an arm for as long as it lives.
+    pub placement_sd: f64,
+    /// Chance that a process puts an arm into its slow mode.
+    pub mode_chance: f64,
+    /// How much slower that mode is.
+    pub mode: f64,
+    /// How much faster the arm loaded last is than the one loaded first.
+    pub load_bias: f64,
+    /// How much faster the arm allocated last is than the one allocated first.
+    pub allocation_bias: f64,
+    /// How much slower the device gets by heating up in a process.
+    pub ramp: f64,
+    /// Launches over which it heats up.
+    pub ramp_launches: f64,
+    /// Chance that a neighbour starts a burst of work at a launch.
+    pub burst_chance: f64,
+    /// Mean length of a burst, in launches.
+    pub burst_launches: f64,
+    /// How much slower launches are during a burst.
+    pub burst: f64,
+    /// Chance of a launch from the heavy tail.
+    pub tail_chance: f64,
+    /// Least strength of such a launch.
+    pub tail_scale: f64,
+    /// Shape of the tail (Pareto); below 2 the variance is infinite.
+    pub tail_shape: f64,
+}
+
+impl NoiseModel {
+    /// No noise at all.
+    pub const QUIET: Self = Self {
+        launch_sd: 0.0,
+        drift_sd: 0.0,
+        drift_launches: 500.0,
+        boost: 0.0,
+        boost_launches: 3000.0,
+        spike_chance: 0.0,
+        spike_mean: 0.20,
+        first_launch: 0.0,
+        placement_sd: 0.0,
+        mode_chance: 0.0,
+        mode: 0.03,
+        load_bias: 0.0,
+        allocation_bias: 0.0,
+        ramp: 0.0,
+        ramp_launches: 1000.0,
+        burst_chance: 0.0,
+        burst_launches: 40.0,
+        burst: 0.5,
+        tail_chance: 0.0,
+        tail_scale: 0.05,
+        tail_shape: 1.2,
+    };
+
+    /// A machine as one would expect it.
+    pub const fn nominal() -> Self {
+        Self {
+            launch_sd: 0.006,
+            drift_sd: 0.015,
+            boost: 0.04,
+            spike_chance: 0.01,
+            first_launch: 0.15,
+            placement_sd: 0.007,
+            ..Self::QUIET
+        }
+    }
+
+    /// Every model, by name. The first is the nominal one.
+    pub fn all() -> [(&'static str, Self); 10] {
+        let nominal = Self::nominal();
+        [
+            ("nominal", nominal),
+            (
+                "no placement",
+                Self {
+                    placement_sd: 0.0,
+                    ..nominal
+                },
+            ),
+            (
+                "load order 2 %",
+                Self {
+                    load_bias: 0.02,
+                    ..nominal
+                },
+            ),
+            (
+                "load and allocation order 2 %",
+                Self {
+                    load_bias: 0.02,
+                    allocation_bias: 0.02,
+                    ..nominal
+                },
+            ),
+            (
+                "bimodal placement 3 %",
+                Self {
+                    mode_chance: 0.5,
+                    ..nominal
+                },
+            ),
+            (
+                "heating ramp 10 %",
+                Self {
+                    ramp: 0.10,
+                    ..nominal
+                },
+            ),
+            (
+                "neighbour bursts 50 %",
+                Self {
+                    burst_chance: 0.004,
+                    ..nominal
+                },
+            ),
+            (
+                "Pareto tails",
+                Self {
+                    tail_chance: 0.05,
+                    ..nominal
+                },
+            ),
+            (
+                "fast drift",
+                Self {
+                    drift_sd: 0.03,
+                    drift_launches: 20.0,
+                    ..nominal
+                },
+            ),
+            ("threefold noise", nominal.threefold()),
+        ]
+    }
+
+    /// Placement, drift and spikes three times as strong.
+    pub fn threefold(self) -> Self {
+        Self {
+            launch_sd: self.launch_sd * 3.0,
+            drift_sd: self.drift_sd * 3.0,
+            spike_mean: self.spike_mean * 3.0,
+            placement_sd: self.placement_sd * 3.0,
+            ..self
+        }
+    }
+}
+
+/// A running source of noise. Drift and neighbours go on from process to process; the rest starts
+/// anew in each.
+#[derive(Clone, Debug)]
+pub struct Noise {
+    model: NoiseModel,
+    rng: ChaCha8Rng,
+    drift: f64,
+    drift_keep: f64,
+    boost_left: f64,
+    ramp_left: f64,
+    burst_left: f64,
+    offsets: Vec<f64>,
+    launched: Vec<bool>,
+}
+
+impl Noise {
+    /// Noise of a model; the same seed gives the same noise.
+    pub fn new(model: NoiseModel, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let start: f64 = StandardNormal.sample(&mut rng);
+        Self {
+            model,
+            rng,
+            drift: start * model.drift_sd,
+            drift_keep: (-1.0 / model.drift_launches).exp(),
+            boost_left: 0.0,
+            ramp_left: 0.0,
+            burst_left: 0.0,
+            offsets: Vec::new(),
+            launched: Vec::new(),
+        }
+    }
+
+    /// Starts a process with as many arms as there are places in each order; `load[i]` is arm i's
+    /// place in the load order, `allocate[i]` in the allocation order.
+    pub fn begin_process(&mut self, load: &[usize], allocate: &[usize]) {
+        let model = self.model;
+        let share = |place: usize| place as f64 / (load.len().max(2) - 1) as f64;
+        self.boost_left = 1.0;
+        self.ramp_left = 1.0;
+        self.offsets.clear();
+        for (&loaded, &allocated) in load.iter().zip(allocate) {
+            let placed: f64 = StandardNormal.sample(&mut self.rng);
+            let mode = if self.rng.random_bool(model.mode_chance) {
+                model.mode
+            } else {
+                0.0
+            };
+            let order = model.load_bias * share(loaded) + model.allocation_bias * share(allocated);
+            self.offsets
+                .push(placed * model.placement_sd + mode - order);
+        }
+        self.launched = vec![false; load.len()];
+    }
+
+    /// The log factor on the true time of one launch of arm `arm` of the process.
+    pub fn launch(&mut self, arm: usize) -> f64 {
+        let model = self.model;
+        let own: f64 = StandardNormal.sample(&mut self.rng);
+        let mut factor = self.shared() + self.offsets[arm] + own * model.launch_sd;
+        if !std::mem::replace(&mut self.launched[arm], true) {
+            factor += model.first_launch;
+        }
+        let drawn: f64 = self.rng.random();
+        if drawn < model.spike_chance {
+            let strength: f64 = Exp1.sample(&mut self.rng);
+            factor += f64::ln(1.0 + strength * model.spike_mean);
+        } else if drawn > 1.0 - model.tail_chance {
+            let uniform: f64 = 1.0 - self.rng.random::<f64>();
+            factor += (1.0 + model.tail_scale * uniform.powf(-1.0 / model.tail_shape)).ln();
+        }
+        factor
+    }
+
+    /// What hits all arms alike at this launch.
+    fn shared(&mut self) -> f64 {
+        let model = self.model;
+        let step: f64 = StandardNormal.sample(&mut self.rng);
+        let fresh = (1.0 - self.drift_keep * self.drift_keep).sqrt();
+        self.drift = self.drift * self.drift_keep + step * model.drift_sd * fresh;
+        self.boost_left *= 1.0 - 1.0 / model.boost_launches;
+        self.ramp_left *= 1.0 - 1.0 / model.ramp_launches;
+        self.drift - model.boost * self.boost_left
+            + model.ramp * (1.0 - self.ramp_left)
+            + self.burst()
+    }
+
+    fn burst(&mut self) -> f64 {
+        if self.model.burst_chance == 0.0 {
+            return 0.0;
+        }
+        if self.burst_left <= 0.0 && self.rng.random_bool(self.model.burst_chance) {
+            let length: f64 = Exp1.sample(&mut self.rng);
+            self.burst_left = length * self.model.burst_launches;
+        }
+        self.burst_left -= 1.0;
+        if self.burst_left > 0.0 {
+            self.model.burst.ln_1p()
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_noise_and_another_seed_other_noise() {
+        let draw = |seed| {
+            let mut noise = Noise::new(NoiseModel::nominal(), seed);
+            noise.begin_process(&[0, 1], &[1, 0]);
+            (0..100).map(|i| noise.launch(i % 2)).collect::<Vec<f64>>()
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn a_quiet_machine_disturbs_nothing() {
+        let mut noise = Noise::new(NoiseModel::QUIET, 1);
+        noise.begin_process(&[0, 1], &[0, 1]);
+        assert!((0..100).all(|i| noise.launch(i % 2) == 0.0));
+    }
+
+    #[test]
+    fn an_order_effect_favours_the_arm_loaded_last() {
+        let mut noise = Noise::new(
+            NoiseModel {
+                load_bias: 0.02,
+                ..NoiseModel::QUIET
+            },
+            1,
+        );
+        noise.begin_process(&[1, 0], &[0, 1]);
+        assert_eq!((noise.launch(0), noise.launch(1)), (-0.02, 0.0));
+    }
+
+    #[test]
+    fn placement_stays_for_a_process_and_changes_with_the_next() {
+        let mut noise = Noise::new(
+            NoiseModel {
+                placement_sd: 0.007,
+                ..NoiseModel::QUIET
+            },
+            1,
+        );
+        noise.begin_process(&[0], &[0]);
+        let first = noise.launch(0);
+        assert_eq!(noise.launch(0), first);
+        noise.begin_process(&[0], &[0]);
+        assert_ne!(noise.launch(0), first);
+    }
+}

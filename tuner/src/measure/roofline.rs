@@ -1,0 +1,133 @@
+//! A time faster than the hardware allows is a measurement error, not a win.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Refused above this share of the roofline, in percent: peaks are quoted at a clock that boost
+/// can pass by a little.
+pub const MOST_PERCENT: u64 = 105;
+
+/// The peaks of a device. A peak that is not known bounds nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roofline {
+    /// Floating-point operations a second.
+    pub flops_per_s: Option<u64>,
+    /// Bytes a second from the memory that must serve them. Give it only where the buffers cannot
+    /// stay in a cache.
+    pub bytes_per_s: Option<u64>,
+}
+
+/// What one launch must do at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+}
+
+/// A launch was faster than the device can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[error(
+    "measured {measured_ns} ns a launch, but the device cannot be faster than {least_ns} ns\n\
+     help: the kernel did not do its work, or the peaks of the device are wrong; run `tune devices`"
+)]
+pub struct AboveRoofline {
+    /// The time measured, in nanoseconds of one launch.
+    pub measured_ns: u64,
+    /// The time at 100 % of the roofline, in nanoseconds.
+    pub least_ns: u64,
+}
+
+impl Roofline {
+    /// The shortest time in which the device can do `work`, in nanoseconds, rounded up.
+    pub fn least_ns(&self, work: Work) -> u64 {
+        let compute = time_ns(work.flops, self.flops_per_s);
+        let memory = time_ns(work.bytes, self.bytes_per_s);
+        compute.max(memory)
+    }
+
+    /// Refuses a time that is above [`MOST_PERCENT`] of the roofline.
+    ///
+    /// # Errors
+    /// [`AboveRoofline`] with the time measured and the least one possible.
+    pub fn check(&self, work: Work, measured_ns: u64) -> Result<(), AboveRoofline> {
+        let least_ns = self.least_ns(work);
+        if u128::from(measured_ns) * u128::from(MOST_PERCENT) >= u128::from(least_ns) * 100 {
+            return Ok(());
+        }
+        Err(AboveRoofline {
+            measured_ns,
+            least_ns,
+        })
+    }
+
+    /// The share of the roofline that a time reaches, in percent; `None` where nothing bounds it.
+    pub fn percent(&self, work: Work, measured_ns: u64) -> Option<f64> {
+        let least_ns = self.least_ns(work);
+        (least_ns > 0 && measured_ns > 0).then(|| least_ns as f64 / measured_ns as f64 * 100.0)
+    }
+}
+
+/// Nanoseconds for `amount` at `rate` a second, rounded up; 0 for an unknown rate.
+fn time_ns(amount: u64, rate: Option<u64>) -> u64 {
+    let Some(rate) = rate.filter(|&rate| rate > 0) else {
+        return 0;
+    };
+    let ns = (u128::from(amount) * 1_000_000_000).div_ceil(u128::from(rate));
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const L40S: Roofline = Roofline {
+        flops_per_s: None,
+        bytes_per_s: Some(864_000_000_000),
+    };
+
+    fn copied(bytes: u64) -> Work {
+        Work { flops: 0, bytes }
+    }
+
+    #[test]
+    fn three_terabytes_a_second_on_an_l40s_are_refused() {
+        // 864 MB in 244.8 µs is 3,530 GB/s: what a flush that misses persisting lines once reported.
+        let error = L40S.check(copied(864_000_000), 244_800).unwrap_err();
+        assert_eq!(
+            error,
+            AboveRoofline {
+                measured_ns: 244_800,
+                least_ns: 1_000_000
+            }
+        );
+    }
+
+    #[test]
+    fn up_to_five_percent_above_the_roofline_passes() {
+        assert_eq!(L40S.check(copied(864_000_000), 952_381), Ok(()));
+        assert!(L40S.check(copied(864_000_000), 952_380).is_err());
+    }
+
+    #[test]
+    fn unknown_peaks_bound_nothing() {
+        let none = Roofline::default();
+        assert_eq!(none.check(copied(u64::MAX), 0), Ok(()));
+        assert_eq!(none.percent(copied(1), 1), None);
+    }
+
+    #[test]
+    fn the_slower_of_compute_and_memory_is_the_bound() {
+        let roofline = Roofline {
+            flops_per_s: Some(1_000_000_000),
+            bytes_per_s: Some(1_000_000_000),
+        };
+        assert_eq!(roofline.least_ns(Work { flops: 7, bytes: 3 }), 7);
+        assert_eq!(roofline.least_ns(Work { flops: 3, bytes: 7 }), 7);
+        assert_eq!(
+            roofline.percent(Work { flops: 3, bytes: 7 }, 14),
+            Some(50.0)
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! A lab made of numbers: true times, a noise model and a virtual clock.
+//!
+//! For tests of everything above [`Lab`]: the engines here, a pipeline, a strategy. No real time passes.
+
+use super::lab::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use super::noise::{Noise, NoiseModel};
+use std::collections::HashMap;
+
+/// Untimed launches of each arm when a process opens.
+const WARM_UP: u32 = 3;
+
+/// Virtual time that opening a process takes, in nanoseconds.
+const OPEN_NS: u64 = 300_000_000;
+
+/// Simulated arms 0, 1, 2… with a true time each.
+#[derive(Clone, Debug)]
+pub struct SimulatedLab {
+    true_ns: Vec<u64>,
+    noise: Noise,
+    now_ns: u64,
+    launches: u64,
+    processes: u64,
+    faults: HashMap<ArmId, (u64, FaultCause)>,
+    runs: HashMap<ArmId, u64>,
+    clocks: Option<Vec<u32>>,
+    openings: Vec<Opening>,
+}
+
+impl SimulatedLab {
+    /// A lab whose arm `i` truly takes `true_ns[i]` nanoseconds a launch.
+    pub fn new(true_ns: Vec<u64>, model: NoiseModel, seed: u64) -> Self {
+        Self {
+            true_ns,
+            noise: Noise::new(model, seed),
+            now_ns: 0,
+            launches: 0,
+            processes: 0,
+            faults: HashMap::new(),
+            runs: HashMap::new(),
+            clocks: None,
+            openings: Vec::new(),
+        }
+    }
+
+    /// Lets an arm fail with `cause` at its timed launch number `after` (0: at once) and ever after.
+    pub fn with_fault(mut self, arm: ArmId, after: u64, cause: FaultCause) -> Self {
+        self.faults.insert(arm, (after, cause));
+        self
+    }
+
+    /// Lets every arm report a device clock: `khz[i]` for arm i.
+    pub fn with_clocks(mut self, khz: Vec<u32>) -> Self {
+        self.clocks = Some(khz);
+        self
+    }
+
+    /// Launches so far, warm-up included.
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
+    /// Processes opened so far.
+    pub fn processes(&self) -> u64 {
+        self.processes
+    }
+
+    /// How each process was opened.
+    pub fn openings(&self) -> &[Opening] {
+        &self.openings
+    }
+
+    fn launch(&mut self, arm: ArmId, slot: usize) -> u64 {
+        let true_ns = self.true_ns[arm.0] as f64;
+        let span_ns = (true_ns * self.noise.launch(slot).exp()).round() as u64;
+        self.launches += 1;
+        self.now_ns += span_ns;
+        span_ns
+    }
+}
+
+impl Clock for SimulatedLab {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+}
+
+impl Lab for SimulatedLab {
+    fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
+        self.processes += 1;
+        self.now_ns += OPEN_NS;
+        self.openings.push(opening.clone());
+        let mut arms = opening.load.clone();
+        arms.sort_unstable();
+        self.noise.begin_process(
+            &places(&arms, &opening.load),
+            &places(&arms, &opening.allocate),
+        );
+        for _ in 0..WARM_UP {
+            for (slot, &arm) in arms.iter().enumerate() {
+                self.launch(arm, slot);
+            }
+        }
+        Ok(Box::new(SimulatedSession { lab: self, arms }))
+    }
+}
+
+/// The place of each of `arms` in `order`.
+fn places(arms: &[ArmId], order: &[ArmId]) -> Vec<usize> {
+    let mut places = vec![0; arms.len()];
+    for (place, arm) in order.iter().enumerate() {
+        if let Ok(slot) = arms.binary_search(arm) {
+            places[slot] = place;
+        }
+    }
+    places
+}
+
+struct SimulatedSession<'a> {
+    lab: &'a mut SimulatedLab,
+    arms: Vec<ArmId>,
+}
+
+impl Clock for SimulatedSession<'_> {
+    fn now_ns(&self) -> u64 {
+        self.lab.now_ns
+    }
+}
+
+impl SimulatedSession<'_> {
+    fn sample(&mut self, arm: ArmId) -> Result<Sample, Fault> {
+        let not_loaded = || Fault::of(arm, FaultCause::LoadFailed("not in this process".into()));
+        let slot = self.arms.binary_search(&arm).map_err(|_| not_loaded())?;
+        let runs = self.lab.runs.entry(arm).or_insert(0);
+        if let Some((after, cause)) = self.lab.faults.get(&arm)
+            && *runs >= *after
+        {
+            return Err(Fault::of(arm, cause.clone()));
+        }
+        *runs += 1;
+        let mut sample = Sample::new(self.lab.launch(arm, slot), 1);
+        sample.clock_khz = self.lab.clocks.as_ref().map(|clocks| clocks[arm.0]);
+        Ok(sample)
+    }
+}
+
+impl Session for SimulatedSession<'_> {
+    fn run(&mut self, plan: &[ArmId]) -> Result<Vec<Sample>, Fault> {
+        plan.iter().map(|&arm| self.sample(arm)).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! The shortest span that counts as a sample.
+//!
+//! A clock that ticks every 0.5 µs is off by 10 % on a 5 µs launch. A sample therefore holds as
+//! many launches as it takes to span [`LEAST_TICKS`] ticks (the rule of the divan benchmark crate).
+
+use super::lab::{ArmId, Fault, FaultCause, Sample};
+use serde::{Deserialize, Serialize};
+
+/// A sample spans at least this many ticks of the clock.
+pub const LEAST_TICKS: u64 = 100;
+
+/// Most launches one sample may hold; a kernel that needs more is too short to be timed at all.
+pub const MOST_LAUNCHES: u32 = 1 << 20;
+
+/// Headroom when planning, in percent: launches get faster as a device warms up.
+const HEADROOM_PERCENT: u64 = 125;
+
+/// How finely the clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolution {
+    /// One tick of the clock, in nanoseconds (a CUDA event: 500; a thread's CPU time: 1).
+    pub tick_ns: u64,
+}
+
+impl Resolution {
+    /// The shortest span allowed, in nanoseconds.
+    pub fn least_ns(self) -> u64 {
+        self.tick_ns.max(1).saturating_mul(LEAST_TICKS)
+    }
+
+    /// Refuses a sample that is shorter than the clock resolves.
+    ///
+    /// # Errors
+    /// [`FaultCause::BelowResolution`], naming `arm`.
+    pub fn check(self, arm: ArmId, sample: &Sample) -> Result<(), Fault> {
+        let least_ns = self.least_ns();
+        if sample.span_ns >= least_ns {
+            return Ok(());
+        }
+        let span_ns = sample.span_ns;
+        Err(Fault::of(
+            arm,
+            FaultCause::BelowResolution { span_ns, least_ns },
+        ))
+    }
+}
+
+/// Launches a sample needs, judged by a probe, so that it spans at least [`LEAST_TICKS`] ticks
+/// with a quarter to spare. `None`: even [`MOST_LAUNCHES`] would be too short.
+///
+/// A probe that is itself below the resolution is only trusted to grow tenfold: probe again with
+/// the number returned until [`Resolution::check`] accepts.
+pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32> {
+    let wanted_ns = u128::from(resolution.least_ns()) * u128::from(HEADROOM_PERCENT) / 100;
+    let span_ns = u128::from(probe.span_ns);
+    let launches = u128::from(probe.launches.max(1));
+    if span_ns >= wanted_ns && launches == 1 {
+        return Some(1);
+    }
+    let exact = if span_ns == 0 {
+        u128::MAX
+    } else {
+        (wanted_ns * launches).div_ceil(span_ns)
+    };
+    let trusted = if probe.span_ns >= resolution.least_ns() {
+        exact
+    } else {
+        exact.min(launches * 10)
+    };
+    if launches >= u128::from(MOST_LAUNCHES) && trusted > launches {
+        return None;
+    }
+    u32::try_from(trusted.clamp(1, u128::from(MOST_LAUNCHES))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn settle(launch_ps: u64, resolution: Resolution) -> Option<Sample> {
+        let mut launches = 1;
+        for _ in 0..40 {
+            let sample = Sample::new(launch_ps * u64::from(launches) / 1000, launches);
+            if resolution.check(ArmId(0), &sample).is_ok() {
+                return Some(sample);
+            }
+            launches = launches_per_sample(&sample, resolution)?;
+        }
+        None
+    }
+
+    #[test]
+    fn a_long_kernel_is_sampled_one_launch_at_a_time() {
+        let probe = Sample::new(1_000_000, 1);
+        assert_eq!(
+            launches_per_sample(&probe, Resolution { tick_ns: 500 }),
+            Some(1)
+        );
+    }
+
+    #[test]
+    fn a_five_microsecond_kernel_on_a_half_microsecond_clock_takes_thirteen_launches() {
+        let probe = Sample::new(50_000, 10);
+        assert_eq!(
+            launches_per_sample(&probe, Resolution { tick_ns: 500 }),
+            Some(13)
+        );
+    }
+
+    #[test]
+    fn a_kernel_too_short_for_any_sample_is_refused() {
+        assert_eq!(settle(0, Resolution { tick_ns: 500 }), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_accepted_sample_spans_fewer_than_a_hundred_ticks(
+            launch_ps in 10_000u64..10_000_000_000, tick_ns in 1u64..2_000
+        ) {
+            let sample = settle(launch_ps, Resolution { tick_ns });
+            prop_assert!(sample.is_some_and(|sample| sample.span_ns >= 100 * tick_ns));
+        }
+
+        #[test]
+        fn a_sample_is_not_made_needlessly_long(
+            launch_ns in 1u64..1_000_000, tick_ns in 1u64..2_000, launches in 1u32..1_000
+        ) {
+            let probe = Sample::new(launch_ns * u64::from(launches), launches);
+            let planned = launches_per_sample(&probe, Resolution { tick_ns });
+            let least = 125 * tick_ns;
+            prop_assert!(planned.is_some_and(|k| u64::from(k - 1) * launch_ns < least));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Every config of the space.
+
+use super::random::Random;
+use super::{Strategy, Told};
+use rand_chacha::ChaCha8Rng;
+
+/// Asks for every config once, in random order: cut short by a budget, what was tried is then a fair
+/// sample and not a corner of the space.
+#[derive(Clone, Debug)]
+pub struct Exhaustive {
+    order: Random,
+}
+
+impl Exhaustive {
+    /// All of a space of `len` configs.
+    pub fn new(len: usize, rng: ChaCha8Rng) -> Self {
+        Self {
+            order: Random::new(len, rng),
+        }
+    }
+}
+
+impl Strategy for Exhaustive {
+    fn name(&self) -> &'static str {
+        "exhaustive"
+    }
+
+    fn ask(&mut self, n: usize) -> Vec<usize> {
+        self.order.ask(n)
+    }
+
+    fn tell(&mut self, told: &[Told]) {
+        self.order.tell(told);
+    }
+}

@@ -1,0 +1,80 @@
+//! Search strategies: which configs to try next. No device, clock, file or randomness of their own.
+
+mod cholesky;
+pub mod exhaustive;
+pub mod local;
+pub mod permutation;
+pub mod random;
+pub mod space;
+mod surrogate;
+
+#[cfg(test)]
+mod tests;
+
+pub use exhaustive::Exhaustive;
+pub use local::Local;
+pub use random::Random;
+pub use space::{SpaceView, neighbours};
+
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+/// What became of a config.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// Index of the config in its search space.
+    pub index: usize,
+    /// What it costs, lower is better (time relative to the baseline, say); `None` if it failed.
+    pub cost: Option<f64>,
+}
+
+/// Decides which configs to try next.
+///
+/// The caller alternates `ask` and `tell`. A strategy never asks for a config twice, nor for one it was told of without
+/// asking (a stored trial, the baseline). Asked and told alike, with the same seed, it asks alike.
+pub trait Strategy {
+    /// The strategy's name, as in [`NAMES`].
+    fn name(&self) -> &'static str;
+
+    /// At most `n` configs to try next, by their index; fewer if fewer are worth trying before
+    /// results come in, and none once the whole space was asked for.
+    fn ask(&mut self, n: usize) -> Vec<usize>;
+
+    /// Takes results in, in any order and number, of configs asked for or not.
+    fn tell(&mut self, told: &[Told]);
+}
+
+/// The names that [`by_name`] knows.
+pub const NAMES: [&str; 4] = ["auto", "exhaustive", "local", "random"];
+
+/// No strategy has that name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no strategy is named `{name}`; there are {}\nhelp: leave `--strategy` out to have one chosen", NAMES.join(", "))]
+pub struct UnknownStrategy {
+    /// The name asked for.
+    pub name: String,
+}
+
+/// The strategy of a name. `budget` is how many configs can be tried: `auto` is exhaustive where the
+/// whole space fits into it, and local otherwise.
+///
+/// # Errors
+/// [`UnknownStrategy`].
+pub fn by_name<'a>(
+    name: &str,
+    space: &'a dyn SpaceView,
+    budget: usize,
+    rng: ChaCha8Rng,
+) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
+    Ok(match name {
+        "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
+        "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
+        "auto" | "local" => Box::new(Local::new(space, rng)),
+        "random" => Box::new(Random::new(space.len(), rng)),
+        _ => {
+            return Err(UnknownStrategy {
+                name: name.to_owned(),
+            });
+        }
+    })
+}

@@ -1,0 +1,53 @@
+//! Random sampling without replacement.
+
+use super::permutation::Permutation;
+use super::{Strategy, Told};
+use rand_chacha::ChaCha8Rng;
+use std::collections::HashSet;
+
+/// Draws configs at random, none twice. Remembers only configs it was told of without asking.
+#[derive(Clone, Debug)]
+pub struct Random {
+    order: Permutation,
+    place: usize,
+    told: HashSet<usize>,
+}
+
+impl Random {
+    /// Random sampling of a space of `len` configs.
+    pub fn new(len: usize, mut rng: ChaCha8Rng) -> Self {
+        Self {
+            order: Permutation::new(len, &mut rng),
+            place: 0,
+            told: HashSet::new(),
+        }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            let index = self.order.at(self.place)?;
+            self.place += 1;
+            if !self.told.remove(&index) {
+                return Some(index);
+            }
+        }
+    }
+}
+
+impl Strategy for Random {
+    fn name(&self) -> &'static str {
+        "random"
+    }
+
+    fn ask(&mut self, n: usize) -> Vec<usize> {
+        std::iter::from_fn(|| self.next()).take(n).collect()
+    }
+
+    fn tell(&mut self, told: &[Told]) {
+        let unasked = told
+            .iter()
+            .map(|told| told.index)
+            .filter(|&index| self.order.place_of(index) >= self.place);
+        self.told.extend(unasked);
+    }
+}

@@ -1,0 +1,59 @@
+//! What a strategy sees of a search space.
+
+/// A search space as a strategy sees it: valid configs numbered from 0, each a vector of value positions, one a
+/// tunable parameter (position 2 of `BLOCK_M in [16, 32, 64]` is 64).
+pub trait SpaceView {
+    /// How many valid configs there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values each tunable parameter has.
+    fn value_counts(&self) -> &[u32];
+
+    /// Whether the values of a parameter have a meaningful order (numbers do, types and choices do not).
+    fn is_ordinal(&self, param: usize) -> bool;
+
+    /// The value positions of config `index`, which must be below [`len`](Self::len).
+    fn positions(&self, index: usize) -> Vec<u32>;
+
+    /// The index of the config with these value positions; `None` if a constraint rules it out.
+    fn index_of(&self, positions: &[u32]) -> Option<usize>;
+}
+
+/// The valid configs that differ from config `index` in one parameter: to the next value either way for an ordinal one,
+/// skipping values that a constraint rules out, and then every other value. Adjacent ones come first; no
+/// config comes twice.
+pub fn neighbours(space: &dyn SpaceView, index: usize) -> Vec<usize> {
+    let here = space.positions(index);
+    let mut adjacent = Vec::new();
+    let mut others = Vec::new();
+    for (param, &count) in space.value_counts().iter().enumerate() {
+        let at = |value: u32| with_value(space, &here, param, value);
+        if space.is_ordinal(param) {
+            let below: Vec<usize> = (0..here[param]).rev().filter_map(at).collect();
+            let above: Vec<usize> = (here[param] + 1..count).filter_map(at).collect();
+            for side in [below, above] {
+                adjacent.extend(side.first());
+                others.extend(side.iter().skip(1));
+            }
+        } else {
+            others.extend(
+                (0..count)
+                    .filter(|&value| value != here[param])
+                    .filter_map(at),
+            );
+        }
+    }
+    adjacent.extend(others);
+    adjacent
+}
+
+fn with_value(space: &dyn SpaceView, positions: &[u32], param: usize, value: u32) -> Option<usize> {
+    let mut changed = positions.to_vec();
+    changed[param] = value;
+    space.index_of(&changed)
+}
