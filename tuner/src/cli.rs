@@ -119,6 +119,9 @@ pub struct RunArgs {
     /// Compile threads [default: all cores]
     #[arg(long, value_name = "COUNT")]
     pub jobs: Option<usize>,
+    /// Print a line for every trial as it is stored
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,

@@ -35,7 +35,9 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
         seen: BTreeSet::new(),
         found: Found::default(),
     };
-    let mut roots: Vec<PathBuf> = package.targets.iter().map(|target| target.src_path.clone().into()).collect();
+    // Kernels of tests and examples are not what a package ships.
+    let shipped = package.targets.iter().filter(|target| target.is_bin() || target.is_lib() || target.is_rlib());
+    let mut roots: Vec<PathBuf> = shipped.map(|target| target.src_path.clone().into()).collect();
     roots.sort();
     for root in roots {
         // A root file's modules lie beside it.

@@ -32,6 +32,9 @@ pub struct Contender {
     attempt: u32,
 }
 
+/// The least time that a race is given once it has begun.
+const LEAST_RACE: Duration = Duration::from_millis(500);
+
 /// What a config turned out to cost: its time over the baseline's; `None` for one that failed.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
@@ -82,14 +85,12 @@ pub enum EvaluateError {
     Cache(#[from] CacheError),
 }
 
-/// A candidate on its way to the race, or its outcome if it did not get there.
-enum Prepared {
-    Ready(Box<Contender>),
-    Ended(Box<Trial>),
-}
-
 impl Evaluator<'_> {
-    /// Evaluates a batch. Configs that the cache knows are not run again.
+    /// Evaluates a batch: compiles it in parallel, then verifies and races one config after the other. Configs that the
+    /// cache knows are not run again; those that `until` leaves no time for are missing from the result.
+    ///
+    /// Each config's trial is on disk before the next one is launched, so that a run that is killed repeats one
+    /// trial at most.
     ///
     /// # Errors
     /// When the baseline fails, the device is lost or a trial cannot be stored.
@@ -102,8 +103,13 @@ impl Evaluator<'_> {
                 None => fresh.push(config.clone()),
             }
         }
-        let ready = self.prepare_all(&fresh, &mut evaluated)?;
-        self.race(ready, until, &mut evaluated)?;
+        for (config, made) in fresh.iter().zip(self.compile_all(&fresh)) {
+            if until.is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
+            let cost = self.one(config, made, until)?;
+            evaluated.push(Evaluated { config: config.clone(), cost });
+        }
         Ok(evaluated)
     }
 
@@ -117,108 +123,89 @@ impl Evaluator<'_> {
         TrialId { key: self.task.key.hash(), config: config.to_string() }
     }
 
-    /// Compiles and verifies in parallel; outcomes of those that fail are stored as they end.
-    fn prepare_all(&mut self, configs: &[Config], evaluated: &mut Vec<Evaluated>) -> Result<Vec<Contender>, CacheError> {
+    fn compile_all(&self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
         self.reporter.stage(Stage::Compile, configs.len() as u64);
-        let this = &*self;
-        let prepare = |config: &Config| -> Result<Prepared, CacheError> {
-            let prepared = this.prepare(config)?;
-            this.reporter.step();
-            if let Prepared::Ended(trial) = &prepared {
-                this.cache.finish((**trial).clone())?;
-            }
-            Ok(prepared)
+        let make = |config: &Config| {
+            let which = Which::Config(config);
+            let made = self.workshop.make(self.task.kernel, which, self.task.problem, BuildKind::Release);
+            self.reporter.step();
+            made
         };
-        let prepared: Vec<_> = this.pool.install(|| configs.par_iter().map(prepare).collect::<Result<_, _>>())?;
-        let mut ready = Vec::new();
-        for (config, prepared) in configs.iter().zip(prepared) {
-            match prepared {
-                Prepared::Ready(contender) => ready.push(*contender),
-                Prepared::Ended(_) => evaluated.push(Evaluated { config: config.clone(), cost: None }),
-            }
-        }
-        Ok(ready)
+        self.pool.install(|| configs.par_iter().map(make).collect())
     }
 
-    /// Compiles and verifies one config.
-    fn prepare(&self, config: &Config) -> Result<Prepared, CacheError> {
-        let id = self.id(config);
-        let attempt = match self.cache.begin(&id)? {
-            Begin::Go { attempt } => attempt,
-            Begin::Quarantined { strikes } => {
-                let outcome = Outcome::Quarantined { strikes };
-                return Ok(Prepared::Ended(Box::new(self.trial(config, outcome, [0; 3], strikes))));
-            }
-        };
-        let made = self.workshop.make(self.task.kernel, Which::Config(config), self.task.problem, BuildKind::Release);
+    /// Verifies and races one compiled config and stores what became of it; its cost.
+    fn one(
+        &mut self,
+        config: &Config,
+        made: Result<Compiled, Outcome>,
+        until: Option<Instant>,
+    ) -> Result<Option<f64>, EvaluateError> {
         let compiled = match made {
             Ok(compiled) => compiled,
-            Err(outcome) => return Ok(Prepared::Ended(Box::new(self.trial(config, outcome, [0; 3], attempt)))),
+            Err(outcome) => {
+                self.finish(self.trial(config, outcome, [0; 3], 1))?;
+                return Ok(None);
+            }
         };
+        let attempt = match self.cache.begin(&self.id(config))? {
+            Begin::Go { attempt } => attempt,
+            Begin::Quarantined { strikes } => {
+                self.finish(self.trial(config, Outcome::Quarantined { strikes }, [0; 3], strikes))?;
+                return Ok(None);
+            }
+        };
+        let compile_ns = compiled.compile_ns;
+        match self.verified(config, compiled, attempt) {
+            Err((outcome, verify_ns)) => {
+                self.finish(self.trial(config, outcome, [compile_ns, verify_ns, 0], attempt))?;
+                Ok(None)
+            }
+            Ok(contender) => self.race(contender, until),
+        }
+    }
+
+    /// A compiled config that computes what it should; else its outcome, and how long it took to find out.
+    fn verified(&self, config: &Config, compiled: Compiled, attempt: u32) -> Result<Contender, (Outcome, u64)> {
+        self.reporter.stage(Stage::Verify, self.cases.len() as u64);
         let start = Instant::now();
         let verified = self.verifier.verify(&compiled.arm, self.cases);
         let verify_ns = nanoseconds(start.elapsed());
-        Ok(match verified {
-            Ok(proof) => {
-                let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
-                let config = config.clone();
-                // The arm is set when it enters the lab.
-                Prepared::Ready(Box::new(Contender { config, compiled, arm: ArmId(0), receipt, verify_ns, attempt }))
-            }
-            Err(error) => {
-                let times = [compiled.compile_ns, verify_ns, 0];
-                Prepared::Ended(Box::new(self.trial(config, of_worker_error(&error), times, attempt)))
-            }
-        })
+        let proof = verified.map_err(|error| (of_worker_error(&error), verify_ns))?;
+        let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
+        // The arm is set when it enters the lab.
+        Ok(Contender { config: config.clone(), compiled, arm: ArmId(0), receipt, verify_ns, attempt })
     }
 
-    /// Races the verified configs of a batch and stores what became of each.
-    fn race(
-        &mut self,
-        ready: Vec<Contender>,
-        until: Option<Instant>,
-        evaluated: &mut Vec<Evaluated>,
-    ) -> Result<(), EvaluateError> {
-        if ready.is_empty() {
-            return Ok(());
-        }
-        self.reporter.stage(Stage::Race, ready.len() as u64);
-        let first = self.contenders.len();
-        for mut contender in ready {
-            contender.arm = self.lab.add(contender.compiled.arm.clone());
-            self.contenders.push(contender);
-        }
-        let arms: Vec<ArmId> = self.contenders[first..].iter().map(|contender| contender.arm).collect();
-        let reporter = self.reporter;
+    /// Races a verified config against the best so far and stores what became of it; its cost.
+    fn race(&mut self, mut contender: Contender, until: Option<Instant>) -> Result<Option<f64>, EvaluateError> {
+        self.reporter.stage(Stage::Race, 1);
+        contender.arm = self.lab.add(contender.compiled.arm.clone());
+        self.contenders.push(contender.clone());
         let start = Instant::now();
-        let budget_ns = until.map_or(u64::MAX, |end| nanoseconds(end.saturating_duration_since(Instant::now())));
-        let mut on_end = |_: &RaceEntry| reporter.step();
-        let result = self.tournament.submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut on_end)?;
-        let measure_ns = nanoseconds(start.elapsed()) / arms.len() as u64;
-        for place in first..self.contenders.len() {
-            let contender = &self.contenders[place];
-            let Some(entry) = result.entry(contender.arm) else { continue };
-            self.store(contender, entry, measure_ns, evaluated)?;
-        }
-        Ok(())
-    }
-
-    /// Stores what a race found out about a contender.
-    fn store(
-        &self,
-        contender: &Contender,
-        entry: &RaceEntry,
-        measure_ns: u64,
-        evaluated: &mut Vec<Evaluated>,
-    ) -> Result<(), CacheError> {
-        let Some(outcome) = self.outcome(contender, entry) else {
+        // A race that has begun gets a little time in any case, so that its trial is not lost.
+        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(LEAST_RACE));
+        let budget_ns = left.map_or(u64::MAX, nanoseconds);
+        let arms = [contender.arm];
+        let result = self.tournament.submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {})?;
+        let measure_ns = nanoseconds(start.elapsed());
+        let outcome = result.entry(contender.arm).and_then(|entry| self.outcome(&contender, entry));
+        let Some(outcome) = outcome else {
             // Not its fault, and not measured: it may be asked for again.
-            return self.cache.cancel(&self.id(&contender.config));
+            self.cache.cancel(&self.id(&contender.config))?;
+            return Ok(None);
         };
         let cost = outcome.summary().and_then(|s| s.ratio_ppm).map(|ppm| ppm as f64 / 1e6);
         let times = [contender.compiled.compile_ns, contender.verify_ns, measure_ns];
-        self.cache.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
-        evaluated.push(Evaluated { config: contender.config.clone(), cost });
+        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        Ok(cost)
+    }
+
+    /// Stores a trial, then says so.
+    fn finish(&self, trial: Trial) -> Result<(), CacheError> {
+        let line = format!("{} ({}) {}: {}", trial.kernel, trial.problem, trial.config, trial.outcome);
+        self.cache.finish(trial)?;
+        self.reporter.trial(&line);
         Ok(())
     }
 
@@ -265,15 +252,28 @@ impl Evaluator<'_> {
         self.verifier.expected.grade()
     }
 
-    /// Takes the best of what earlier runs measured back into the tournament, so that the play-off compares all.
+    /// Takes the best of what earlier runs measured back into the tournament, so that the play-off compares all. Their
+    /// trials are on disk already and stay as they are, unless they fail now.
     ///
     /// # Errors
     /// As [`Self::batch`].
     pub fn recall(&mut self, configs: &[Config], until: Option<Instant>) -> Result<(), EvaluateError> {
         let known = |this: &Self, config: &Config| this.contenders.iter().any(|contender| contender.config == *config);
         let missing: Vec<Config> = configs.iter().filter(|config| !known(self, config)).cloned().collect();
-        let ready = self.prepare_all(&missing, &mut Vec::new())?;
-        self.race(ready, until, &mut Vec::new())
+        for (config, made) in missing.iter().zip(self.compile_all(&missing)) {
+            let Ok(compiled) = made else { continue };
+            match self.verified(config, compiled, 1) {
+                Ok(mut contender) => {
+                    contender.arm = self.lab.add(contender.compiled.arm.clone());
+                    self.contenders.push(contender.clone());
+                    let budget_ns = until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
+                    let budget_ns = budget_ns.unwrap_or(u64::MAX);
+                    self.tournament.submit(&mut self.lab, &[contender.arm], budget_ns, &mut self.rng, &mut |_| {})?;
+                }
+                Err((outcome, verify_ns)) => self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?,
+            }
+        }
+        Ok(())
     }
 
     /// Stores that a contender is not to be believed after all: the checking build found what timing did not.

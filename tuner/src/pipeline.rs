@@ -89,7 +89,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let mut launches = 0;
     let mut reports = Vec::with_capacity(tasks.len());
     for (done, task) in tasks.iter().enumerate() {
-        let (report, launched) = one(&ground, task, &budget, tasks.len() - done)?;
+        let (report, launched) = one(&ground, task, &budget, (done, tasks.len()))?;
         run.reporter.task_finished(&report.one_line());
         launches += launched;
         reports.push(report);
@@ -110,13 +110,13 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
 }
 
 /// One task: known from an earlier run, out of time, or tuned now.
-fn one(ground: &Ground<'_>, task: &Task<'_>, budget: &Budget, left: usize) -> Result<(TaskReport, u64), Failure> {
+fn one(ground: &Ground<'_>, task: &Task<'_>, budget: &Budget, (done, all): (usize, usize)) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = ground.cache.winner(key)?;
     let state = match (&winner, ground.cache.search_done(key)?) {
         (Some(_), Some(_)) => TaskState::Known,
         _ if budget.is_spent() => TaskState::NotSearched,
-        _ => return tuning::tune(ground, task, budget.slice(left)),
+        _ => return tuning::tune(ground, done, task, budget.slice(all - done)),
     };
     let mut report = TaskReport::new(task, state);
     report.winner = winner;

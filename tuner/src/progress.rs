@@ -45,6 +45,8 @@ pub trait Reporter: Sync {
     /// So many configs of the current task have been tried; the best so far is so many times as fast
     /// as the baseline.
     fn tried(&self, trials: u64, best: Option<f64>);
+    /// A trial is stored; told where every trial was asked for.
+    fn trial(&self, line: &str);
     /// The current task ended, in one line.
     fn task_finished(&self, line: &str);
     /// Something the user should know now.
@@ -53,15 +55,16 @@ pub trait Reporter: Sync {
     fn run_finished(&self);
 }
 
-/// Bars on a terminal, plain lines elsewhere and in CI.
-pub fn reporter() -> Box<dyn Reporter> {
+/// Bars on a terminal, plain lines elsewhere and in CI; with a line for every trial if `verbose`.
+pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
-    if plain { Box::new(Lines::default()) } else { Box::new(Bars::new()) }
+    if plain { Box::new(Lines { verbose, ..Lines::default() }) } else { Box::new(Bars::new(verbose)) }
 }
 
 /// Plain lines on standard error, at most one every few seconds while a task runs.
 #[derive(Debug, Default)]
 struct Lines {
+    verbose: bool,
     state: Mutex<LinesState>,
 }
 
@@ -119,6 +122,12 @@ impl Reporter for Lines {
         });
     }
 
+    fn trial(&self, line: &str) {
+        if self.verbose {
+            Self::say(line);
+        }
+    }
+
     fn task_finished(&self, line: &str) {
         Self::say(line);
     }
@@ -132,6 +141,7 @@ impl Reporter for Lines {
 
 /// One line for the run, one for the task, one for its stage.
 struct Bars {
+    verbose: bool,
     all: MultiProgress,
     run: ProgressBar,
     task: ProgressBar,
@@ -139,7 +149,7 @@ struct Bars {
 }
 
 impl Bars {
-    fn new() -> Bars {
+    fn new(verbose: bool) -> Bars {
         let all = MultiProgress::new();
         let bar = |template: &str| {
             let bar = all.add(ProgressBar::new(0));
@@ -151,7 +161,7 @@ impl Bars {
         let run = bar("{bar:24.green} {pos}/{len} kernel problems, {elapsed} gone{msg}");
         let task = bar("{bar:24.cyan} {pos}/{len} configs, {eta} left  {msg}");
         let stage = bar("{bar:24.dim} {pos}/{len} {msg}");
-        Bars { all, run, task, stage }
+        Bars { verbose, all, run, task, stage }
     }
 }
 
@@ -183,6 +193,12 @@ impl Reporter for Bars {
     fn tried(&self, trials: u64, best: Option<f64>) {
         self.task.set_position(trials);
         self.task.set_message(format!("{}: {}", self.task.prefix(), best_so_far(best)));
+    }
+
+    fn trial(&self, line: &str) {
+        if self.verbose {
+            self.notice(line);
+        }
     }
 
     fn task_finished(&self, line: &str) {

@@ -71,9 +71,12 @@ type Reason = String;
 ///
 /// # Errors
 /// When results cannot be stored; what is wrong with the kernel or device is in the report.
-pub fn tune(ground: &Ground<'_>, task: &Task<'_>, slice: Slice) -> Result<(TaskReport, u64), Failure> {
+pub fn tune(ground: &Ground<'_>, index: usize, task: &Task<'_>, slice: Slice) -> Result<(TaskReport, u64), Failure> {
     ground.cache.remember_key(&task.key)?;
     let mut report = TaskReport::new(task, TaskState::Searched);
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits).map_or(0, |space| space.len());
+    let trials = ground.options.trials.unwrap_or(usize::MAX).min(space);
+    ground.reporter.task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
     match search_and_decide(ground, task, slice, &mut report, &mut launches) {
         Ok(()) => {}
@@ -122,7 +125,6 @@ fn search_and_decide(
     check_footprint(ground.info, task)?;
     let space = SearchSpace::build(spec, problem, &ground.info.limits).map_err(|error| Stop::Task(error.to_string()))?;
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
-    ground.reporter.task_started(0, &task.name(), trials as u64);
     let bench = bench(ground, task);
     let baseline = ground.workshop.make(task.kernel, Which::Baseline, problem, BuildKind::Release);
     let baseline = baseline.map_err(|outcome| Stop::Task(format!("the baseline does not work: {outcome}")))?;

@@ -22,7 +22,7 @@ pub(super) fn run(args: &RunArgs, catalogue: &'static [&'static Kernel]) -> Resu
         return dry_run(&project, &options, &*device);
     }
     let cache = machine::open_cache()?;
-    let reporter = progress::reporter();
+    let reporter = progress::reporter(args.verbose);
     let report = pipeline::run(&Run {
         project: &project,
         device_name: &device_name,

@@ -30,8 +30,6 @@ pub(super) type ArmFailure = (Option<usize>, Failure);
 pub(super) struct Opened {
     stream: Stream,
     spec: Arc<KernelSpec>,
-    problem: Problem,
-    seed: u64,
     arms: Vec<LoadedArm>,
     timing: Option<Rig>,
     catalogue: &'static [&'static Kernel],
@@ -71,8 +69,7 @@ impl Opened {
             let rig = Rig::new(&stream, &spec, &job.problem, job.seed, Layout::Plain);
             timing = Some(rig.map_err(|error| nobody(failure_of(error)))?);
         }
-        let (problem, seed) = (job.problem.clone(), job.seed);
-        Ok(Opened { stream, spec, problem, seed, arms, timing, catalogue })
+        Ok(Opened { stream, spec, arms, timing, catalogue })
     }
 
     pub(super) fn answer(&mut self, request: Request, replies: &mut impl Write) -> Result<Reply, ArmFailure> {
