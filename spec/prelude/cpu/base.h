@@ -27,6 +27,9 @@ typedef unsigned long ulong;
 // static and its address never taken, clang would conclude that nobody does.
 #define KILN_CPU_STATE __attribute__((visibility("hidden")))
 #define KILN_CPU_MEMBER inline __attribute__((always_inline))
+// Begins an overload of a C function for another type, which it also returns. A template, since the C++
+// library has functions of these names and types and takes ours into its namespace.
+#define KILN_CPU_OVERLOAD(type) template <class T> requires __is_same(T, type) KILN_CPU_INLINE T
 #define KILN_CPU_COLD static __attribute__((noinline, cold, unused))
 
 #if defined(__SANITIZE_ADDRESS__)

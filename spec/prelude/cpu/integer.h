@@ -124,7 +124,7 @@ KILN_CPU_INLINE unsigned int umax(unsigned int a, unsigned int b) { return a < b
 extern "C" int abs(int) noexcept;
 extern "C" long labs(long) noexcept;
 extern "C" long long llabs(long long) noexcept;
-KILN_CPU_INLINE long abs(long x) { return x < 0 ? -x : x; }
-KILN_CPU_INLINE long long abs(long long x) { return x < 0 ? -x : x; }
+KILN_CPU_OVERLOAD(long) abs(T x) { return x < 0 ? -x : x; }
+KILN_CPU_OVERLOAD(long long) abs(T x) { return x < 0 ? -x : x; }
 
 #endif

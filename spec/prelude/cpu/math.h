@@ -25,11 +25,11 @@
 #define KILN_CPU_MATH_1(name)                                                                          \
     extern "C" double name(double) noexcept;                                                           \
     extern "C" float name##f(float) noexcept;                                                          \
-    KILN_CPU_INLINE float name(float x) { return __builtin_##name##f(x); }
+    KILN_CPU_OVERLOAD(float) name(T x) { return __builtin_##name##f(x); }
 #define KILN_CPU_MATH_2(name)                                                                          \
     extern "C" double name(double, double) noexcept;                                                   \
     extern "C" float name##f(float, float) noexcept;                                                   \
-    KILN_CPU_INLINE float name(float x, float y) { return __builtin_##name##f(x, y); }
+    KILN_CPU_OVERLOAD(float) name(T x, T y) { return __builtin_##name##f(x, y); }
 
 KILN_CPU_MATH_1(sqrt)
 KILN_CPU_MATH_1(cbrt)
@@ -93,10 +93,10 @@ extern "C" long lround(double) noexcept;
 extern "C" long lroundf(float) noexcept;
 extern "C" int ilogbf(float) noexcept;
 
-KILN_CPU_INLINE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-KILN_CPU_INLINE float ldexp(float x, int e) { return __builtin_ldexpf(x, e); }
-KILN_CPU_INLINE float abs(float x) { return __builtin_fabsf(x); }
-KILN_CPU_INLINE double abs(double x) { return __builtin_fabs(x); }
+KILN_CPU_OVERLOAD(float) fma(T x, T y, T z) { return __builtin_fmaf(x, y, z); }
+KILN_CPU_OVERLOAD(float) ldexp(T x, int e) { return __builtin_ldexpf(x, e); }
+KILN_CPU_OVERLOAD(float) abs(T x) { return __builtin_fabsf(x); }
+KILN_CPU_OVERLOAD(double) abs(T x) { return __builtin_fabs(x); }
 KILN_CPU_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
 
 // The C library's fmaxf is a call; this is a compare and a blend, with the same answer for NaN.
@@ -104,8 +104,8 @@ KILN_CPU_C_INLINE float fmaxf(float a, float b) noexcept { return a > b || b != 
 KILN_CPU_C_INLINE float fminf(float a, float b) noexcept { return a < b || b != b ? a : b; }
 KILN_CPU_C_INLINE double fmax(double a, double b) noexcept { return a > b || b != b ? a : b; }
 KILN_CPU_C_INLINE double fmin(double a, double b) noexcept { return a < b || b != b ? a : b; }
-KILN_CPU_INLINE float fmax(float a, float b) { return fmaxf(a, b); }
-KILN_CPU_INLINE float fmin(float a, float b) { return fminf(a, b); }
+KILN_CPU_OVERLOAD(float) fmax(T a, T b) { return fmaxf(a, b); }
+KILN_CPU_OVERLOAD(float) fmin(T a, T b) { return fminf(a, b); }
 KILN_CPU_INLINE float max(float a, float b) { return fmaxf(a, b); }
 KILN_CPU_INLINE float min(float a, float b) { return fminf(a, b); }
 KILN_CPU_INLINE double max(double a, double b) { return fmax(a, b); }
@@ -115,14 +115,11 @@ KILN_CPU_INLINE double min(float a, double b) { return fmin((double)a, b); }
 KILN_CPU_INLINE double max(double a, float b) { return fmax(a, (double)b); }
 KILN_CPU_INLINE double min(double a, float b) { return fmin(a, (double)b); }
 
-KILN_CPU_INLINE bool isnan(float x) { return __builtin_isnan(x); }
-KILN_CPU_INLINE bool isnan(double x) { return __builtin_isnan(x); }
-KILN_CPU_INLINE bool isinf(float x) { return __builtin_isinf(x); }
-KILN_CPU_INLINE bool isinf(double x) { return __builtin_isinf(x); }
-KILN_CPU_INLINE bool isfinite(float x) { return __builtin_isfinite(x); }
-KILN_CPU_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
-KILN_CPU_INLINE bool signbit(float x) { return __builtin_signbit(x); }
-KILN_CPU_INLINE bool signbit(double x) { return __builtin_signbit(x); }
+template <class T> concept kiln_cpu_float = __is_same(T, float) || __is_same(T, double);
+template <kiln_cpu_float T> KILN_CPU_INLINE bool isnan(T x) { return __builtin_isnan(x); }
+template <kiln_cpu_float T> KILN_CPU_INLINE bool isinf(T x) { return __builtin_isinf(x); }
+template <kiln_cpu_float T> KILN_CPU_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
+template <kiln_cpu_float T> KILN_CPU_INLINE bool signbit(T x) { return __builtin_signbit(x); }
 
 KILN_CPU_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 KILN_CPU_INLINE float rsqrt(float x) { return rsqrtf(x); }
@@ -137,7 +134,7 @@ KILN_CPU_C_INLINE float cospif(float x) noexcept { return __builtin_cosf(kiln_cp
 
 // Two powers of two are multiplied in, so that overflow gives infinity and underflow zero without a
 // branch; 2 units in the last place, and it vectorises.
-KILN_CPU_INLINE float __expf(float x) {
+KILN_CPU_C_INLINE float __expf(float x) noexcept {
     float bounded = x > -150.0f ? x : -150.0f;
     bounded = bounded < 150.0f ? bounded : 150.0f;
     float n = __builtin_rintf(bounded * 1.44269504f);
@@ -153,16 +150,16 @@ KILN_CPU_INLINE float __expf(float x) {
     float power = p * __int_as_float((low + 127) << 23) * __int_as_float((high + 127) << 23);
     return x == x ? power : x;
 }
-KILN_CPU_INLINE float __exp10f(float x) { return __builtin_exp2f(x * 3.32192809f); }
-KILN_CPU_INLINE float __logf(float x) { return __builtin_logf(x); }
-KILN_CPU_INLINE float __log2f(float x) { return __builtin_log2f(x); }
-KILN_CPU_INLINE float __log10f(float x) { return __builtin_log10f(x); }
-KILN_CPU_INLINE float __powf(float x, float y) { return __builtin_powf(x, y); }
-KILN_CPU_INLINE float __sinf(float x) { return __builtin_sinf(x); }
-KILN_CPU_INLINE float __cosf(float x) { return __builtin_cosf(x); }
-KILN_CPU_INLINE float __tanf(float x) { return __builtin_tanf(x); }
-KILN_CPU_INLINE float __tanhf(float x) { return __builtin_tanhf(x); }
-KILN_CPU_INLINE void __sincosf(float x, float* s, float* c) { sincosf(x, s, c); }
+KILN_CPU_C_INLINE float __exp10f(float x) noexcept { return __builtin_exp2f(x * 3.32192809f); }
+KILN_CPU_C_INLINE float __logf(float x) noexcept { return __builtin_logf(x); }
+KILN_CPU_C_INLINE float __log2f(float x) noexcept { return __builtin_log2f(x); }
+KILN_CPU_C_INLINE float __log10f(float x) noexcept { return __builtin_log10f(x); }
+KILN_CPU_C_INLINE float __powf(float x, float y) noexcept { return __builtin_powf(x, y); }
+KILN_CPU_C_INLINE float __sinf(float x) noexcept { return __builtin_sinf(x); }
+KILN_CPU_C_INLINE float __cosf(float x) noexcept { return __builtin_cosf(x); }
+KILN_CPU_C_INLINE float __tanf(float x) noexcept { return __builtin_tanf(x); }
+KILN_CPU_C_INLINE float __tanhf(float x) noexcept { return __builtin_tanhf(x); }
+KILN_CPU_C_INLINE void __sincosf(float x, float* s, float* c) noexcept { sincosf(x, s, c); }
 KILN_CPU_INLINE float __fdividef(float x, float y) { return x / y; }
 KILN_CPU_INLINE float fdividef(float x, float y) { return x / y; }
 KILN_CPU_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }

@@ -152,7 +152,7 @@ fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     let line = text.lines().next()?.trim();
     let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
         (Family::Clang, "clang++", rest.split_whitespace().next()?)
-    } else if text.contains("Free Software Foundation") {
+    } else if text.contains("Free Software Foundation") && names_gcc(line) {
         let version = line
             .rsplit(' ')
             .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -169,6 +169,14 @@ fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
         build: line.into(),
     };
     Some((family, identity))
+}
+
+/// Whether a version line begins with the name that g++ was called by: its foundation has other programs.
+fn names_gcc(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    ["g++", "c++", "gcc"]
+        .into_iter()
+        .any(|name| word.contains(name))
 }
 
 fn major(version: &str) -> u32 {
@@ -197,6 +205,12 @@ mod tests {
         let red_hat = "g++ (GCC) 14.2.1 20240912 (Red Hat 14.2.1-3)\nCopyright (C) 2024 Free Software Foundation, Inc.\n";
         assert_eq!(major(&identify(red_hat).unwrap().1.version), 14);
         assert!(identify("cc 1.0").is_none());
+        assert!(
+            identify(
+                "echo (GNU coreutils) 9.1\nCopyright (C) 2022 Free Software Foundation, Inc.\n"
+            )
+            .is_none()
+        );
     }
 
     #[test]
