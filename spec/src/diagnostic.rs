@@ -245,3 +245,75 @@ impl Diagnostics {
         rendered.join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistake(text: &str, from: usize, to: usize) -> Diagnostic {
+        let tokens: TokenStream = text.parse().expect("the text should be Rust tokens");
+        let spans: Vec<_> = tokens.into_iter().map(|token| token.span()).collect();
+        let range = SpanRange {
+            start: spans[from],
+            end: spans[to],
+        };
+        Diagnostic::new(range, "wrong")
+    }
+
+    #[test]
+    fn carets_stand_under_the_marked_tokens_and_tabs_line_up() {
+        let text = "a b\n\tx + yy ;";
+        let shown = mistake(text, 2, 4)
+            .label("here")
+            .help("mend it")
+            .render("f.rs", text);
+        assert_eq!(
+            shown,
+            " --> f.rs:2:2\n  |\n2 | \tx + yy ;\n  | \t^^^^^^ here\n  = help: mend it\n".replacen(
+                " -->",
+                "error: wrong\n -->",
+                1
+            )
+        );
+    }
+
+    #[test]
+    fn a_span_over_several_lines_is_marked_to_the_end_of_its_first() {
+        let text = "alpha beta\ngamma";
+        let shown = mistake(text, 1, 2).render("f.rs", text);
+        assert!(
+            shown.contains("1 | alpha beta\n  |       ^^^^\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn columns_count_characters_and_control_characters_are_not_printed() {
+        let text = "\"é\u{7}\" x";
+        let shown = mistake(text, 1, 1).render("f.rs", text);
+        assert!(shown.contains("f.rs:1:6"), "{shown}");
+        assert!(shown.contains("\"é\u{fffd}\" x\n  |      ^\n"), "{shown}");
+    }
+
+    #[test]
+    fn one_error_for_rustc_carries_every_mistake_and_its_help() {
+        let mut all = Diagnostics::new();
+        assert!(all.to_syn_error().is_none());
+        all.push(mistake("a b", 0, 0).help("first"));
+        all.push(mistake("a b", 1, 1).help("second"));
+        let error = all.to_syn_error().expect("there should be an error");
+        let messages: Vec<_> = error.into_iter().map(|e| e.to_string()).collect();
+        assert_eq!(messages, ["wrong\nhelp: first", "wrong\nhelp: second"]);
+    }
+
+    #[test]
+    fn mistakes_are_printed_in_the_order_of_the_file() {
+        let text = "a b\nc d";
+        let mut all = Diagnostics::new();
+        all.push(mistake(text, 3, 3));
+        all.push(mistake(text, 0, 0));
+        let shown = all.render("f.rs", text);
+        let first = shown.find("f.rs:1:1").expect("the first should be shown");
+        assert!(first < shown.find("f.rs:2:3").expect("the second should be shown"));
+    }
+}

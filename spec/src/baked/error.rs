@@ -138,7 +138,7 @@ pub enum BakedError {
         /// The row's problem.
         problem: String,
         /// What is wrong.
-        error: TextError,
+        error: Box<TextError>,
     },
     /// A row whose config is not in the kernel's search space although its spec is unchanged.
     #[error("row of `{device}` for {problem}: {why}\nhelp: run `tune bake` on that device")]
@@ -148,7 +148,7 @@ pub enum BakedError {
         /// The row's problem.
         problem: String,
         /// Why it is not.
-        why: Invalid,
+        why: Box<Invalid>,
     },
     /// A row whose stored field is not what the spec gives.
     #[error(

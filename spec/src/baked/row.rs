@@ -173,7 +173,7 @@ impl Row {
         let text = |error| BakedError::Text {
             device: self.device.to_string(),
             problem: self.problem.clone(),
-            error,
+            error: Box::new(error),
         };
         let problem = spec.parse_problem(&self.problem).map_err(text)?;
         let config = spec.parse_config(&self.config).map_err(text)?;
@@ -192,7 +192,7 @@ impl Row {
         valid.map_err(|why| BakedError::Outside {
             device: self.device.to_string(),
             problem: self.problem.clone(),
-            why,
+            why: Box::new(why),
         })?;
         self.check_plan(spec, &config, &problem, is_baseline)?;
         Ok(ResolvedRow {
@@ -230,7 +230,7 @@ impl Row {
             Err(why) => Err(BakedError::Outside {
                 device: self.device.to_string(),
                 problem: self.problem.clone(),
-                why: why.into(),
+                why: Box::new(why.into()),
             }),
         }
     }

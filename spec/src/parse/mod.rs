@@ -7,6 +7,7 @@
 
 mod attribute;
 pub mod declaration;
+pub mod discover;
 mod expression;
 mod function;
 mod lower;

@@ -60,6 +60,6 @@ pub enum SpaceError {
         /// The problem.
         problem: Problem,
         /// Why not.
-        why: Invalid,
+        why: Box<Invalid>,
     },
 }

@@ -92,7 +92,7 @@ impl SearchSpace {
             .map_err(|why| SpaceError::Baseline {
                 baseline: spec.baseline.config.clone(),
                 problem: problem.clone(),
-                why,
+                why: Box::new(why),
             })?;
         let (weights, product) = weights(&spec.params)?;
         let bounds = Bounds {

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::config::{Config, ParamValue};
-use crate::expr::{BinaryOp, Expr, Function, evaluate_int};
+use crate::expr::{BinaryOp, Expr, Function, Known, evaluate_int, truth};
 use crate::limits::DeviceLimits;
 use crate::model::KernelSpec;
-use crate::plan::LaunchScope;
+use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
 
 /// Problems at most.
@@ -37,11 +37,16 @@ pub fn verification_problems(
     like: &Problem,
     limits: Option<&DeviceLimits>,
 ) -> Vec<Problem> {
+    let constraints = spec.constraints.iter().map(|c| &c.expr);
+    let dims = spec.dimensions();
     let derive = Derive {
         spec,
         configs,
         like,
         limits,
+        sized: constraints
+            .filter(|expr| dims.iter().any(|dim| expr.names().contains(dim)))
+            .collect(),
     };
     if spec.verify.is_empty() {
         return derive.problems();
@@ -59,6 +64,8 @@ struct Derive<'a> {
     configs: &'a [Config],
     like: &'a Problem,
     limits: Option<&'a DeviceLimits>,
+    /// The constraints that name a dimension.
+    sized: Vec<&'a Expr>,
 }
 
 /// The sizes of one dimension: for each ragged class, candidates from the most to the least wanted.
@@ -179,8 +186,25 @@ impl Derive<'_> {
         bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
     }
 
+    /// Whether every config and the baseline can be launched for it. Constraints that name no size
+    /// are the same for every problem and not looked at.
     fn is_valid(&self, problem: &Problem) -> bool {
-        let valid = |config| self.spec.check_config(config, problem, self.limits).is_ok();
+        let valid = |config: &Config| {
+            let scope = LaunchScope {
+                config,
+                problem,
+                limits: self.limits,
+                spec: self.spec,
+            };
+            let mut sized = self.sized.iter();
+            sized.all(|expr| truth(expr, &scope).is_ok_and(|known| known != Known::False))
+                && match (self.spec.geometry.plan(&scope), self.limits) {
+                    (Ok(plan), Some(limits)) => plan.check(limits).is_ok(),
+                    (Ok(_), None) => true,
+                    (Err(PlanError::Eval { error, .. }), None) => error.is_unknown(),
+                    (Err(_), _) => false,
+                }
+        };
         self.spec.check_baseline(problem, self.limits).is_ok() && self.configs.iter().all(valid)
     }
 

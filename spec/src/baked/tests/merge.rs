@@ -26,81 +26,93 @@ fn union(base: &str, ours: &str, theirs: &str) -> String {
     String::from_utf8(merged.stdout).unwrap()
 }
 
-#[test]
-fn tables_of_two_machines_merge_in_git_whatever_they_changed() {
-    let spec = gemm();
-    let (l4, rtx, strix) = (
-        row(&spec, L4, SMALL, WINNER),
-        row(&spec, RTX, SMALL, WINNER),
-        row(&spec, STRIX, SMALL, WINNER),
-    );
-    let changed = |r: &Row| Row {
+/// Merges the tables of two branches and compares the result.
+#[track_caller]
+fn merges(base: &[Row], ours: &[Row], theirs: &[Row], merged: &[Row]) {
+    let [base, ours, theirs] = [base, ours, theirs].map(|rows| table(rows).to_text());
+    let text = union(&base, &ours, &theirs);
+    let parsed = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(parsed, table(merged), "{text}");
+}
+
+/// A row of the same device, with another config.
+fn changed(row: &Row) -> Row {
+    Row {
         config: OTHER.into(),
-        ..r.clone()
-    };
-    let larger = |r: &Row| Row {
-        problem: LARGE.into(),
-        ..r.clone()
-    };
-    let cases: [(&str, Vec<Row>, Vec<Row>, Vec<Row>, Vec<Row>); 6] = [
-        (
-            "both add the first section",
-            vec![],
-            vec![l4.clone()],
-            vec![rtx.clone()],
-            vec![l4.clone(), rtx.clone()],
-        ),
-        (
-            "both bake neighbouring sections again",
-            vec![l4.clone(), rtx.clone()],
-            vec![changed(&l4), rtx.clone()],
-            vec![l4.clone(), changed(&rtx)],
-            vec![changed(&l4), changed(&rtx)],
-        ),
-        (
-            "one adds a row, one a section after it",
-            vec![l4.clone()],
-            vec![l4.clone(), larger(&l4)],
-            vec![l4.clone(), strix.clone()],
-            vec![l4.clone(), larger(&l4), strix.clone()],
-        ),
-        (
-            "one adds a section, one a row before it",
-            vec![l4.clone()],
-            vec![l4.clone(), strix.clone()],
-            vec![l4.clone(), larger(&l4)],
-            vec![l4.clone(), larger(&l4), strix.clone()],
-        ),
-        (
-            "both add sections at the same place",
-            vec![l4.clone()],
-            vec![l4.clone(), rtx.clone(), strix.clone()],
-            vec![l4.clone(), larger(&strix)],
-            vec![l4.clone(), rtx.clone(), strix.clone(), larger(&strix)],
-        ),
-        // Where one side removes what stands beside an addition, git keeps both: a row too many is
-        // harmless (it is stale, or valid).
-        (
-            "one removes a section, one adds another beside it",
-            vec![l4.clone(), rtx.clone()],
-            vec![rtx.clone()],
-            vec![l4.clone(), rtx.clone(), strix.clone()],
-            vec![l4.clone(), rtx.clone(), strix.clone()],
-        ),
-    ];
-    for (what, base, ours, theirs, merged) in cases {
-        let texts = [&base, &ours, &theirs].map(|rows| table(rows).to_text());
-        let text = union(&texts[0], &texts[1], &texts[2]);
-        let parsed = parse(&text).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
-        assert_eq!(parsed, table(&merged), "{what}\n{text}");
+        ..row.clone()
     }
+}
+
+/// A row of the same device, for another problem.
+fn larger(row: &Row) -> Row {
+    Row {
+        problem: LARGE.into(),
+        ..row.clone()
+    }
+}
+
+fn three_devices() -> [Row; 3] {
+    let spec = gemm();
+    [L4, RTX, STRIX].map(|device| row(&spec, device, SMALL, WINNER))
+}
+
+#[test]
+fn two_machines_that_add_the_first_sections_merge_in_git() {
+    let [l4, rtx, _] = three_devices();
+    let both = [l4.clone(), rtx.clone()];
+    let [l4, rtx] = [[l4], [rtx]];
+    merges(&[], &l4, &rtx, &both);
     // Both branches create the file: the common ancestor is empty.
-    let (ours, theirs) = (
-        table(&[l4.clone()]).to_text(),
-        table(&[rtx.clone()]).to_text(),
+    let text = union("", &table(&l4).to_text(), &table(&rtx).to_text());
+    assert_eq!(parse(&text).unwrap(), table(&both), "{text}");
+}
+
+#[test]
+fn two_machines_that_bake_neighbouring_sections_again_merge_in_git() {
+    let [l4, rtx, _] = &three_devices();
+    let row = Row::clone;
+    merges(
+        &[row(l4), row(rtx)],
+        &[changed(l4), row(rtx)],
+        &[row(l4), changed(rtx)],
+        &[changed(l4), changed(rtx)],
     );
-    let text = union("", &ours, &theirs);
-    assert_eq!(parse(&text).unwrap(), table(&[l4, rtx]), "{text}");
+}
+
+#[test]
+fn a_row_and_a_section_after_it_merge_in_git_whoever_adds_which() {
+    let [l4, _, strix] = &three_devices();
+    let row = Row::clone;
+    let base = [row(l4)];
+    let more_rows = [row(l4), larger(l4)];
+    let more_sections = [row(l4), row(strix)];
+    let merged = [row(l4), larger(l4), row(strix)];
+    merges(&base, &more_rows, &more_sections, &merged);
+    merges(&base, &more_sections, &more_rows, &merged);
+}
+
+#[test]
+fn sections_added_at_the_same_place_merge_in_git() {
+    let [l4, rtx, strix] = &three_devices();
+    let row = Row::clone;
+    merges(
+        &[row(l4)],
+        &[row(l4), row(rtx), row(strix)],
+        &[row(l4), larger(strix)],
+        &[row(l4), row(rtx), row(strix), larger(strix)],
+    );
+}
+
+#[test]
+fn a_section_removed_beside_an_added_one_stays_which_does_no_harm() {
+    let [l4, rtx, strix] = &three_devices();
+    let row = Row::clone;
+    merges(
+        &[row(l4), row(rtx)],
+        &[row(rtx)],
+        &[row(l4), row(rtx), row(strix)],
+        &[row(l4), row(rtx), row(strix)],
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whole kernels through the grammar; mistakes of form are beside it.
 
+mod discover;
 mod mistakes;
 
 use super::{ParsedKernel, kernel};

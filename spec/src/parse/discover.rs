@@ -1,0 +1,313 @@
+//! Finding tuned kernels in a source file, without compiling it.
+//!
+//! What is found: `#[tuned_kernel(..)]` or `#[kiln::tuned_kernel(..)]` on an item of the file or of a
+//! module written out in it, also behind `cfg_attr`. What is not: kernels inside function bodies, and
+//! those that other macros or `include!` make.
+//!
+//! `cfg` is honoured like this: `test` is off, `feature = ".."` is on for the features given, and every
+//! other predicate counts as on unless the known ones already decide. Files are not read here: modules
+//! in files of their own are returned with the places where rustc would look for them.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Item, Meta, Token};
+
+use super::{ParsedKernel, kernel};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// How a file's modules lie around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules lie beside it.
+    Root,
+    /// Any other file, with its name without `.rs`: its modules lie in a folder of that name.
+    Named(String),
+}
+
+/// What a file declares.
+#[derive(Clone, Debug, Default)]
+pub struct Discovery {
+    /// Its kernels, in order.
+    pub kernels: Vec<FoundKernel>,
+    /// Its modules in files of their own, in order.
+    pub modules: Vec<ModuleFile>,
+}
+
+/// A kernel in a file.
+#[derive(Clone, Debug)]
+pub struct FoundKernel {
+    /// The modules of the file that it is in.
+    pub module: Vec<String>,
+    /// Line of the attribute, from 1.
+    pub line: usize,
+    /// The kernel, or what is wrong with it.
+    pub kernel: Result<ParsedKernel, Diagnostics>,
+}
+
+/// A module in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleFile {
+    /// The module, below those of the file that it is in.
+    pub module: Vec<String>,
+    /// Line of its declaration, from 1.
+    pub line: usize,
+    /// Where the file may be, relative to the folder of the declaring file, with `/`; and its layout
+    /// if it is there. The first that exists is the module.
+    pub candidates: Vec<(String, Layout)>,
+}
+
+/// Finds the kernels and module files of a source file.
+///
+/// # Errors
+/// When the text is not Rust.
+pub fn discover(
+    text: &str,
+    layout: &Layout,
+    features: &BTreeSet<String>,
+) -> Result<Discovery, Diagnostic> {
+    let file = syn::parse_file(text).map_err(Diagnostic::from)?;
+    let folder = match layout {
+        Layout::Root => Vec::new(),
+        Layout::Named(name) => vec![name.clone()],
+    };
+    let mut walk = Walk {
+        features,
+        found: Discovery::default(),
+        module: Vec::new(),
+        folder,
+    };
+    if walk.is_on(&walk.attributes(&file.attrs)) {
+        walk.items(&file.items);
+    }
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    features: &'a BTreeSet<String>,
+    found: Discovery,
+    /// The inline modules around.
+    module: Vec<String>,
+    /// Where modules of the innermost one lie.
+    folder: Vec<String>,
+}
+
+/// An attribute that applies: itself, or what a `cfg_attr` that is on contains.
+struct Applied {
+    meta: Meta,
+    line: usize,
+}
+
+impl Walk<'_> {
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Mod(module) => self.module(module),
+                Item::ForeignMod(block) => self.item(&block.attrs, item),
+                // On anything else the attribute is a mistake, which the grammar explains.
+                Item::Fn(function) => self.item(&function.attrs, item),
+                Item::Static(item_static) => self.item(&item_static.attrs, item),
+                _ => {}
+            }
+        }
+    }
+
+    fn item(&mut self, attrs: &[Attribute], item: &Item) {
+        let applied = self.attributes(attrs);
+        if !self.is_on(&applied) {
+            return;
+        }
+        for attribute in applied.iter().filter(|a| is_tuned_kernel(&a.meta)) {
+            let tokens = match &attribute.meta {
+                Meta::List(list) => list.tokens.clone(),
+                _ => TokenStream::new(),
+            };
+            self.found.kernels.push(FoundKernel {
+                module: self.module.clone(),
+                line: attribute.line,
+                kernel: kernel(tokens, without_attribute(item)),
+            });
+        }
+    }
+
+    fn module(&mut self, module: &syn::ItemMod) {
+        let applied = self.attributes(&module.attrs);
+        if !self.is_on(&applied) {
+            return;
+        }
+        let name = module.ident.to_string();
+        let name = name.strip_prefix("r#").unwrap_or(&name).to_string();
+        let path = applied.iter().find_map(|a| path_value(&a.meta));
+        self.module.push(name.clone());
+        match &module.content {
+            Some((_, items)) => {
+                let outer = self.folder.clone();
+                // A path stands for the folder; at the top it starts at the file's own folder.
+                if path.is_some() && self.module.len() == 1 {
+                    self.folder.clear();
+                }
+                self.folder.push(path.unwrap_or(name));
+                self.items(items);
+                self.folder = outer;
+            }
+            None => {
+                let file = ModuleFile {
+                    module: self.module.clone(),
+                    line: module.ident.span().start().line,
+                    candidates: self.candidates(&name, path),
+                };
+                self.found.modules.push(file);
+            }
+        }
+        self.module.pop();
+    }
+
+    fn candidates(&self, name: &str, path: Option<String>) -> Vec<(String, Layout)> {
+        let below = |parts: &[&str]| {
+            let folder = self.folder.iter().map(String::as_str);
+            folder
+                .chain(parts.iter().copied())
+                .collect::<Vec<_>>()
+                .join("/")
+        };
+        match path {
+            // At the top of a file a path starts at the file's own folder, whatever its layout.
+            Some(path) if self.module.len() == 1 => vec![(path, Layout::Root)],
+            Some(path) => vec![(below(&[&path]), Layout::Root)],
+            None => vec![
+                (below(&[&format!("{name}.rs")]), Layout::Named(name.into())),
+                (below(&[name, "mod.rs"]), Layout::Root),
+            ],
+        }
+    }
+
+    /// The attributes, those inside a `cfg_attr` that is not off included.
+    fn attributes(&self, attrs: &[Attribute]) -> Vec<Applied> {
+        let mut applied = Vec::new();
+        for attribute in attrs {
+            let line = attribute.pound_token.span.start().line;
+            self.apply(attribute.meta.clone(), line, 0, &mut applied);
+        }
+        applied
+    }
+
+    fn apply(&self, meta: Meta, line: usize, depth: usize, applied: &mut Vec<Applied>) {
+        let parts = match &meta {
+            Meta::List(list) if meta.path().is_ident("cfg_attr") && depth < 8 => {
+                let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+                parser.parse2(list.tokens.clone()).ok()
+            }
+            _ => None,
+        };
+        match parts {
+            None => applied.push(Applied { meta, line }),
+            Some(parts) => {
+                let mut parts = parts.into_iter();
+                let on = parts
+                    .next()
+                    .and_then(|predicate| self.predicate(&predicate));
+                if on != Some(false) {
+                    parts.for_each(|part| self.apply(part, line, depth + 1, applied));
+                }
+            }
+        }
+    }
+
+    /// Whether no `cfg` among the attributes is known to be off.
+    fn is_on(&self, attributes: &[Applied]) -> bool {
+        attributes.iter().all(|attribute| match &attribute.meta {
+            Meta::List(list) if list.path.is_ident("cfg") => {
+                let predicate = syn::parse2::<Meta>(list.tokens.clone());
+                predicate.ok().and_then(|p| self.predicate(&p)) != Some(false)
+            }
+            _ => true,
+        })
+    }
+
+    /// The truth of a `cfg` predicate; `None` where it depends on more than test and features.
+    fn predicate(&self, predicate: &Meta) -> Option<bool> {
+        match predicate {
+            Meta::Path(path) if path.is_ident("test") => Some(false),
+            Meta::Path(path) if path.is_ident("true") => Some(true),
+            Meta::Path(path) if path.is_ident("false") => Some(false),
+            Meta::NameValue(pair) if pair.path.is_ident("feature") => {
+                string(&pair.value).map(|feature| self.features.contains(&feature))
+            }
+            Meta::List(list) => {
+                let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+                let parts = parser.parse2(list.tokens.clone()).ok()?;
+                let mut values = parts.iter().map(|part| self.predicate(part));
+                let name = list.path.get_ident()?.to_string();
+                match name.as_str() {
+                    "not" => values.next()?.map(|value| !value),
+                    "all" => decided(values, false),
+                    "any" => decided(values, true),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The value of `any` (or `all`): `deciding` if one part has it, its opposite if all parts do.
+fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option<bool> {
+    let mut all_known = true;
+    for value in values {
+        if value == Some(deciding) {
+            return Some(deciding);
+        }
+        all_known &= value.is_some();
+    }
+    all_known.then_some(!deciding)
+}
+
+fn is_tuned_kernel(meta: &Meta) -> bool {
+    let segments: Vec<_> = meta
+        .path()
+        .segments
+        .iter()
+        .map(|s| s.ident.to_string())
+        .collect();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    matches!(segments[..], ["tuned_kernel"] | ["kiln", "tuned_kernel"])
+}
+
+/// The item without the attribute that declares it a kernel, as the macro sees it.
+fn without_attribute(item: &Item) -> TokenStream {
+    match item {
+        Item::ForeignMod(block) => {
+            let mut block = block.clone();
+            block.attrs.retain(|attribute| {
+                let declares = attribute.path().is_ident("cfg_attr")
+                    && attribute
+                        .to_token_stream()
+                        .to_string()
+                        .contains("tuned_kernel");
+                !declares && !is_tuned_kernel(&attribute.meta)
+            });
+            block.into_token_stream()
+        }
+        other => other.to_token_stream(),
+    }
+}
+
+fn path_value(meta: &Meta) -> Option<String> {
+    match meta {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => string(&pair.value),
+        _ => None,
+    }
+}
+
+fn string(value: &syn::Expr) -> Option<String> {
+    match value {
+        syn::Expr::Lit(literal) => match &literal.lit {
+            syn::Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
