@@ -189,6 +189,12 @@ impl Kernel {
         }
     }
 
+    /// What generated code gave it.
+    #[doc(hidden)]
+    pub const fn parts(&self) -> &KernelParts {
+        &self.parts
+    }
+
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.parts.name

@@ -214,8 +214,8 @@ impl Forced {
     }
 }
 
-/// Selects for a device and a problem.
-pub(crate) fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
+/// Selects for what is known of a device, and a problem.
+pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
     let baseline = |reason| Selection::Baseline { reason };
     if kernel.rows().is_empty() {
         return baseline(BaselineReason::NothingBaked);

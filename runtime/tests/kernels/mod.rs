@@ -75,3 +75,45 @@ unsafe extern "C" {
         y: &mut [f32],
     );
 }
+
+/// The reference of [`blend`].
+pub fn blended(rows: u32, columns: u32, input: &[f32], weight: &[f32], out: &mut [f64]) {
+    for r in 0..rows as usize {
+        for c in 0..columns as usize {
+            let i = r * columns as usize + c;
+            out[i] = f64::from(input[i]) * f64::from(weight[c]) + r as f64;
+        }
+    }
+}
+
+#[tuned_kernel(
+    source = "blend.cu",
+    params(
+        THREADS in [64, 128, 384],
+        TILE_R in [4, 8, 16],
+        TILE_C in [16, 32, 64],
+        STAGED in [false, true],
+    ),
+    where(THREADS <= device.max_threads_per_block),
+    baseline(THREADS = 128, TILE_R = 4, TILE_C = 16, STAGED = false),
+    grid(columns.div_ceil(TILE_C), rows.div_ceil(TILE_R)),
+    block(THREADS),
+    shared(4 * TILE_C),
+    problems((rows = 100, columns = 70), (rows = 64, columns = 256)),
+    work(flops = 2 * rows * columns, bytes = 8 * rows * columns),
+    tolerance(relative = 1e-6),
+    reference = blended,
+)]
+unsafe extern "C" {
+    pub fn blend(
+        rows: u32,
+        columns: u32,
+        #[len(rows * columns)]
+        #[fill(uniform(1, 2))]
+        input: &[f32],
+        #[len(columns)]
+        #[fill(uniform(1, 2))]
+        weight: &[f32],
+        #[len(rows * columns)] out: &mut [f32],
+    );
+}

@@ -194,14 +194,18 @@ impl FakeDevice {
         let record = memory
             .range(address, RECEIPT_BYTES)
             .ok_or_else(|| format!("illegal access of a receipt at {address:#x}"))?;
+        let mut found = [0; RECEIPT_BYTES];
+        found.copy_from_slice(record);
+        let before = Receipt::decode(&found);
         let mut nonce = [0; 8];
-        nonce.copy_from_slice(&record[..8]);
+        nonce.copy_from_slice(&found[..8]);
         let nonce_in = u64::from_le_bytes(nonce);
         let mut receipt = Receipt {
             nonce: nonce_in,
             symbol_hash: entry.unit.symbol_hash,
             config_hash: entry.unit.config_hash,
-            threads: plan.blocks() * plan.threads_per_block(),
+            // Every thread adds itself to what is there already.
+            threads: before.threads + plan.blocks() * plan.threads_per_block(),
             block: plan.block,
             grid: plan.grid,
             dynamic_shared_bytes: plan.shared_bytes,

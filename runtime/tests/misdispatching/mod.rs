@@ -1,0 +1,461 @@
+//! A device that launches something else than it is told to.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use kiln::Device;
+use kiln::compiler::{
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
+};
+use kiln::device::{
+    Allocation, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+};
+use kiln::receipt::RECEIPT_BYTES;
+use kiln::spec::LaunchPlan;
+
+/// How a device goes astray.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// It does not.
+    None,
+    /// Every launch is made with a changed plan.
+    Plan(fn(&mut LaunchPlan)),
+    /// Only launches of receipt entries are.
+    ReceiptPlan(fn(&mut LaunchPlan)),
+    /// Only launches of release entries are.
+    ReleasePlan(fn(&mut LaunchPlan)),
+    /// Every launch is one of the entry that was loaded first (of the same kind): the old symbol, a fallback.
+    OldEntry,
+    /// As `OldEntry`, with the plan that entry was first launched with.
+    OldEntryAndPlan,
+    /// As `OldEntry`, for release entries alone: receipts are right.
+    OldRelease,
+    /// Release entries are those of the first module, launched as they need: a perfect, silent fallback.
+    SilentFallback,
+    /// Nothing is launched.
+    NoOp,
+    /// Release launches do nothing; receipts are right.
+    ReleaseNoOp,
+    /// Everything is launched twice.
+    Twice,
+    /// The grid is launched in two halves.
+    TwoHalves,
+    /// A launch is made when the next one is asked for.
+    Late,
+    /// Receipts are those of the launch before.
+    OldReceipt,
+    /// Receipts are cleared after the launch.
+    ClearedReceipt,
+    /// Two arguments change places.
+    SwappedArgs(usize, usize),
+    /// A 32-bit scalar argument is one less.
+    OneLess(usize),
+    /// The pointer of one argument is that of the launch before.
+    OldPointer(usize),
+    /// The compiler is given another text.
+    Source(fn(&str) -> String),
+    /// Every artifact is the first one that was compiled, under the new symbols.
+    OldArtifact,
+    /// A module gives the functions of the first module that was loaded.
+    WrongModule,
+    /// Release functions are of the first module, receipts of the right one.
+    MixedModules,
+}
+
+/// A device with a fault, around one without.
+pub struct Misdispatching {
+    inner: Arc<dyn Device>,
+    fault: Fault,
+    compiler: MisdispatchingCompiler,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    first_artifact: Option<(String, Artifact)>,
+    first_module: Option<Arc<dyn Module>>,
+    first_symbol: Option<String>,
+    first: BTreeMap<bool, (Function, LaunchPlan)>,
+    pointers: BTreeMap<usize, u64>,
+    last_record: Option<Vec<u8>>,
+    allocations: Vec<Arc<dyn Allocation>>,
+    pending: Option<(Function, LaunchPlan, Vec<u64>)>,
+}
+
+impl Misdispatching {
+    pub fn new(inner: Arc<dyn Device>, fault: Fault) -> Arc<dyn Device> {
+        let state = Arc::new(Mutex::new(State::default()));
+        Arc::new(Misdispatching {
+            compiler: MisdispatchingCompiler {
+                inner: inner.clone(),
+                identity: CompilerIdentity {
+                    // Never the real compiler's: its artifacts must not reach the cache of others.
+                    name: format!("misdispatching {fault:?} {:p}", Arc::as_ptr(&state)),
+                    version: String::new(),
+                    build: format!("{:?}", std::time::SystemTime::now()),
+                },
+                fault: fault.clone(),
+                state: state.clone(),
+            },
+            inner,
+            fault,
+            state,
+        })
+    }
+
+    fn run(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        pointers: &[*const c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the pointers are those that were vouched for, or point to values of the same type; the cpu and
+        // the fake device survive what a wrong launch does in these tests.
+        let args = unsafe { KernelArgs::new(pointers) };
+        self.inner.launch(stream, function, plan, args)
+    }
+
+    fn memory_at(&self, address: u64) -> Option<Arc<dyn Allocation>> {
+        let state = self.state.lock().unwrap();
+        let found = state
+            .allocations
+            .iter()
+            .find(|memory| memory.address() == address);
+        found.cloned()
+    }
+}
+
+fn is_receipt(function: &Function) -> bool {
+    function.symbol().ends_with("_receipt")
+}
+
+fn value(pointer: *const c_void) -> u64 {
+    // SAFETY: slice arguments point to their 64-bit address.
+    unsafe { *pointer.cast::<u64>() }
+}
+
+impl Device for Misdispatching {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+
+    fn index(&self) -> u32 {
+        self.inner.index()
+    }
+
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        Ok(&self.compiler)
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        let memory: Arc<dyn Allocation> = self.inner.alloc(bytes, align)?.into();
+        self.state.lock().unwrap().allocations.push(memory.clone());
+        Ok(Box::new(Shared(memory)))
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        let module = self.inner.load(artifact)?;
+        let mut state = self.state.lock().unwrap();
+        let first = state.first_module.get_or_insert(module.clone()).clone();
+        drop(state);
+        Ok(Arc::new(MisdispatchingModule {
+            module,
+            first,
+            fault: self.fault.clone(),
+            state: self.state.clone(),
+        }))
+    }
+
+    fn launch(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let mut pointers = args.pointers().to_vec();
+        let receipt = is_receipt(function);
+        let (first, first_plan) = {
+            let mut state = self.state.lock().unwrap();
+            let first = state
+                .first
+                .entry(receipt)
+                .or_insert((function.clone(), *plan));
+            first.clone()
+        };
+        let mut plan = *plan;
+        match &self.fault {
+            Fault::None
+            | Fault::Source(_)
+            | Fault::OldArtifact
+            | Fault::WrongModule
+            | Fault::MixedModules => self.run(stream, function, &plan, &pointers),
+            Fault::Plan(change) => {
+                change(&mut plan);
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::ReceiptPlan(change) => {
+                if receipt {
+                    change(&mut plan);
+                }
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::ReleasePlan(change) => {
+                if !receipt {
+                    change(&mut plan);
+                }
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::OldEntry => self.run(stream, &first, &plan, &pointers),
+            Fault::OldEntryAndPlan => self.run(stream, &first, &first_plan, &pointers),
+            Fault::OldRelease if !receipt => self.run(stream, &first, &plan, &pointers),
+            Fault::SilentFallback if !receipt => self.run(stream, &first, &first_plan, &pointers),
+            Fault::OldRelease | Fault::SilentFallback => {
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::NoOp => Ok(()),
+            Fault::ReleaseNoOp if !receipt => Ok(()),
+            Fault::ReleaseNoOp => self.run(stream, function, &plan, &pointers),
+            Fault::Twice => {
+                self.run(stream, function, &plan, &pointers)?;
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::TwoHalves => {
+                plan.grid[0] = plan.grid[0].div_ceil(2);
+                self.run(stream, function, &plan, &pointers)?;
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::Late => {
+                let values: Vec<u64> = (pointers.iter())
+                    .enumerate()
+                    .map(|(i, pointer)| {
+                        if i < 2 {
+                            low_word(*pointer)
+                        } else {
+                            value(*pointer)
+                        }
+                    })
+                    .collect();
+                let pending = (function.clone(), plan, values);
+                let before = self.state.lock().unwrap().pending.replace(pending);
+                let Some((function, plan, values)) = before else {
+                    return Ok(());
+                };
+                if values[2..]
+                    .iter()
+                    .any(|&address| self.memory_at(address).is_none())
+                {
+                    return Ok(());
+                }
+                let pointers: Vec<_> = values.iter().map(|v| (&raw const *v).cast()).collect();
+                self.run(stream, &function, &plan, &pointers)
+            }
+            Fault::OldReceipt | Fault::ClearedReceipt => {
+                self.run(stream, function, &plan, &pointers)?;
+                if receipt {
+                    self.falsify_record(stream, value(*pointers.last().unwrap()))?;
+                }
+                Ok(())
+            }
+            Fault::SwappedArgs(a, b) => {
+                pointers.swap(*a, *b);
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::OneLess(argument) => {
+                let less = low_word(pointers[*argument]) as u32 - 1;
+                pointers[*argument] = (&raw const less).cast();
+                self.run(stream, function, &plan, &pointers)
+            }
+            Fault::OldPointer(argument) => {
+                let new = value(pointers[*argument]);
+                let old = self.state.lock().unwrap().pointers.insert(*argument, new);
+                let old = old
+                    .filter(|old| self.memory_at(*old).is_some())
+                    .unwrap_or(new);
+                pointers[*argument] = (&raw const old).cast();
+                self.run(stream, function, &plan, &pointers)
+            }
+        }
+    }
+
+    fn time(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError> {
+        self.inner.time(stream, function, plan, args, launches)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.inner.synchronize()
+    }
+
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        self.inner.open_stream()
+    }
+
+    fn close_stream(&self, stream: StreamHandle) {
+        self.inner.close_stream(stream);
+    }
+
+    fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        self.inner.synchronize_stream(stream)
+    }
+}
+
+impl Misdispatching {
+    fn falsify_record(&self, stream: StreamHandle, address: u64) -> Result<(), DeviceError> {
+        let memory = self.memory_at(address).unwrap();
+        let mut record = vec![0; RECEIPT_BYTES];
+        memory.read(stream, 0, &mut record)?;
+        let mut state = self.state.lock().unwrap();
+        let old = state.last_record.replace(record);
+        let false_record = match (&self.fault, old) {
+            (Fault::OldReceipt, Some(old)) => old,
+            (Fault::OldReceipt, None) => return Ok(()),
+            _ => vec![0; RECEIPT_BYTES],
+        };
+        memory.write(stream, 0, &false_record)
+    }
+}
+
+/// The 32-bit value an argument points to.
+fn low_word(pointer: *const c_void) -> u64 {
+    // SAFETY: the first two arguments are 32-bit scalars.
+    unsafe { u64::from(*pointer.cast::<u32>()) }
+}
+
+impl fmt::Debug for Misdispatching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "misdispatching device ({:?})", self.fault)
+    }
+}
+
+#[derive(Debug)]
+struct Shared(Arc<dyn Allocation>);
+
+impl Allocation for Shared {
+    fn address(&self) -> u64 {
+        self.0.address()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    fn device_index(&self) -> u32 {
+        self.0.device_index()
+    }
+
+    fn read(&self, stream: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError> {
+        self.0.read(stream, offset, out)
+    }
+
+    fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
+        self.0.write(stream, offset, data)
+    }
+
+    fn fill(
+        &self,
+        stream: StreamHandle,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), DeviceError> {
+        self.0.fill(stream, offset, bytes, value)
+    }
+}
+
+struct MisdispatchingModule {
+    module: Arc<dyn Module>,
+    first: Arc<dyn Module>,
+    fault: Fault,
+    state: Arc<Mutex<State>>,
+}
+
+impl fmt::Debug for MisdispatchingModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("misdispatching module")
+    }
+}
+
+impl Module for MisdispatchingModule {
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
+        let release = symbol.strip_suffix("_receipt").unwrap_or(symbol).to_owned();
+        let mut state = self.state.lock().unwrap();
+        let first = state.first_symbol.get_or_insert(release).clone();
+        drop(state);
+        match (&self.fault, symbol.strip_suffix("_receipt")) {
+            (Fault::WrongModule, Some(_)) => {
+                self.first.clone().function(&format!("{first}_receipt"))
+            }
+            (Fault::WrongModule | Fault::MixedModules, None) => self.first.clone().function(&first),
+            _ => self.module.clone().function(symbol),
+        }
+    }
+}
+
+struct MisdispatchingCompiler {
+    inner: Arc<dyn Device>,
+    identity: CompilerIdentity,
+    fault: Fault,
+    state: Arc<Mutex<State>>,
+}
+
+impl fmt::Debug for MisdispatchingCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("misdispatching compiler")
+    }
+}
+
+impl Compiler for MisdispatchingCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        &self.identity
+    }
+
+    fn flags(&self, build: BuildKind) -> Vec<String> {
+        self.inner.compiler().unwrap().flags(build)
+    }
+
+    fn target_arch(&self) -> &str {
+        self.inner.compiler().unwrap().target_arch()
+    }
+
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let mut request = request.clone();
+        match &self.fault {
+            Fault::Source(change) => request.source = change(&request.source),
+            Fault::OldArtifact => return self.old_artifact(&request),
+            _ => {}
+        }
+        self.inner.compiler()?.compile(&request)
+    }
+}
+
+impl MisdispatchingCompiler {
+    /// The first unit, with its symbols renamed to the new ones: what it signs is still its own.
+    fn old_artifact(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let mut state = self.state.lock().unwrap();
+        let first = state.first_artifact.get_or_insert_with(|| {
+            let nothing = Artifact::new(
+                self.inner.info().key.backend,
+                "",
+                BuildKind::Release,
+                Vec::new(),
+                request.name.clone(),
+            );
+            (request.source.clone(), nothing)
+        });
+        let (source, name) = (first.0.clone(), first.1.log.clone());
+        drop(state);
+        let mut renamed = request.clone();
+        renamed.source = source.replace(&name, &request.name);
+        self.inner.compiler()?.compile(&renamed)
+    }
+}

@@ -1,0 +1,158 @@
+//! The kernel `blend` with baked rows of several devices, as a table would give it.
+//!
+//! A table in a file would carry hashes of the prelude and go stale with every change of it; so these rows are
+//! made here, and the launch function below is what the macro emits.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::sync::OnceLock;
+
+use kiln::__private::{
+    self as p, BakedRow, ConstDimension, ConstSymbols, ConstValue, Evidence, KernelParts,
+    LaunchCall, RowDevice,
+};
+use kiln::spec::codegen::{Symbol, Target, symbol_hash};
+use kiln::spec::source::SourceText;
+use kiln::spec::{Backend, Config, ParamValue};
+use kiln::{Buffer, Kernel, LaunchError, Stream};
+
+use crate::kernels::blend;
+
+pub const L4: RowDevice = RowDevice {
+    backend: Backend::Cuda,
+    arch: "sm_89",
+    name: "NVIDIA L4",
+};
+pub const L40: RowDevice = RowDevice {
+    backend: Backend::Cuda,
+    arch: "sm_89",
+    name: "NVIDIA L40",
+};
+pub const STRIX_HALO: RowDevice = RowDevice {
+    backend: Backend::Hip,
+    arch: "gfx1151",
+    name: "Radeon 8060S",
+};
+pub const FAKE: RowDevice = RowDevice {
+    backend: Backend::Fake,
+    arch: "fake_1",
+    name: "Kiln Fake",
+};
+
+type Tile = (i64, i64, i64, bool);
+
+/// Device, rows, columns, config, evidence.
+const ROWS: [(RowDevice, i64, i64, Tile, Evidence); 7] = [
+    (L4, 64, 256, (384, 16, 64, true), Evidence::Proven),
+    (L4, 100, 70, (384, 8, 32, true), Evidence::Proven),
+    (L40, 100, 70, (64, 8, 64, false), Evidence::Proven),
+    (L40, 40, 300, (128, 16, 16, false), Evidence::Proven),
+    (STRIX_HALO, 100, 70, (64, 16, 32, true), Evidence::Proven),
+    (FAKE, 64, 256, (384, 16, 32, true), Evidence::Proven),
+    (FAKE, 100, 70, (384, 8, 64, true), Evidence::Predicted),
+];
+
+/// `blend` with [`ROWS`].
+pub fn kernel() -> &'static Kernel {
+    static KERNEL: OnceLock<Kernel> = OnceLock::new();
+    KERNEL.get_or_init(|| Kernel::new(parts(&[])))
+}
+
+/// Parts with rows; `accepted` are evidences beside `proven` that are selected.
+pub fn parts(accepted: &'static [Evidence]) -> KernelParts {
+    let rows: Vec<BakedRow> = ROWS.iter().map(row).collect();
+    KernelParts {
+        rows: rows.leak(),
+        accepted,
+        launch,
+        ..*blend::KERNEL.parts()
+    }
+}
+
+fn row(
+    &(device, rows, columns, tile, evidence): &(RowDevice, i64, i64, Tile, Evidence),
+) -> BakedRow {
+    let spec = blend::KERNEL.spec();
+    let (threads, tile_r, tile_c, staged) = tile;
+    let values = [
+        ConstValue::Int(threads),
+        ConstValue::Int(tile_r),
+        ConstValue::Int(tile_c),
+        ConstValue::Bool(staged),
+    ];
+    let config = Config::new(spec.params.iter().zip(values).map(|(param, value)| {
+        let value = match value {
+            ConstValue::Int(x) => ParamValue::Int(x),
+            ConstValue::Bool(x) => ParamValue::Bool(x),
+            ConstValue::Choice(x) => ParamValue::Choice(x.into()),
+        };
+        (param.name.clone(), value)
+    }));
+    let dims = vec![ConstDimension::Size(rows), ConstDimension::Size(columns)];
+    let sizes = [rows, columns].map(kiln::spec::ProblemValue::Size);
+    let problem = blend::KERNEL.problem_of(sizes);
+    let source = SourceText::from_expanded(blend::KERNEL.source()).hash();
+    let symbol = |target| -> &'static str {
+        let hash = symbol_hash(source, spec, "blend", &config, &problem, target).unwrap();
+        Symbol::release("blend", hash).as_str().to_owned().leak()
+    };
+    BakedRow {
+        device,
+        problem: dims.leak(),
+        config: values.to_vec().leak(),
+        is_baseline: false,
+        symbols: ConstSymbols {
+            cpu: symbol(Target::Cpu),
+            cuda: symbol(Target::Cuda),
+            hip: symbol(Target::Hip),
+        },
+        plan: spec.plan(&config, &problem, None).unwrap(),
+        evidence,
+        image: None,
+    }
+}
+
+/// The launch function of [`kernel`].
+pub fn blend_with_rows(
+    stream: &Stream,
+    rows: u32,
+    columns: u32,
+    input: &Buffer<f32>,
+    weight: &Buffer<f32>,
+    out: &mut Buffer<f32>,
+) -> Result<(), LaunchError> {
+    std::thread_local! {
+        static MEMO: p::Memo<2, 3> = const { p::Memo::new() };
+    }
+    let slices = [
+        p::DeviceSlice::<f32>::raw(input),
+        p::DeviceSlice::<f32>::raw(weight),
+        p::DeviceSlice::<f32>::raw(out),
+    ];
+    p::launch(
+        kernel(),
+        &MEMO,
+        stream,
+        [p::size(rows), p::size(columns)],
+        &slices,
+        [
+            p::Arg::scalar(&rows),
+            p::Arg::scalar(&columns),
+            p::Arg::slice(&slices[0]),
+            p::Arg::slice(&slices[1]),
+            p::Arg::slice(&slices[2]),
+            p::Arg::RECEIPT,
+        ],
+    )
+}
+
+fn launch(call: &mut LaunchCall<'_>) -> Result<(), LaunchError> {
+    let stream = call.stream();
+    let (rows, columns) = (call.scalar::<u32>(0), call.scalar::<u32>(1));
+    let (input, weight) = (call.take::<f32>(2), call.take::<f32>(3));
+    let mut out = call.take::<f32>(4);
+    let launched = blend_with_rows(stream, rows, columns, &input, &weight, &mut out);
+    call.put(2, input);
+    call.put(3, weight);
+    call.put(4, out);
+    launched
+}
