@@ -10,7 +10,7 @@ pub fn workspace() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// The `tune` program, built once in release mode.
+/// The `tune` program, built once in the profile that the tests themselves were built in.
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -26,7 +26,7 @@ pub fn tune_program() -> &'static Path {
         ]);
         let status = build.status().expect("cargo should start");
         assert!(status.success(), "tune should build");
-        target_dir().join("release/tune")
+        target_dir().join(profile).join("tune")
     })
 }
 

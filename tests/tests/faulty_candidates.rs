@@ -19,10 +19,15 @@ const SLOW: [u32; 2] = [18, 19];
 
 #[test]
 fn no_faulty_candidate_wins_or_is_stored_as_valid() {
-    if !have("no_faulty_candidate_wins_or_is_stored_as_valid", &[Need::HostCompiler]) {
+    if !have(
+        "no_faulty_candidate_wins_or_is_stored_as_valid",
+        &[Need::HostCompiler],
+    ) {
         return;
     }
-    let faults: Vec<u32> = FAULTS.filter(|fault| in_full() || *fault != SLOW[1]).collect();
+    let faults: Vec<u32> = FAULTS
+        .filter(|fault| in_full() || *fault != SLOW[1])
+        .collect();
     let (report, trials) = tune_with(&faults);
     let winner = &report["tasks"][0]["winner"];
     assert!(winner["verdict"]["baseline_kept"].is_object(), "{winner:#}");
@@ -33,24 +38,38 @@ fn no_faulty_candidate_wins_or_is_stored_as_valid() {
             continue;
         }
         seen += 1;
-        assert!(trial["outcome"].get("measured").is_none(), "{config} was stored as valid: {trial:#}");
+        assert!(
+            trial["outcome"].get("measured").is_none(),
+            "{config} was stored as valid: {trial:#}"
+        );
     }
     assert_eq!(seen, faults.len(), "every faulty candidate has a trial");
     println!("faulty candidates: {seen}, winners among them: 0, stored as valid: 0");
     for trial in &trials {
-        println!("  {}: {}", trial["config"].as_str().unwrap_or_default(), trial["outcome"]);
+        println!(
+            "  {}: {}",
+            trial["config"].as_str().unwrap_or_default(),
+            trial["outcome"]
+        );
     }
 }
 
 #[test]
 fn a_hang_is_cut_within_its_deadline_and_leaves_no_process() {
-    if !have("a_hang_is_cut_within_its_deadline_and_leaves_no_process", &[Need::HostCompiler]) {
+    if !have(
+        "a_hang_is_cut_within_its_deadline_and_leaves_no_process",
+        &[Need::HostCompiler],
+    ) {
         return;
     }
     let start = Instant::now();
     let (_, trials) = tune_with(&[18]);
     let elapsed = start.elapsed();
-    let hung = trials.iter().find(|trial| trial["config"].as_str().is_some_and(|c| c.starts_with("FAULT=18")));
+    let hung = trials.iter().find(|trial| {
+        trial["config"]
+            .as_str()
+            .is_some_and(|c| c.starts_with("FAULT=18"))
+    });
     let limit_ns = hung.and_then(|trial| trial["outcome"]["timed_out"]["limit_ns"].as_u64());
     let limit = Duration::from_nanos(limit_ns.expect("the hang should have timed out"));
     // The whole run, compiles and the baseline's own checks included, in little more than the deadline.
@@ -62,24 +81,35 @@ fn a_hang_is_cut_within_its_deadline_and_leaves_no_process() {
 fn tune_with(faults: &[u32]) -> (Value, Vec<Value>) {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let root = directory.path();
-    let faults: Vec<_> = std::iter::once(0).chain(faults.iter().copied()).map(|fault| fault.to_string()).collect();
+    let faults: Vec<_> = std::iter::once(0)
+        .chain(faults.iter().copied())
+        .map(|fault| fault.to_string())
+        .collect();
     let write = |path: &str, text: &str| {
         let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder should be made");
+        std::fs::create_dir_all(path.parent().expect("a file has a folder"))
+            .expect("a folder should be made");
         std::fs::write(path, text).expect("a file should be written");
     };
-    write("Cargo.toml", "[package]\nname = \"faulty\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"faulty\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
     write("src/lib.rs", &CRATE.replace("FAULTS", &faults.join(", ")));
     write("src/faulty.cu", SOURCE);
     let cache = root.join("cache");
     let mut run = tune(root, &cache);
-    run.args(["run", "--json", "--budget", "full", "--trials", "all", "--device", "cpu"]);
+    run.args([
+        "run", "--json", "--budget", "full", "--trials", "all", "--device", "cpu",
+    ]);
     let output = expect_code(&mut run, 0);
     let report: Value = serde_json::from_str(&stdout(&output)).expect("the report should be JSON");
     no_process_left_behind(root);
     let export = expect_code(tune(root, &cache).args(["cache", "export"]), 0);
     let records = stdout(&export);
-    let records = records.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record should be JSON"));
+    let records = records
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a record should be JSON"));
     let trials = records.filter_map(|record| trial_of(&record)).collect();
     (report, trials)
 }
@@ -95,8 +125,14 @@ fn trial_of(record: &Value) -> Option<Value> {
 
 /// No process may still have the run's folder as its working directory.
 fn no_process_left_behind(root: &std::path::Path) {
-    let output = Command::new("sh").arg("-c").arg("for p in /proc/[0-9]*; do readlink $p/cwd; done 2>/dev/null; true").output();
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg("for p in /proc/[0-9]*; do readlink $p/cwd; done 2>/dev/null; true")
+        .output();
     let text = String::from_utf8_lossy(&output.expect("sh should start").stdout).into_owned();
-    let left: Vec<_> = text.lines().filter(|line| std::path::Path::new(line) == root).collect();
+    let left: Vec<_> = text
+        .lines()
+        .filter(|line| std::path::Path::new(line) == root)
+        .collect();
     assert!(left.is_empty(), "{} processes are left behind", left.len());
 }
