@@ -253,53 +253,73 @@ impl Row {
     /// # Errors
     /// The first field that cannot; `line` is for the message.
     pub(super) fn check(&self, line: usize) -> Result<(), BakedError> {
-        let value = |key, token: &str, expected| BakedError::Value {
-            line,
-            key,
-            token: shorten(token),
-            expected,
-        };
+        match self.wrong_text() {
+            Some((key, token, expected)) => Err(BakedError::Value {
+                line,
+                key,
+                token: shorten(&token),
+                expected,
+            }),
+            None => self
+                .check_speedup()
+                .map_err(|message| BakedError::Speedup { line, message }),
+        }
+    }
+
+    /// The first field whose text is none that a table holds: its key, its text, what is expected.
+    fn wrong_text(&self) -> Option<(&'static str, String, &'static str)> {
         let device = self.device.to_string();
-        if !is_plain(&device) || device.parse().ok().as_ref() != Some(&self.device) {
-            return Err(value("device", &device, "a printable `backend/arch/name`"));
-        }
-        for (key, text) in [
-            ("problem", &self.problem),
-            ("config", &self.config),
-            ("baseline", &self.baseline),
-        ] {
-            if !is_canonical(text) {
-                return Err(value(key, text, "canonical text"));
-            }
-        }
-        for (key, text) in [("entry", &self.entry), ("symbol", &self.symbol)] {
-            if !is_symbol(text) {
-                return Err(value(key, text, "a C identifier"));
-            }
-        }
-        if let Some(image) = &self.image {
-            if !is_file_name(&image.file) {
-                return Err(value("image", &image.file, "a plain file name"));
-            }
-            if !is_canonical(&image.target) {
-                return Err(value("image", &image.target, "the name of a target"));
-            }
-        }
-        if self
-            .plan
-            .grid
-            .iter()
-            .chain(&self.plan.block)
-            .any(|n| *n == 0)
-        {
-            return Err(value(
+        let is_device = is_plain(&device) && device.parse().ok().as_ref() == Some(&self.device);
+        let image = self.image.as_ref();
+        let extents = || self.plan.grid.iter().chain(&self.plan.block);
+        let canonical = "canonical text";
+        let identifier = "a C identifier";
+        [
+            (
+                is_device,
+                "device",
+                &device,
+                "a printable `backend/arch/name`",
+            ),
+            (
+                is_canonical(&self.problem),
+                "problem",
+                &self.problem,
+                canonical,
+            ),
+            (
+                is_canonical(&self.config),
+                "config",
+                &self.config,
+                canonical,
+            ),
+            (
+                is_canonical(&self.baseline),
+                "baseline",
+                &self.baseline,
+                canonical,
+            ),
+            (is_symbol(&self.entry), "entry", &self.entry, identifier),
+            (is_symbol(&self.symbol), "symbol", &self.symbol, identifier),
+            (
+                extents().all(|n| *n > 0),
                 "grid",
                 &self.plan.to_string(),
                 "a plan without zeros",
-            ));
-        }
-        self.check_speedup()
-            .map_err(|message| BakedError::Speedup { line, message })
+            ),
+        ]
+        .into_iter()
+        .chain(image.map(|i| (is_file_name(&i.file), "image", &i.file, "a plain file name")))
+        .chain(image.map(|i| {
+            (
+                is_canonical(&i.target),
+                "image",
+                &i.target,
+                "the name of a target",
+            )
+        }))
+        .find(|(right, ..)| !right)
+        .map(|(_, key, text, expected)| (key, text.clone(), expected))
     }
 
     fn check_speedup(&self) -> Result<(), &'static str> {

@@ -9,6 +9,7 @@ use crate::diagnostic::SpanRange;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
 use crate::model::ElemType;
 use crate::parse::SpannedExpr;
+use crate::parse::declaration::Axis;
 use crate::spelling::nearest;
 
 /// What an expression is for: which names it may use, and what its value is.
@@ -152,13 +153,11 @@ impl Check<'_> {
             }
             Expr::Unary(op, x) => {
                 let part = self.infer(x, spans, place);
-                self.want(
-                    part,
-                    match op {
-                        UnaryOp::Neg => Found::Int,
-                        UnaryOp::Not => Found::Bool,
-                    },
-                )
+                let wanted = match op {
+                    UnaryOp::Neg => Found::Int,
+                    UnaryOp::Not => Found::Bool,
+                };
+                self.want(part, wanted)
             }
             Expr::Binary(op, x, y) => {
                 let left = self.infer(x, spans, place);
@@ -166,21 +165,26 @@ impl Check<'_> {
                 self.operator(*op, left, right, span)
             }
             Expr::Call(function, arguments) => {
-                let mut all = Found::Int;
-                for argument in arguments {
-                    let part = self.infer(argument, spans, place);
-                    let found = match function {
-                        Function::SizeOf => self.element_type(part),
-                        _ => self.want(part, Found::Int),
-                    };
-                    if found == Found::Wrong {
-                        all = Found::Wrong;
-                    }
-                }
-                all
+                let parts = arguments.iter().map(|x| self.infer(x, spans, place));
+                let parts: Vec<Part<'_>> = parts.collect();
+                self.call(*function, parts)
             }
         };
         Part { expr, span, found }
+    }
+
+    fn call(&mut self, function: Function, arguments: Vec<Part<'_>>) -> Found {
+        let mut result = Found::Int;
+        for part in arguments {
+            let found = match function {
+                Function::SizeOf => self.element_type(part),
+                _ => self.want(part, Found::Int),
+            };
+            if found == Found::Wrong {
+                result = Found::Wrong;
+            }
+        }
+        result
     }
 
     /// The wanted kind, if it was found.
@@ -262,51 +266,30 @@ impl Check<'_> {
     }
 
     fn name(&mut self, name: &str, span: SpanRange, place: Place) -> Found {
-        let attr = &self.kernel.attr;
+        let kernel = self.kernel;
+        let attr = &kernel.attr;
+        let is_dimension = kernel.function.dimensions().any(|(dim, _)| dim == name);
         if let Some(param) = attr.params.iter().find(|p| &*p.name.value == name) {
-            if !place.params {
-                let message = format!(
-                    "{} cannot depend on the tunable parameter `{name}`",
-                    place.what
-                );
-                let help = "callers know sizes, not configs: use problem sizes only";
-                self.report(span, message, help);
-                return Found::Wrong;
+            if place.params {
+                return param_kind(param);
             }
-            let choices = param.values.iter().filter_map(|v| match &v.value {
-                ParamValue::Choice(choice) => Some(choice.clone()),
-                _ => None,
-            });
-            return match param.values.first().map(|v| &v.value) {
-                Some(ParamValue::Bool(_)) => Found::Bool,
-                Some(ParamValue::Choice(_)) => Found::Name(choices.collect()),
-                _ => Found::Int,
-            };
-        }
-        if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
+            let what = place.what;
+            let message = format!("{what} cannot depend on the tunable parameter `{name}`");
+            let help = "callers know sizes, not configs: use problem sizes only";
+            self.report(span, message, help);
+        } else if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
             return Found::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
-        }
-        if self
-            .kernel
-            .function
-            .dimensions()
-            .any(|(dim, _)| dim == name)
-        {
-            if !place.dims {
-                let message = format!("{} cannot depend on the problem size `{name}`", place.what);
-                self.report(
-                    span,
-                    message,
-                    "use tunable parameters and type parameters only",
-                );
-                return Found::Wrong;
-            }
+        } else if is_dimension && place.dims {
             return Found::Int;
-        }
-        if self.kernel.spec.literal(name).is_some() {
+        } else if is_dimension {
+            let message = format!("{} cannot depend on the problem size `{name}`", place.what);
+            let help = "use tunable parameters and type parameters only";
+            self.report(span, message, help);
+        } else if kernel.spec.literal(name).is_some() {
             return Found::Name([name.into()].into());
+        } else {
+            self.unknown(name, span);
         }
-        self.unknown(name, span);
         Found::Wrong
     }
 
@@ -338,5 +321,18 @@ impl Check<'_> {
             None => format!("known names: {}", known.join(", ")),
         };
         self.report(span, format!("unknown name `{name}`"), &help);
+    }
+}
+
+/// The kind of a parameter's values.
+fn param_kind(param: &Axis<ParamValue>) -> Found {
+    let choices = param.values.iter().filter_map(|v| match &v.value {
+        ParamValue::Choice(choice) => Some(choice.clone()),
+        _ => None,
+    });
+    match param.values.first().map(|v| &v.value) {
+        Some(ParamValue::Bool(_)) => Found::Bool,
+        Some(ParamValue::Choice(_)) => Found::Name(choices.collect()),
+        _ => Found::Int,
     }
 }

@@ -74,42 +74,18 @@ impl Check<'_> {
         if spec.baseline_is_another_entry() {
             return None;
         }
-        let value = |problem: &Problem, limits: Option<&DeviceLimits>| {
-            let scope = LaunchScope {
-                config: &spec.baseline.config,
-                problem,
-                limits,
-                spec,
-            };
-            evaluate_bool(constraint, &scope)
-        };
-        for problem in &spec.problems {
-            let broken = match value(problem, None) {
-                Ok(true) => continue,
-                Ok(false) => format!("the baseline violates `{constraint}` for {problem}"),
-                Err(EvalError::UnknownDevice(_)) => {
-                    let holds = |limits: &DeviceLimits| value(problem, Some(limits)) == Ok(true);
-                    if known_limits().iter().any(holds) {
-                        continue;
-                    }
-                    format!(
-                        "the baseline violates `{constraint}` for {problem} on every known target"
-                    )
-                }
-                Err(error) => format!("constraint {error} for the baseline and {problem}"),
-            };
-            let values = spec.baseline.config.iter();
-            let named = values.filter(|(name, _)| constraint.names().contains(&***name));
-            let named: Vec<_> = named
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect();
-            let help = format!(
-                "the baseline is a config of the space; there {}",
-                named.join(", ")
-            );
-            return Some((broken, help));
-        }
-        None
+        let broken = |problem| broken_for(spec, constraint, problem);
+        let message = spec.problems.iter().find_map(broken)?;
+        let values = spec.baseline.config.iter();
+        let named = values.filter(|(name, _)| constraint.names().contains(&***name));
+        let named: Vec<_> = named
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let named = named.join(", ");
+        Some((
+            message,
+            format!("the baseline is a config of the space; there {named}"),
+        ))
     }
 
     fn baseline_span(&self) -> SpanRange {
@@ -172,6 +148,30 @@ impl Check<'_> {
             };
             self.report(span, message, &help);
         }
+    }
+}
+
+/// Why the baseline breaks a constraint for a problem; `None` if it meets it on some known target.
+fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option<String> {
+    let value = |limits: Option<&DeviceLimits>| {
+        let scope = LaunchScope {
+            config: &spec.baseline.config,
+            problem,
+            limits,
+            spec,
+        };
+        evaluate_bool(constraint, &scope)
+    };
+    let violates = format!("the baseline violates `{constraint}` for {problem}");
+    match value(None) {
+        Ok(true) => None,
+        Ok(false) => Some(violates),
+        Err(EvalError::UnknownDevice(_)) => {
+            let mut targets = TARGETS.iter();
+            let holds = targets.any(|target| value(Some(&target.limits)) == Ok(true));
+            (!holds).then(|| format!("{violates} on every known target"))
+        }
+        Err(error) => Some(format!("constraint {error} for the baseline and {problem}")),
     }
 }
 

@@ -309,22 +309,18 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
                 .replace(item.parse_list(SpannedExpr::parse)?)
                 .is_none(),
             name => {
-                let name = Spanned {
-                    value: name.into(),
-                    span: SpanRange::from(item.keyword.span()),
-                };
-                let value: Spanned<ParamValue> = item.value()?;
-                let fresh = baseline.values.iter().all(|(n, _)| n.value != name.value);
-                baseline.values.push((name, value));
+                let span = SpanRange::from(item.keyword.span());
+                let fresh = baseline.values.iter().all(|(n, _)| &*n.value != name);
+                let value = name.into();
+                baseline
+                    .values
+                    .push((Spanned { value, span }, item.value()?));
                 fresh
             }
         };
         if !fresh {
-            return Err(error(
-                &item.keyword,
-                format!("`{}` a second time in the baseline", item.keyword),
-                "each is given once",
-            ));
+            let message = format!("`{}` a second time in the baseline", item.keyword);
+            return Err(error(&item.keyword, message, "each is given once"));
         }
     }
     Ok(baseline)

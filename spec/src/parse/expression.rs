@@ -104,6 +104,10 @@ fn convert(syntax: &syn::Expr, depth: usize, spans: &mut Vec<SpanRange>) -> syn:
         ));
     }
     spans.push(SpanRange::of(syntax));
+    convert_node(syntax, depth, spans)
+}
+
+fn convert_node(syntax: &syn::Expr, depth: usize, spans: &mut Vec<SpanRange>) -> syn::Result<Expr> {
     match syntax {
         syn::Expr::Lit(literal) => literal_value(literal),
         syn::Expr::Path(path) => name(path),
@@ -123,12 +127,8 @@ fn convert(syntax: &syn::Expr, depth: usize, spans: &mut Vec<SpanRange>) -> syn:
             convert_call(call, function, call.args.iter(), depth, spans)
         }
         syn::Expr::MethodCall(call) => {
-            if let Some(turbofish) = &call.turbofish {
-                return Err(error(
-                    turbofish,
-                    "functions take no type arguments",
-                    LANGUAGE,
-                ));
+            if let Some(types) = &call.turbofish {
+                return Err(error(types, "functions take no types", LANGUAGE));
             }
             let function = function(&call.method)?;
             let arguments = std::iter::once(&*call.receiver).chain(&call.args);

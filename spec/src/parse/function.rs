@@ -27,20 +27,12 @@ impl KernelFn {
     /// When there is no function to speak of.
     pub fn parse(item: TokenStream, types: &[&str]) -> Result<KernelFn, Diagnostics> {
         let mut diagnostics = Diagnostics::new();
-        let block = match syn::parse2::<syn::ItemForeignMod>(item.clone()) {
-            Ok(block) => block,
-            Err(cause) => {
-                let looks_right = item.to_string().contains("extern");
-                diagnostics.push_syn(if looks_right {
-                    cause
-                } else {
-                    error(item, "a tuned kernel is declared in a foreign block", SHAPE)
-                });
-                return Err(diagnostics);
-            }
-        };
-        let mut function = match single_function(&block) {
-            Ok(function) => function.clone(),
+        let found = foreign_block(item).and_then(|block| {
+            let function = single_function(&block)?.clone();
+            Ok((block, function))
+        });
+        let (block, mut function) = match found {
+            Ok(found) => found,
             Err(error) => {
                 diagnostics.push_syn(error);
                 return Err(diagnostics);
@@ -65,6 +57,16 @@ impl KernelFn {
             args,
         })
     }
+}
+
+fn foreign_block(item: TokenStream) -> syn::Result<syn::ItemForeignMod> {
+    syn::parse2(item.clone()).map_err(|cause| {
+        if item.to_string().contains("extern") {
+            cause
+        } else {
+            error(item, "a tuned kernel is declared in a foreign block", SHAPE)
+        }
+    })
 }
 
 fn single_function(block: &syn::ItemForeignMod) -> syn::Result<&syn::ForeignItemFn> {
@@ -226,34 +228,25 @@ fn unsupported(ty: &Type) -> syn::Error {
 }
 
 fn take_attribute(decl: &mut ArgDecl, attribute: &Attribute) -> syn::Result<()> {
-    let name = attribute
-        .path()
-        .get_ident()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let name = attribute.path().get_ident().map(ToString::to_string);
+    let name = name.unwrap_or_default();
+    let span = SpanRange::of(attribute);
     let fresh = match name.as_str() {
         "len" => decl.len.replace(attribute.parse_args()?).is_none(),
         "align" => decl.align.replace(attribute.parse_args()?).is_none(),
         "value" => decl.value.replace(scalar_value(attribute)?).is_none(),
         "inout" => {
             attribute.meta.require_path_only()?;
-            decl.inout.replace(SpanRange::of(attribute)).is_none()
+            decl.inout.replace(span).is_none()
         }
         "tolerance" => {
-            let tolerance = Spanned {
-                value: attribute.parse_args::<Tolerance>()?,
-                span: SpanRange::of(attribute),
-            };
-            decl.tolerance.replace(tolerance).is_none()
+            let value: Tolerance = attribute.parse_args()?;
+            decl.tolerance.replace(Spanned { value, span }).is_none()
         }
         "fill" => {
-            let (fill, expr) = attribute.parse_args_with(fill)?;
+            let (value, expr) = attribute.parse_args_with(fill)?;
             decl.fill_expr = expr;
-            let fill = Spanned {
-                value: fill,
-                span: SpanRange::of(attribute),
-            };
-            decl.fill.replace(fill).is_none()
+            decl.fill.replace(Spanned { value, span }).is_none()
         }
         "doc" | "allow" | "expect" => true,
         _ => return Err(unknown_attribute(attribute, &name)),
@@ -295,37 +288,35 @@ fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
     attribute.parse_args_with(parser)
 }
 
+const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
+
+/// So many numbers between the parentheses of a fill.
+fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Vec<Spanned<f64>>> {
+    let numbers = list::<Spanned<f64>>.parse2(arguments)?;
+    if numbers.len() == count {
+        Ok(numbers)
+    } else {
+        let message = format!("`{kind}` takes {count} numbers");
+        Err(error(kind, message, FILLS))
+    }
+}
+
 /// `uniform(low, high)`, `below(e)`, `iota`, `constant(x)`.
 fn fill(input: ParseStream) -> syn::Result<(Fill, Option<SpannedExpr>)> {
-    const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
     let kind: Ident = input.parse()?;
     let arguments: TokenStream = if input.peek(syn::token::Paren) {
         input.parse::<proc_macro2::Group>()?.stream()
     } else {
         TokenStream::new()
     };
-    let numbers = |count: usize| {
-        let numbers = list::<Spanned<f64>>.parse2(arguments.clone())?;
-        if numbers.len() == count {
-            Ok(numbers)
-        } else {
-            Err(error(
-                &kind,
-                format!("`{kind}` takes {count} numbers"),
-                FILLS,
-            ))
-        }
-    };
+    let numbers = |count| numbers(&kind, arguments.clone(), count);
     match kind.to_string().as_str() {
         "uniform" => {
             let bounds = numbers(2)?;
             let (low, high) = (bounds[0].value, bounds[1].value);
             if low >= high {
-                return Err(error(
-                    &kind,
-                    "the lower bound must be below the upper one",
-                    FILLS,
-                ));
+                let message = "the lower bound must be below the upper one";
+                return Err(error(&kind, message, FILLS));
             }
             Ok((Fill::Uniform { low, high }, None))
         }

@@ -92,11 +92,7 @@ impl Tests {
         limits: &DeviceLimits,
     ) -> Result<Tests, SpaceError> {
         let mut names = Names::default();
-        let cells = spec.params.iter().map(|param| {
-            let cells = param.values.iter().map(|v| names.cell(&v.value()));
-            cells.collect()
-        });
-        let cells: Vec<Vec<Cell>> = cells.collect();
+        let cells = axis_cells(spec, &mut names);
         let no_config = crate::config::Config::default();
         let constants = LaunchScope {
             config: &no_config,
@@ -119,23 +115,31 @@ impl Tests {
         }
         builder.plan(spec, limits)?;
         let (rules, tests) = (builder.rules, builder.tests);
-        let mut before = Vec::new();
-        let mut at = vec![Vec::new(); axes.len()];
+        let mut sorted = Tests {
+            rules,
+            before: Vec::new(),
+            at: vec![Vec::new(); axes.len()],
+            cells,
+            sizes: names.sizes(),
+        };
         for test in tests {
             match test.last_slot() {
-                Some(slot) => at[slot].push(test),
-                None => before.push(test),
+                Some(slot) => sorted.at[slot].push(test),
+                None => sorted.before.push(test),
             }
         }
-        let sizes = names.sizes();
-        Ok(Tests {
-            rules,
-            before,
-            at,
-            cells,
-            sizes,
-        })
+        Ok(sorted)
     }
+}
+
+/// The values of every parameter.
+fn axis_cells(spec: &KernelSpec, names: &mut Names) -> Vec<Vec<Cell>> {
+    let mut cells = Vec::new();
+    for param in &spec.params {
+        let values = param.values.iter();
+        cells.push(values.map(|value| names.cell(&value.value())).collect());
+    }
+    cells
 }
 
 struct Builder<'a> {
