@@ -19,6 +19,20 @@ pub fn random_opening(arms: &[ArmId], rng: &mut impl Rng) -> Opening {
     }
 }
 
+/// An opening for `arms` with the orders of an earlier one reversed, so that what the order does to an arm turns its
+/// sign. Arms that were not in the earlier one come last.
+pub fn mirrored(earlier: &Opening, arms: &[ArmId]) -> Opening {
+    let reversed = |order: &[ArmId]| {
+        let kept = order.iter().rev().filter(|arm| arms.contains(arm));
+        let new = arms.iter().filter(|arm| !order.contains(arm));
+        kept.chain(new).copied().collect()
+    };
+    Opening {
+        load: reversed(&earlier.load),
+        allocate: reversed(&earlier.allocate),
+    }
+}
+
 /// An opening with two sides: the challenger is loaded last or first, and allocated like that too or
 /// the other way round.
 pub fn two_sided_opening(

@@ -42,6 +42,12 @@ impl SimulatedLab {
         }
     }
 
+    /// Gives an arm another true time, in nanoseconds a launch.
+    pub fn with_true_time(mut self, arm: ArmId, true_ns: u64) -> Self {
+        self.true_ns[arm.0] = true_ns;
+        self
+    }
+
     /// Lets an arm fail with `cause` at its timed launch number `after` (0: at once) and ever after.
     pub fn with_fault(mut self, arm: ArmId, after: u64, cause: FaultCause) -> Self {
         self.faults.insert(arm, (after, cause));

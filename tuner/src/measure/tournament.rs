@@ -248,12 +248,12 @@ impl Tournament {
 
     fn take_in_entry(&mut self, entry: &RaceEntry) {
         if matches!(entry.fate, Fate::Faulted(_)) {
-            self.faulted.push(entry.arm);
+            self.disqualify(entry.arm);
         }
-        self.raced.retain(|raced| raced.arm != entry.arm);
         let (Some(ratio), Some(span_ns)) = (entry.ratio_to_anchor, entry.span_ns) else {
             return;
         };
+        self.raced.retain(|raced| raced.arm != entry.arm);
         if entry.arm == self.baseline {
             self.baseline_span_ns = span_ns;
         }

@@ -115,11 +115,14 @@ impl Board {
         self.process_began = self.rounds;
     }
 
-    /// Forgets the rounds of the process that failed.
+    /// Forgets the rounds of the process that failed, and takes back in who was dropped by them.
     pub(super) fn void_process(&mut self) {
         self.rounds = self.process_began;
         for lane in &mut self.lanes {
             lane.samples.truncate(self.rounds);
+            let left = lane.rounds();
+            lane.fate
+                .take_if(|fate| matches!(fate, Fate::Dropped { at_round } if *at_round > left));
         }
     }
 

@@ -3,7 +3,8 @@
 //! Every round runs each live arm once in a fresh random order, so that drift, boost and neighbours hit all
 //! alike; times are compared within a round only. The arm that leads is the measure: an arm all of whose ratios to
 //! it are far above 1 goes early, one whose last eight are all just above 1 goes a little later. After some
-//! rounds the rest moves to a fresh process, because a process favours some arms for as long as it lives.
+//! rounds the rest moves to a fresh process, because a process favours some arms for as long as it lives. Every other
+//! process loads and allocates in the reverse order of the one before, so that what the order does averages out.
 
 mod board;
 mod result;
@@ -12,8 +13,8 @@ mod tests;
 
 pub use result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
 
-use super::lab::{ArmId, Fault, FaultCause, Lab, Session, run_checked};
-use super::order::{random_opening, shuffled};
+use super::lab::{ArmId, Fault, FaultCause, Lab, Opening, Session, run_checked};
+use super::order::{mirrored, random_opening, shuffled};
 use board::Board;
 use rand::Rng;
 
@@ -40,6 +41,7 @@ pub fn race(
     let deadline_ns = lab.now_ns().saturating_add(settings.budget_ns);
     let mut board = Board::new(card, settings);
     let mut lost = 0;
+    let mut unpaired: Option<Opening> = None;
     let stopped = loop {
         if let Some(stopped) = finished(&board, settings) {
             break stopped;
@@ -48,11 +50,27 @@ pub fn race(
             break Stopped::BudgetSpent;
         }
         board.begin_process();
-        match run_process(lab, &mut board, settings, deadline_ns, rng, on_end) {
+        let opening = match &unpaired {
+            Some(first) => mirrored(first, &board.in_play()),
+            None => random_opening(&board.in_play(), rng),
+        };
+        match run_process(
+            lab,
+            &mut board,
+            &opening,
+            settings,
+            deadline_ns,
+            rng,
+            on_end,
+        ) {
             Ok(Some(stopped)) => break stopped,
-            Ok(None) => lost = 0,
+            Ok(None) => {
+                lost = 0;
+                unpaired = unpaired.is_none().then_some(opening);
+            }
             Err(fault) => {
                 lost += 1;
+                unpaired = None;
                 absorb(&mut board, fault, lost, on_end)?;
             }
         }
@@ -71,12 +89,13 @@ fn finished(board: &Board, settings: &RaceSettings) -> Option<Stopped> {
 fn run_process(
     lab: &mut dyn Lab,
     board: &mut Board,
+    opening: &Opening,
     settings: &RaceSettings,
     deadline_ns: u64,
     rng: &mut impl Rng,
     on_end: &mut dyn FnMut(&RaceEntry),
 ) -> Result<Option<Stopped>, Fault> {
-    let mut session = lab.open(&random_opening(&board.in_play(), rng))?;
+    let mut session = lab.open(opening)?;
     for _ in 0..settings.rounds_per_process.max(1) {
         if let Some(stopped) = finished(board, settings) {
             session.finish()?;

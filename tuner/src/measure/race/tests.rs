@@ -1,5 +1,5 @@
 use super::*;
-use crate::measure::lab::{Clock, Opening};
+use crate::measure::lab::Clock;
 use crate::measure::noise::NoiseModel;
 use crate::measure::simulate::SimulatedLab;
 use crate::measure::span::Resolution;
