@@ -31,8 +31,12 @@ tensor_add(unsigned int n, const float* __restrict__ a, const float* __restrict_
             add_run(a, b, c, block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
         }
     } else {
-        for (size_t at = block + threadIdx.x; at < n; at += THREADS) {
-            c[at] = a[at] + b[at];
+#pragma unroll
+        for (int i = 0; i < ITEMS * VECTOR_WIDTH; ++i) {
+            const size_t at = block + i * THREADS + threadIdx.x;
+            if (at < n) {
+                c[at] = a[at] + b[at];
+            }
         }
     }
 }

@@ -82,12 +82,8 @@ struct dim3 {
 // they are no dim3 (which converts both ways); so does assigning a whole struct: assign the fields.
 #if KILN_CPU_FIBERS
 #define KILN_CPU_BUILTIN KILN_CPU_STATE
-#elif defined(__clang__)
-#define KILN_CPU_BUILTIN static
 #else
-// `used`: else g++ drops a field that no kernel of the object reads, and a release kernel would be other code
-// with a receipt kernel beside it, which reads them all. clang does not, and would vectorise less with it.
-#define KILN_CPU_BUILTIN static __attribute__((used))
+#define KILN_CPU_BUILTIN static
 #endif
 KILN_CPU_BUILTIN uint3 threadIdx;
 KILN_CPU_BUILTIN uint3 blockIdx;
