@@ -52,14 +52,14 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
     let index = Index::parse(&index).map_err(|error| in_file(site, &index_path, &error))?;
     let Some(file) = index.file(kernel) else {
         baked.warnings.push(format!(
-            "kernel `{kernel}` is not baked: its baseline is launched\nhelp: run `tune {kernel}`, then `tune bake {kernel}`"
+            "kernel `{kernel}` is not baked: its baseline is launched\nhelp: run `tune run -k {kernel}`, then `tune bake -k {kernel}`"
         ));
         return Ok(baked);
     };
     let path = site.tuned.join(file);
     let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|why| {
         format!(
-            "the index lists {}, which cannot be read: {why}\nhelp: run `tune bake {kernel}`, or restore the file",
+            "the index lists {}, which cannot be read: {why}\nhelp: run `tune bake -k {kernel}`, or restore the file",
             site.shown(&path)
         )
     })?;
@@ -106,7 +106,7 @@ impl Baked {
             let kernel = &spec.name;
             self.warnings.push(format!(
                 "{} of `{kernel}` stale and not used; the first, of `{}` for {}, was baked from another {which}: \
-                 {baked} then, {now} now\nhelp: run `tune bake {kernel}` on that device",
+                 {baked} then, {now} now\nhelp: run `tune bake -k {kernel}` on that device",
                 match stale.len() {
                     1 => "1 baked row is".to_owned(),
                     many => format!("{many} baked rows are"),

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use kiln_spec::{Backend, Hash};
@@ -63,6 +64,9 @@ impl ArtifactCache {
         backend: Backend,
         request: &CompileRequest,
     ) -> Result<Artifact, CompileError> {
+        if !compiler.artifacts_are_kept() {
+            return compiler.compile(request);
+        }
         let key = compile_key(compiler, backend, request);
         if let Some(artifact) = self.get(key) {
             return Ok(artifact);
@@ -114,8 +118,22 @@ impl ArtifactCache {
             let _ = fs::remove_file(&staged);
         }
         written?;
-        self.evict();
+        if self.may_be_full(artifact.image.len() as u64) {
+            self.evict();
+        }
         Ok(())
+    }
+
+    /// Whether enough was written since the last look that the folder may be over its bound: looking means
+    /// to list every file.
+    fn may_be_full(&self, written_bytes: u64) -> bool {
+        static WRITTEN: AtomicU64 = AtomicU64::new(u64::MAX / 2);
+        let written = WRITTEN.fetch_add(written_bytes, Ordering::Relaxed);
+        let look = written.saturating_add(written_bytes) > self.max_bytes / 16;
+        if look {
+            WRITTEN.store(0, Ordering::Relaxed);
+        }
+        look
     }
 
     fn path(&self, key: Hash) -> PathBuf {

@@ -19,6 +19,11 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// The target it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
     fn target_arch(&self) -> &str;
 
+    /// Whether its artifacts may be cached between processes; not those of compilers that tests script.
+    fn artifacts_are_kept(&self) -> bool {
+        true
+    }
+
     /// Compiles one source text. Blocks; may be called from many threads at once.
     ///
     /// # Errors

@@ -74,18 +74,7 @@ fn load(parsed: &ParsedKernel, site: &Site) -> Result<Loaded, Diagnostics> {
         .load_source(&parsed.spec.source)
         .map_err(|error| one(span, &error))?;
     let scan = SourceScan::new(&source.text).map_err(|error| one(span, &error))?;
-    let entry = scan
-        .entry(&parsed.spec.entry)
-        .map_err(|error| one(span, &error))?;
-    let mut diagnostics = Diagnostics::new();
-    for error in scan.compare_signature(&parsed.spec, &entry) {
-        let span = match error.argument() {
-            Some(argument) => parsed.function.args[argument].ty,
-            None => parsed.function.ident.span().into(),
-        };
-        diagnostics.append(one(span, &error));
-    }
-    diagnostics.into_result(source)
+    kiln_spec::check::check_source(parsed, &scan).into_result(source)
 }
 
 /// One mistake whose message ends in its `help:` line.

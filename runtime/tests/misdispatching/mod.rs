@@ -90,12 +90,6 @@ impl Misdispatching {
         Arc::new(Misdispatching {
             compiler: MisdispatchingCompiler {
                 inner: inner.clone(),
-                identity: CompilerIdentity {
-                    // Never the real compiler's: its artifacts must not reach the cache of others.
-                    name: format!("misdispatching {fault:?} {:p}", Arc::as_ptr(&state)),
-                    version: String::new(),
-                    build: format!("{:?}", std::time::SystemTime::now()),
-                },
                 fault: fault.clone(),
                 state: state.clone(),
             },
@@ -403,7 +397,6 @@ impl Module for MisdispatchingModule {
 
 struct MisdispatchingCompiler {
     inner: Arc<dyn Device>,
-    identity: CompilerIdentity,
     fault: Fault,
     state: Arc<Mutex<State>>,
 }
@@ -416,7 +409,7 @@ impl fmt::Debug for MisdispatchingCompiler {
 
 impl Compiler for MisdispatchingCompiler {
     fn identity(&self) -> &CompilerIdentity {
-        &self.identity
+        self.inner.compiler().unwrap().identity()
     }
 
     fn flags(&self, build: BuildKind) -> Vec<String> {
@@ -425,6 +418,11 @@ impl Compiler for MisdispatchingCompiler {
 
     fn target_arch(&self) -> &str {
         self.inner.compiler().unwrap().target_arch()
+    }
+
+    fn artifacts_are_kept(&self) -> bool {
+        let changed = matches!(self.fault, Fault::Source(_) | Fault::OldArtifact);
+        !changed && self.inner.compiler().unwrap().artifacts_are_kept()
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {

@@ -51,6 +51,10 @@ impl Compiler for FakeCompiler {
         &self.script.arch
     }
 
+    fn artifacts_are_kept(&self) -> bool {
+        false
+    }
+
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let failed = |log: String| CompileError::Failed {
             name: request.name.clone(),
