@@ -1,5 +1,6 @@
 //! The kernels on the cpu device: configs from every corner of their spaces against the references, on sizes
 //! of every ragged class, in release and in check builds.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::sync::Arc;
 

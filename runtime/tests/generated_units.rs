@@ -1,5 +1,6 @@
 //! Generated units on the cpu device: what an author may write runs, with the same results in the release and
 //! the receipt entry, and the receipt names the launch.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 
