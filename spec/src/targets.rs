@@ -100,3 +100,38 @@ pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
 pub fn target(arch: &str) -> Option<&'static KnownTarget> {
     TARGETS.iter().find(|target| target.arch == arch)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_cpu_device_launches_every_target_launches() {
+        for target in TARGETS {
+            let (limits, cpu) = (&target.limits, &CPU_LIMITS);
+            assert!(limits.max_threads_per_block >= cpu.max_threads_per_block);
+            assert!(limits.shared_bytes_per_block >= cpu.shared_bytes_per_block);
+            for axis in 0..3 {
+                assert!(
+                    limits.max_block[axis] >= cpu.max_block[axis],
+                    "{}",
+                    target.arch
+                );
+                assert!(
+                    limits.max_grid[axis] >= cpu.max_grid[axis],
+                    "{}",
+                    target.arch
+                );
+            }
+        }
+        assert_eq!(
+            target("sm_89").map(|t| t.limits.shared_bytes_per_block),
+            Some(101_376)
+        );
+        assert_eq!(
+            target("sm_90").map(|t| t.limits.shared_bytes_per_block),
+            Some(232_448)
+        );
+        assert!(target("sm_20").is_none());
+    }
+}

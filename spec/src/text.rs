@@ -167,3 +167,115 @@ pub(crate) fn shorten(text: &str) -> String {
     }
     short
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ElemType, TunableParam, TypeParam};
+    use crate::testing::plain_spec;
+
+    fn spec() -> KernelSpec {
+        let values = |name: &str, values: Vec<ParamValue>| TunableParam {
+            name: name.into(),
+            values,
+        };
+        let mut spec = plain_spec(vec![
+            values("BLOCK", vec![ParamValue::Int(-1), ParamValue::Int(64)]),
+            values(
+                "UNROLL",
+                vec![ParamValue::Bool(false), ParamValue::Bool(true)],
+            ),
+            values("LAYOUT", vec![ParamValue::Choice("row".into())]),
+        ]);
+        spec.types.push(TypeParam {
+            name: "T".into(),
+            choices: vec![ElemType::F32, ElemType::F16],
+        });
+        let dims = [
+            ("T".into(), ProblemValue::Type(ElemType::F32)),
+            ("n".into(), ProblemValue::Size(1000)),
+        ];
+        spec.problems = vec![Problem::new(dims)];
+        spec
+    }
+
+    #[test]
+    fn texts_are_read_in_any_order_and_printed_in_the_declared_one() {
+        let spec = spec();
+        let config = spec
+            .parse_config(" LAYOUT=row, UNROLL=true ,BLOCK=-1")
+            .unwrap();
+        assert_eq!(config.to_string(), "BLOCK=-1,UNROLL=true,LAYOUT=row");
+        assert_eq!(spec.parse_config(&config.to_string()), Ok(config));
+        let problem = spec.parse_problem("n=7,T=f16").unwrap();
+        assert_eq!(problem.to_string(), "T=f16,n=7");
+        assert_eq!(spec.parse_problem(&problem.to_string()), Ok(problem));
+        let plain = plain_spec(Vec::new());
+        assert!(plain.parse_config("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_wrong_config_is_refused_with_what_would_be_right() {
+        let spec = spec();
+        let long = "x".repeat(1000);
+        for (text, message) in [
+            ("BLOCK", "`BLOCK` is not of the form name=value"),
+            (
+                "BLOK=64",
+                "unknown tunable parameter `BLOK`\nhelp: did you mean `BLOCK`?",
+            ),
+            (
+                "WARPS=1",
+                "unknown tunable parameter `WARPS`\nhelp: known: BLOCK, UNROLL, LAYOUT",
+            ),
+            ("BLOCK=64,BLOCK=64", "`BLOCK` is given twice"),
+            ("BLOCK=64", "no value for UNROLL, LAYOUT"),
+            ("", "no value for BLOCK, UNROLL, LAYOUT"),
+            (
+                "BLOCK=65,UNROLL=true,LAYOUT=row",
+                "`65` is no value of `BLOCK`\nhelp: it is one of -1, 64",
+            ),
+            (
+                "BLOCK=064,UNROLL=true,LAYOUT=row",
+                "`064` is no value of `BLOCK`\nhelp: it is one of -1, 64",
+            ),
+            (
+                "BLOCK=64,UNROLL=1,LAYOUT=row",
+                "`1` is no value of `UNROLL`\nhelp: it is one of false, true",
+            ),
+        ] {
+            assert_eq!(spec.parse_config(text).unwrap_err().to_string(), message);
+        }
+        let error = spec
+            .parse_config(&format!("{long}\u{7}=1"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.len() < 200, "{error}");
+    }
+
+    #[test]
+    fn a_wrong_problem_is_refused_with_what_would_be_right() {
+        let spec = spec();
+        let size = "help: it is a whole number, not negative, that fits u32";
+        for (text, message) in [
+            ("T=f32", "no value for n".to_string()),
+            (
+                "T=f64,n=1",
+                "`f64` is no value of `T`\nhelp: it is one of f32, f16".into(),
+            ),
+            ("T=f32,n=-1", format!("`-1` is no value of `n`\n{size}")),
+            ("T=f32,n=+1", format!("`+1` is no value of `n`\n{size}")),
+            (
+                "T=f32,n=4294967296",
+                format!("`4294967296` is no value of `n`\n{size}"),
+            ),
+            ("T=f32,n=1e3", format!("`1e3` is no value of `n`\n{size}")),
+            (
+                "T=f32,k=1",
+                "unknown dimension `k`\nhelp: known: T, n".into(),
+            ),
+        ] {
+            assert_eq!(spec.parse_problem(text).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -158,3 +158,92 @@ fn false_constraint(expr: &Expr, scope: &LaunchScope<'_>) -> Invalid {
         values: values.join(", "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ParamValue;
+    use crate::expr::BinaryOp;
+    use crate::limits::DeviceLimit;
+    use crate::model::{Constraint, TunableParam};
+    use crate::targets::{CPU_LIMITS, target};
+    use crate::testing::plain_spec;
+
+    fn spec() -> KernelSpec {
+        let threads = TunableParam {
+            name: "THREADS".into(),
+            values: [64, 2048].map(ParamValue::Int).to_vec(),
+        };
+        let mut spec = plain_spec(vec![threads]);
+        let name = |name: &str| Box::new(Expr::Name(name.into()));
+        let shared = Expr::Device(DeviceLimit::SharedBytesPerBlock);
+        let bytes = Expr::Binary(BinaryOp::Mul, name("THREADS"), Box::new(Expr::Int(1024)));
+        spec.constraints.push(Constraint {
+            expr: Expr::Binary(BinaryOp::Le, Box::new(bytes), Box::new(shared)),
+        });
+        spec.geometry.block = vec![*name("THREADS")];
+        spec
+    }
+
+    fn config(threads: i64) -> Config {
+        Config::new([("THREADS".into(), ParamValue::Int(threads))])
+    }
+
+    #[test]
+    fn what_depends_on_the_device_counts_as_allowed_without_one() {
+        let spec = spec();
+        let problem = &spec.problems[0];
+        let hopper = target("sm_90").map(|t| t.limits);
+        assert!(spec.check_config(&config(64), problem, None).is_ok());
+        assert!(
+            spec.check_config(&config(64), problem, hopper.as_ref())
+                .is_ok()
+        );
+        let why = spec
+            .check_config(&config(64), problem, Some(&CPU_LIMITS))
+            .unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "constraint `THREADS * 1024 <= device.shared_bytes_per_block` is false with \
+             THREADS=64, device.shared_bytes_per_block=49152"
+        );
+    }
+
+    #[test]
+    fn a_config_of_another_kernel_is_named_as_such() {
+        let spec = spec();
+        let problem = &spec.problems[0];
+        let why = |config| {
+            spec.check_config(&config, problem, None)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(why(config(65)), "65 is no value of `THREADS`");
+        let other = Config::new([("BLOCK".into(), ParamValue::Int(64))]);
+        assert_eq!(why(other), "config `BLOCK=64` does not set THREADS");
+    }
+
+    #[test]
+    fn a_plan_beyond_the_device_is_invalid() {
+        let mut spec = spec();
+        spec.constraints.clear();
+        let problem = &spec.problems[0];
+        let why = spec
+            .check_config(&config(2048), problem, Some(&CPU_LIMITS))
+            .unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "threads per block is 2048, but the device allows 1024"
+        );
+    }
+
+    #[test]
+    fn a_baseline_of_its_own_need_not_meet_the_constraints() {
+        let mut spec = spec();
+        let problem = spec.problems[0].clone();
+        assert!(spec.check_baseline(&problem, Some(&CPU_LIMITS)).is_ok());
+        spec.baseline.entry = spec.entry.clone();
+        spec.baseline.geometry = None;
+        assert!(spec.check_baseline(&problem, Some(&CPU_LIMITS)).is_err());
+    }
+}

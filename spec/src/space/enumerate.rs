@@ -8,7 +8,7 @@ use crate::limits::DeviceLimits;
 use crate::model::KernelSpec;
 use crate::problem::Problem;
 
-/// Partial configs visited at most: about a minute of work.
+/// Partial configs visited at most: a minute or two of work.
 pub(super) const MAX_STEPS: u64 = 1_000_000_000;
 
 /// How far an enumeration may go.
