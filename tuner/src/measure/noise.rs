@@ -95,72 +95,32 @@ impl NoiseModel {
 
     /// Every model, by name. The first is the nominal one.
     pub fn all() -> [(&'static str, Self); 10] {
-        let nominal = Self::nominal();
+        let with = |change: fn(&mut Self)| {
+            let mut model = Self::nominal();
+            change(&mut model);
+            model
+        };
         [
-            ("nominal", nominal),
-            (
-                "no placement",
-                Self {
-                    placement_sd: 0.0,
-                    ..nominal
-                },
-            ),
-            (
-                "load order 2 %",
-                Self {
-                    load_bias: 0.02,
-                    ..nominal
-                },
-            ),
+            ("nominal", with(|_| {})),
+            ("no placement", with(|m| m.placement_sd = 0.0)),
+            ("load order 2 %", with(|m| m.load_bias = 0.02)),
             (
                 "load and allocation order 2 %",
-                Self {
-                    load_bias: 0.02,
-                    allocation_bias: 0.02,
-                    ..nominal
-                },
+                with(|m| (m.load_bias, m.allocation_bias) = (0.02, 0.02)),
             ),
-            (
-                "bimodal placement 3 %",
-                Self {
-                    mode_chance: 0.5,
-                    ..nominal
-                },
-            ),
-            (
-                "heating ramp 10 %",
-                Self {
-                    ramp: 0.10,
-                    ..nominal
-                },
-            ),
-            (
-                "neighbour bursts 50 %",
-                Self {
-                    burst_chance: 0.004,
-                    ..nominal
-                },
-            ),
-            (
-                "Pareto tails",
-                Self {
-                    tail_chance: 0.05,
-                    ..nominal
-                },
-            ),
+            ("bimodal placement 3 %", with(|m| m.mode_chance = 0.5)),
+            ("heating ramp 10 %", with(|m| m.ramp = 0.10)),
+            ("neighbour bursts 50 %", with(|m| m.burst_chance = 0.004)),
+            ("Pareto tails", with(|m| m.tail_chance = 0.05)),
             (
                 "fast drift",
-                Self {
-                    drift_sd: 0.03,
-                    drift_launches: 20.0,
-                    ..nominal
-                },
+                with(|m| (m.drift_sd, m.drift_launches) = (0.03, 20.0)),
             ),
-            ("threefold noise", nominal.threefold()),
+            ("threefold noise", with(|m| *m = m.threefold())),
         ]
     }
 
-    /// Placement, drift and spikes three times as strong.
+    /// Launch noise, placement, drift and spikes three times as strong.
     pub fn threefold(self) -> Self {
         Self {
             launch_sd: self.launch_sd * 3.0,

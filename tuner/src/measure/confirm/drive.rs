@@ -34,10 +34,8 @@ pub fn confirm(
         test.push(record);
     }
     let deadline_ns = lab.now_ns().saturating_add(settings.budget_ns);
-    let request = BLOCK
-        * usize::try_from(REQUEST_NS / test.block_ns())
-            .unwrap_or(usize::MAX)
-            .clamp(1, 1 << 20);
+    let blocks = usize::try_from(REQUEST_NS / test.block_ns()).unwrap_or(usize::MAX);
+    let request = BLOCK * blocks.clamp(1, 1 << 20);
     let mut lost = 0;
     while let Some(asked) = test.next_process() {
         match run_process(lab, &asked, request, deadline_ns, settings.resolution) {
@@ -49,14 +47,18 @@ pub fn confirm(
             Err(Halt::Deadline) => test.give_up(Doubt::BudgetSpent),
             Err(Halt::Fault(fault)) => {
                 lost += 1;
-                let device_lost = matches!(fault.cause, FaultCause::DeviceLost(_));
-                if fault.arm.is_some() || device_lost || lost >= MOST_LOST {
+                if is_final(&fault) || lost >= MOST_LOST {
                     test.give_up(Doubt::Faulted(fault));
                 }
             }
         }
     }
     test.verdict()
+}
+
+/// Whether trying again is pointless.
+fn is_final(fault: &Fault) -> bool {
+    fault.arm.is_some() || matches!(fault.cause, FaultCause::DeviceLost(_))
 }
 
 enum Halt {

@@ -50,19 +50,9 @@ pub fn race(
             break Stopped::BudgetSpent;
         }
         board.begin_process();
-        let opening = match &unpaired {
-            Some(first) => mirrored(first, &board.in_play()),
-            None => random_opening(&board.in_play(), rng),
-        };
-        match run_process(
-            lab,
-            &mut board,
-            &opening,
-            settings,
-            deadline_ns,
-            rng,
-            on_end,
-        ) {
+        let opening = next_opening(unpaired.as_ref(), &board, rng);
+        let limits = (settings, deadline_ns);
+        match run_process(lab, &mut board, &opening, limits, rng, on_end) {
             Ok(Some(stopped)) => break stopped,
             Ok(None) => {
                 lost = 0;
@@ -78,6 +68,14 @@ pub fn race(
     Ok(board.into_result(stopped, on_end))
 }
 
+/// A random opening, or the mirror image of the process that has no partner yet.
+fn next_opening(unpaired: Option<&Opening>, board: &Board, rng: &mut impl Rng) -> Opening {
+    match unpaired {
+        Some(first) => mirrored(first, &board.in_play()),
+        None => random_opening(&board.in_play(), rng),
+    }
+}
+
 fn finished(board: &Board, settings: &RaceSettings) -> Option<Stopped> {
     if !board.is_contested() {
         return Some(Stopped::Decided);
@@ -90,8 +88,7 @@ fn run_process(
     lab: &mut dyn Lab,
     board: &mut Board,
     opening: &Opening,
-    settings: &RaceSettings,
-    deadline_ns: u64,
+    (settings, deadline_ns): (&RaceSettings, u64),
     rng: &mut impl Rng,
     on_end: &mut dyn FnMut(&RaceEntry),
 ) -> Result<Option<Stopped>, Fault> {
