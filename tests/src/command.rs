@@ -14,19 +14,17 @@ pub fn workspace() -> PathBuf {
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
+        let (profile, folder) = if cfg!(debug_assertions) {
+            ("dev", "debug")
+        } else {
+            ("release", "release")
+        };
         let mut build = cargo(&workspace());
-        build.args([
-            "build",
-            "--release",
-            "--quiet",
-            "--package",
-            "kiln-tuner",
-            "--bin",
-            "tune",
-        ]);
+        build.args(["build", "--quiet", "--profile", profile]);
+        build.args(["--package", "kiln-tuner", "--bin", "tune"]);
         let status = build.status().expect("cargo should start");
         assert!(status.success(), "tune should build");
-        target_dir().join(profile).join("tune")
+        target_dir().join(folder).join("tune")
     })
 }
 

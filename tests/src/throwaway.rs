@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::command::{cargo, expect_code, target_dir, workspace};
+use crate::command::{cargo, expect_code, target_dir, tune, workspace};
 
 /// The crates a user's crate is built against.
 const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln"];
@@ -69,9 +69,20 @@ impl Throwaway {
         let mut command = cargo(self.path());
         command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
         command.env("CARGO_NET_OFFLINE", "true").env("CI", "true");
-        for name in ["KILN_TUNED", "KILN_STRICT"] {
+        command.env("KILN_CACHE", self.path().join("cache"));
+        for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
             command.env_remove(name);
         }
+        command
+    }
+
+    /// `tune` with this crate named by its manifest, run from somewhere else.
+    pub fn tune(&self, words: &str) -> std::process::Command {
+        let mut command = tune(&std::env::temp_dir(), &self.path().join("cache"));
+        command.args(words.split(' '));
+        command
+            .arg("--manifest-path")
+            .arg(self.path().join("Cargo.toml"));
         command
     }
 }
@@ -124,7 +135,8 @@ fn unpack(folder: &Path, name: &str) {
     let _ = fs::remove_dir_all(&target);
     fs::create_dir_all(&target).expect("a package's folder should be made");
     let mut tar = std::process::Command::new("tar");
-    tar.arg("-xzf")
+    // Times as of now: those in the archive are the same for every version, and cargo goes by times.
+    tar.arg("-xzmf")
         .arg(archive)
         .arg("--strip-components=1")
         .arg("-C")

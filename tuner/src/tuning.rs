@@ -6,7 +6,7 @@ use kiln::Kernel;
 use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
 use kiln_cache::record::{ReferenceGrade, SearchDone};
-use kiln_cache::Cache;
+use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, verification_problems};
 use kiln_spec::{Backend, Config};
 use rand::SeedableRng;
@@ -127,13 +127,13 @@ fn search_and_decide(
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
     let bench = bench(ground, task);
     let baseline = ground.workshop.make(task.kernel, Which::Baseline, problem, BuildKind::Release);
-    let baseline = baseline.map_err(|outcome| Stop::Task(format!("the baseline does not work: {outcome}")))?;
+    let baseline = baseline.map_err(|outcome| without_baseline(&outcome))?;
     let expected = Expectations::new(oracle(ground, task, &baseline), bench.clone(), ground.folder);
     let small = verification_problems(spec, &some_configs(&space), problem, Some(&ground.info.limits));
     let cases = verify::cases(&small, problem, ground.options.seed);
     let mut verifier = Verifier { bench: &bench, spec, expected: &expected, baseline_ns: 0 };
     let proof = verifier.verify(&baseline.arm, &cases);
-    proof.map_err(|error| Stop::Task(format!("the baseline does not work: {}", of_worker_error(&error))))?;
+    proof.map_err(|error| without_baseline(&of_worker_error(&error)))?;
     let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
     verifier.baseline_ns = lab.baseline_ns();
     let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
@@ -153,9 +153,21 @@ fn search_and_decide(
         rng: rng(ground, task, 1),
     };
     let complete = search(ground, task, &space, &mut evaluator, slice, trials)?;
+    if !complete && ground.cache.trials(task.key.hash())?.is_empty() {
+        // Nothing was tried in the time there was: nothing can be decided.
+        *launches = evaluator.lab.launches();
+        report.state = TaskState::NotSearched;
+        return Ok(());
+    }
     let ruling = decide::decide(ground, &mut evaluator, &baseline, slice)?;
     *launches = evaluator.lab.launches();
     seal(ground, task, report, ruling, complete)
+}
+
+fn without_baseline(outcome: &Outcome) -> Stop {
+    Stop::Task(format!(
+        "the baseline does not work: {outcome}\nhelp: configs are compared with the baseline: it must compile, run and be right first"
+    ))
 }
 
 /// Configs from all over the space, for which the small problems must be valid.

@@ -1,0 +1,133 @@
+//! The incident that must not happen again: a config of 384 threads was tuned for an L4, and a launch of 128 threads was
+//! what ran. Without that GPU, the row is launched on the cpu device, and what it is launched as is proven.
+
+use std::path::Path;
+use std::process::Output;
+
+use kiln_spec::baked::{BakedTable, Evidence, Hashes, Index, Row, Speedup};
+use kiln_spec::codegen::{Symbol, Target, symbol_hash};
+use kiln_spec::{Backend, DeviceKey};
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stderr, stdout};
+use kiln_tests::throwaway::Throwaway;
+use kiln_tuner::cli::PackageArgs;
+use kiln_tuner::project::Project;
+
+const FILES: [(&str, &str); 2] = [
+    (
+        "src/lib.rs",
+        include_str!("../fixtures/attention/src/lib.rs"),
+    ),
+    (
+        "src/attend.cu",
+        include_str!("../fixtures/attention/src/attend.cu"),
+    ),
+];
+const TABLE: &str = "tuned/attend.toml";
+
+#[test]
+fn a_row_of_a_gpu_that_is_not_here_is_launched_with_its_own_block() {
+    let name = "a_row_of_a_gpu_that_is_not_here_is_launched_with_its_own_block";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let crate_ = crate_with_a_row_of_an_l4();
+    let test = expect_code(crate_.cargo().args(["test", "--", "--nocapture"]), 0);
+    let row = line_of_the_l4(&test, "launched as intended");
+    assert!(row.contains("block=(384,1,1)"), "{row}");
+    let smoke = expect_code(&mut crate_.tune("smoke --device cpu"), 0);
+    let row = line_of_the_l4(&smoke, "receipts as intended");
+    assert!(row.contains("block=(384,1,1)"), "{row}");
+}
+
+#[test]
+fn a_row_whose_block_is_not_that_of_its_config_fails_naming_both() {
+    let name = "a_row_whose_block_is_not_that_of_its_config_fails_naming_both";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let crate_ = crate_with_a_row_of_an_l4();
+    let table = crate_.read(TABLE);
+    let wrong = table.replace("block = [384, 1, 1]", "block = [128, 1, 1]");
+    assert_ne!(table, wrong, "the table should state its block");
+    crate_.write(TABLE, &wrong);
+    let test = expect_code(crate_.cargo().args(["test", "--", "--nocapture"]), 101);
+    let smoke = expect_code(&mut crate_.tune("smoke --device cpu"), 1);
+    for (what, output) in [("cargo test", test), ("tune smoke", smoke)] {
+        let text = stdout(&output) + &stderr(&output);
+        for block in ["block=(128,1,1)", "block=(384,1,1)"] {
+            assert!(
+                text.contains(block),
+                "{what} does not name {block}:\n{text}"
+            );
+        }
+        let line = text.lines().find(|line| line.contains("block=(128,1,1)"));
+        println!("{what}: {}", line.unwrap_or_default().trim());
+    }
+}
+
+/// The printed line about the row of the L4.
+fn line_of_the_l4(output: &Output, what: &str) -> String {
+    let text = stdout(output);
+    let line = text
+        .lines()
+        .find(|line| line.contains("NVIDIA L4") && line.contains(what));
+    let line = line.unwrap_or_else(|| panic!("no such line in:\n{text}"));
+    println!("{line}");
+    line.to_owned()
+}
+
+fn crate_with_a_row_of_an_l4() -> Throwaway {
+    let crate_ = Throwaway::new("attention", &FILES);
+    expect_code(&mut crate_.tune("init"), 0);
+    let mut index = Index::new();
+    index.insert("attend").expect("the kernel should be listed");
+    crate_.write("tuned/index.toml", &index.to_text());
+    crate_.write(TABLE, &table_of_an_l4(crate_.path()));
+    crate_
+}
+
+/// What `tune bake` on an L4 would have written for 384 threads.
+fn table_of_an_l4(root: &Path) -> String {
+    let args = PackageArgs {
+        manifest_path: Some(root.join("Cargo.toml")),
+        ..PackageArgs::default()
+    };
+    let project = Project::read(&args).expect("the kernel should be found");
+    let kernel = &project.kernels[0];
+    let (spec, source) = (&kernel.spec, kernel.source.hash());
+    let config = spec
+        .parse_config("THREADS=384")
+        .expect("the config should be in the spec");
+    let problem = &spec.problems[0];
+    let plan = spec.plan(&config, problem, None);
+    let hash = symbol_hash(source, spec, &spec.entry, &config, problem, Target::Cuda);
+    let hash = hash.expect("the config should have a symbol");
+    let device = DeviceKey {
+        backend: Backend::Cuda,
+        arch: "sm_89".into(),
+        name: "NVIDIA L4".into(),
+    };
+    let row = Row {
+        device: device.clone(),
+        problem: problem.to_string(),
+        entry: spec.entry.clone(),
+        config: config.to_string(),
+        evidence: Evidence::Proven,
+        speedup: Some(Speedup {
+            low_ppm: 1_600_000,
+            speedup_ppm: 1_700_000,
+            high_ppm: 1_800_000,
+        }),
+        baseline: spec.baseline_text(),
+        symbol: Symbol::release(&spec.entry, hash).as_str().to_owned(),
+        plan: plan.expect("the config should have a plan"),
+        hashes: Hashes::now(spec, source, Backend::Cuda),
+        image: None,
+    };
+    let mut table = BakedTable::new(spec.name.as_str());
+    table
+        .replace_device(&device, vec![row])
+        .expect("the row should be one that tables hold");
+    table.to_text()
+}

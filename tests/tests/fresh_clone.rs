@@ -1,0 +1,148 @@
+//! What a new user does first: clone, `cargo tune`, read the report; and again, when there is nothing left to do.
+//!
+//! Two kernels and 40 s by default; `KILN_BARS=1` gives all kernels the default budget of 5 minutes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use kiln_tests::capability::{Need, have, in_full};
+use kiln_tests::command::{cargo, expect_code, stdout, target_dir, workspace};
+
+/// How often a decision may be too disturbed to stand before the machine is to blame.
+const ATTEMPTS: usize = 4;
+
+struct Clone {
+    folder: tempfile::TempDir,
+}
+
+impl Clone {
+    fn new() -> Clone {
+        let folder = tempfile::tempdir().expect("a temporary directory should be had");
+        let mut clone = Command::new("git");
+        clone.args(["clone", "--quiet"]).arg(workspace());
+        clone.arg(folder.path().join("kiln"));
+        expect_code(&mut clone, 0);
+        let clone = Clone { folder };
+        let mut build = clone.cargo();
+        build.args(["build", "--release", "--quiet"]);
+        build.args(["--package", "kiln-tuner", "--bin", "tune"]);
+        expect_code(&mut build, 0);
+        clone
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("kiln")
+    }
+
+    /// Cargo in the clone, with a cache that was empty at first; what clones build is kept from run to run.
+    fn cargo(&self) -> Command {
+        let mut command = cargo(&self.root());
+        command
+            .env("CARGO_TARGET_DIR", target_dir().join("clone"))
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("KILN_CACHE", self.folder.path().join("cache"))
+            .env("CI", "true");
+        for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// `cargo tune` with these words; the report, and how long it took.
+    fn tune(&self, words: &[&str]) -> (String, Duration) {
+        let start = Instant::now();
+        let output = expect_code(self.cargo().arg("tune").args(words), 0);
+        (stdout(&output), start.elapsed())
+    }
+}
+
+#[test]
+fn a_fresh_clone_is_tuned_in_its_budget_and_left_clean() {
+    let name = "a_fresh_clone_is_tuned_in_its_budget_and_left_clean";
+    if !have(name, &[Need::HostCompiler, Need::Git]) {
+        return;
+    }
+    let clone = Clone::new();
+    let reduced = ["--budget", "40s", "-k", "tensor_add", "-k", "softmax"];
+    let (words, limit): (&[&str], _) = if in_full() {
+        (&[], Duration::from_secs(360))
+    } else {
+        (&reduced, Duration::from_secs(100))
+    };
+    let (report, took) = clone.tune(words);
+    print!("{report}");
+    println!("cargo tune {}: {took:.1?}", words.join(" "));
+    assert!(took < limit, "{took:?}");
+    check_report(&report);
+    assert_eq!(status(&clone.root()), "", "the tree should be clean");
+}
+
+#[test]
+fn a_run_with_nothing_left_to_do_compiles_and_launches_nothing() {
+    let name = "a_run_with_nothing_left_to_do_compiles_and_launches_nothing";
+    if !have(name, &[Need::HostCompiler, Need::Git]) {
+        return;
+    }
+    let clone = Clone::new();
+    let words = ["--trials", "6", "--budget", "full", "-k", "tensor_add"];
+    // What could not be decided is searched again: go on until all is decided.
+    let decided = (0..ATTEMPTS).find_map(|_| {
+        let (report, took) = clone.tune(&words);
+        println!("cargo tune {}: {took:.1?}", words.join(" "));
+        (!report.contains("inconclusive")).then_some(report)
+    });
+    let decided = decided.expect("a quiet moment should have come");
+    let (report, took) = clone.tune(&words);
+    let last = report.lines().last().unwrap_or_default().to_owned();
+    println!("again: {last}, {took:.1?} with cargo");
+    assert!(last.starts_with("0 compiles, 0 launches, "), "{report}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    for line in decided
+        .lines()
+        .filter(|line| line.starts_with("  winner") || line.starts_with("  proven"))
+    {
+        assert!(report.contains(line), "{line} is not in:\n{report}");
+    }
+}
+
+/// Every kernel was searched on a problem, and each part says what was found.
+fn check_report(report: &str) {
+    let parts: Vec<&str> = report
+        .split("\n\n")
+        .filter(|part| part.contains("\n  trials "))
+        .collect();
+    let mut kernels: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part.split("  ").next())
+        .collect();
+    kernels.dedup();
+    assert!(kernels.len() >= 2, "{report}");
+    for kernel in kernels {
+        let own = || {
+            parts
+                .iter()
+                .filter(|part| part.starts_with(&format!("{kernel}  ")))
+        };
+        let searched = own().filter(|part| part.contains("\n  outcomes  measured "));
+        assert!(searched.count() > 0, "{kernel} was not searched:\n{report}");
+        for part in own() {
+            let proven = part.contains("x the baseline [") && part.contains(" fresh processes");
+            assert!(proven || part.contains("baseline kept"), "{part}");
+        }
+        let settled =
+            own().any(|part| !part.contains("inconclusive") && part.contains("\n  outputs "));
+        let table = format!("/kiln/tuned/kiln-kernels/{kernel}.toml (");
+        let said = report
+            .lines()
+            .any(|line| line.starts_with("table: ") && line.contains(&table));
+        assert_eq!(settled, said, "{kernel}:\n{report}");
+    }
+}
+
+/// What git says about the work tree.
+fn status(root: &Path) -> String {
+    let mut status = Command::new("git");
+    status.current_dir(root).args(["status", "--porcelain"]);
+    stdout(&expect_code(&mut status, 0))
+}

@@ -1,0 +1,333 @@
+//! A user's own crate, outside this workspace, built against the packages as they would be published: from a new
+//! kernel to its receipt, what rebuilds it and what makes its table stale.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stderr, stdout};
+use kiln_tests::throwaway::Throwaway;
+
+const MAIN: &str = include_str!("../fixtures/blending/src/main.rs");
+const SOURCE: &str = include_str!("../fixtures/blending/src/blend.cu");
+const HEADER: &str = include_str!("../fixtures/blending/src/mix.h");
+const INNER_HEADER: &str = include_str!("../fixtures/blending/src/rest.h");
+const TABLE: &str = "tuned/blend.toml";
+const INDEX: &str = "tuned/index.toml";
+
+/// What a run of the program prints where the row that was baked here is used, and where nothing is.
+const ROW: &str = "baked row 0: this device and problem";
+const BASELINE: &str = "baseline: nothing is baked for this kernel";
+
+fn blending() -> Throwaway {
+    let files = [
+        ("src/main.rs", MAIN),
+        ("src/blend.cu", SOURCE),
+        ("src/mix.h", HEADER),
+        ("src/rest.h", INNER_HEADER),
+    ];
+    let crate_ = Throwaway::new("blending", &files);
+    expect_code(&mut crate_.tune("init"), 0);
+    crate_
+}
+
+fn bake(crate_: &Throwaway) {
+    let mut run = crate_.tune("run --device cpu --budget 60s --write");
+    let report = stdout(&expect_code(&mut run, 0));
+    assert!(crate_.read(INDEX).contains("blend.toml"), "{report}");
+}
+
+#[test]
+fn a_new_kernel_takes_forty_lines_from_spec_to_receipt() {
+    let name = "a_new_kernel_takes_forty_lines_from_spec_to_receipt";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let lines = MAIN.lines().count();
+    println!("a program with a tuned kernel of its own: {lines} lines of Rust");
+    assert!(lines <= 40, "{lines} lines");
+    let start = Instant::now();
+    let crate_ = blending();
+    bake(&crate_);
+    let test = stdout(&expect_code(
+        crate_.cargo().args(["test", "--", "--nocapture"]),
+        0,
+    ));
+    let receipts = test
+        .lines()
+        .filter(|line| line.contains(": launched as intended, "));
+    let receipts: Vec<_> = receipts.collect();
+    // The baseline, and the row of this cpu.
+    assert_eq!(receipts.len(), 2, "{test}");
+    println!("{}", receipts.join("\n"));
+    let run = stdout(&expect_code(crate_.cargo().args(["run", "--quiet"]), 0));
+    assert_eq!(run, format!("{ROW}\n4\n"));
+    print!(
+        "from spec to receipt and launch in {:.0?}: {run}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn a_users_program_carries_no_parser_database_or_progress_bar() {
+    let crate_ = blending();
+    let mut tree = crate_.cargo();
+    tree.args([
+        "tree",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ]);
+    let tree = stdout(&expect_code(&mut tree, 0));
+    let packages: Vec<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(packages.contains(&"kiln-spec"), "{tree}");
+    for heavy in ["syn", "sled", "indicatif", "toml", "kiln-macros"] {
+        assert!(!packages.contains(&heavy), "{heavy} is in:\n{tree}");
+    }
+    let mut names = packages.clone();
+    names.sort_unstable();
+    names.dedup();
+    println!(
+        "run-time dependencies: {} packages, no syn, sled or indicatif",
+        names.len() - 1
+    );
+}
+
+/// What one `cargo run` did.
+struct Built {
+    compiled: bool,
+    ran: bool,
+    out: String,
+    err: String,
+}
+
+/// The crate, and what was found so far.
+struct Cases {
+    crate_: Throwaway,
+    done: u32,
+}
+
+impl Cases {
+    fn cargo_run(&self, variables: &[(&str, &str)]) -> Built {
+        let mut command = self.crate_.cargo();
+        command.arg("run").envs(variables.iter().copied());
+        let output: Output = command.output().expect("cargo should start");
+        let (out, err) = (stdout(&output), stderr(&output));
+        Built {
+            compiled: err.contains("Compiling blending"),
+            ran: output.status.success(),
+            out,
+            err,
+        }
+    }
+
+    /// Builds and runs: whether it must be compiled, what the program must select, and what must be said.
+    fn expect(
+        &mut self,
+        what: &str,
+        variables: &[(&str, &str)],
+        rebuilt: bool,
+        selects: &str,
+        says: &[&str],
+    ) {
+        let built = self.cargo_run(variables);
+        let text = format!("{what}:\n{}\n{}", built.out, built.err);
+        assert_eq!(built.compiled, rebuilt, "{text}");
+        assert!(built.ran && built.out.starts_with(selects), "{text}");
+        assert!(says.iter().all(|one| built.err.contains(one)), "{text}");
+        self.passed(what, &built);
+    }
+
+    /// Builds, which must fail saying these things.
+    fn expect_error(&mut self, what: &str, variables: &[(&str, &str)], says: &[&str]) {
+        let built = self.cargo_run(variables);
+        let text = format!("{what}:\n{}\n{}", built.out, built.err);
+        assert!(!built.ran && built.compiled, "{text}");
+        assert!(says.iter().all(|one| built.err.contains(one)), "{text}");
+        self.passed(what, &built);
+    }
+
+    fn passed(&mut self, what: &str, built: &Built) {
+        self.done += 1;
+        let how = if built.compiled {
+            "rebuilt"
+        } else {
+            "not rebuilt"
+        };
+        let selected = built.out.lines().next().unwrap_or("a compile error");
+        println!("{:>2} {what}: {how}, {selected}", self.done);
+    }
+
+    /// Changes a file: the row is stale and says so; with the old text it is used again.
+    fn makes_stale(&mut self, file: &str, from: &str, to: &str, which: &str) {
+        let old = self.crate_.read(file);
+        let new = old.replacen(from, to, 1);
+        assert_ne!(old, new, "{file} should hold {from:?}");
+        self.crate_.write(file, &new);
+        let says = ["stale and not used", which, "tune bake"];
+        self.expect(&format!("{file} edited"), &[], true, BASELINE, &says);
+        self.crate_.write(file, &old);
+        self.expect(&format!("{file} as it was"), &[], true, ROW, &[]);
+    }
+}
+
+#[test]
+fn every_input_of_a_build_rebuilds_it_or_makes_its_table_stale() {
+    let name = "every_input_of_a_build_rebuilds_it_or_makes_its_table_stale";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let mut cases = Cases {
+        crate_: blending(),
+        done: 0,
+    };
+    let unbaked = ["not baked", "tune bake"];
+    cases.expect("first build, no table", &[], true, BASELINE, &unbaked);
+    cases.expect("nothing changed", &[], false, BASELINE, &[]);
+    bake(&cases.crate_);
+    cases.expect("a table made after the first build", &[], true, ROW, &[]);
+    cases.expect("nothing changed", &[], false, ROW, &[]);
+    bake(&cases.crate_);
+    cases.expect("the same baked again", &[], false, ROW, &[]);
+    for file in ["src/blend.cu", TABLE] {
+        let text = cases.crate_.read(file);
+        cases.crate_.write(file, &text);
+        cases.expect(&format!("{file} touched"), &[], true, ROW, &[]);
+    }
+    cases.makes_stale("src/blend.cu", "i < n", "i + 1 <= n", "source");
+    cases.makes_stale("src/mix.h", "share * a", "a * share", "source");
+    cases.makes_stale("src/rest.h", "1.0f - share", "-share + 1.0f", "source");
+    cases.makes_stale("src/main.rs", "relative = 1e-5", "relative = 2e-5", "spec");
+    let table = cases.crate_.read(TABLE);
+    let hash = table
+        .split("source = \"")
+        .nth(1)
+        .and_then(|rest| rest.get(..32));
+    let hash = hash.expect("the row should have a source hash");
+    cases.makes_stale(TABLE, hash, &"0".repeat(32), "source");
+    index_and_table(&mut cases, &table);
+    variables(&mut cases);
+    println!("{} builds, each as it should be", cases.done);
+}
+
+fn index_and_table(cases: &mut Cases, table: &str) {
+    let index = cases.crate_.read(INDEX);
+    let edited = index.replace("blend = \"blend.toml\"\n", "");
+    cases.crate_.write(INDEX, &edited);
+    cases.expect("index edited", &[], true, BASELINE, &["not baked"]);
+    cases.crate_.write(INDEX, &index);
+    cases.expect("index as it was", &[], true, ROW, &[]);
+    let path = cases.crate_.path().join(TABLE);
+    std::fs::remove_file(path).expect("the table should be removed");
+    cases.expect_error("table removed", &[], &["tuned/blend.toml", "tune bake"]);
+    cases.crate_.write(TABLE, table);
+    cases.expect("table put back", &[], true, ROW, &[]);
+}
+
+fn variables(cases: &mut Cases) {
+    let strict = [("KILN_STRICT", "1")];
+    cases.expect("KILN_STRICT, nothing stale", &strict, true, ROW, &[]);
+    cases
+        .crate_
+        .write("src/rest.h", &format!("{INNER_HEADER}\n"));
+    let says = ["stale and not used", "tune bake"];
+    cases.expect_error("KILN_STRICT, a stale row", &strict, &says);
+    cases.crate_.write("src/rest.h", INNER_HEADER);
+    cases.expect("neither", &[], true, ROW, &[]);
+    let empty = "# Nothing is baked here.\nformat = 1\n";
+    cases.crate_.write("elsewhere/index.toml", empty);
+    let elsewhere = [("KILN_TUNED", "elsewhere")];
+    cases.expect("KILN_TUNED set", &elsewhere, true, BASELINE, &["not baked"]);
+    cases.expect("KILN_TUNED unset", &[], true, ROW, &[]);
+}
+
+const ADDING: [(&str, &str); 4] = [
+    ("src/lib.rs", include_str!("../fixtures/adding/src/lib.rs")),
+    ("src/add.cu", include_str!("../fixtures/adding/src/add.cu")),
+    (
+        "alpha.json",
+        r#"{"name": "Alpha", "arch": "fake_a", "time": {"factors": {"THREADS": {"256": 0.5}}}}"#,
+    ),
+    (
+        "beta.json",
+        r#"{"name": "Beta", "arch": "fake_b", "time": {"factors": {"THREADS": {"128": 0.5}}}}"#,
+    ),
+];
+
+/// Tunes on a fake device and bakes its rows into the package.
+fn bake_on(crate_: &Throwaway, script: &str) {
+    let script = crate_.path().join(script);
+    let words = format!(
+        "run --device fake:{} --budget 60s --trials all --write",
+        script.display()
+    );
+    let report = stdout(&expect_code(&mut crate_.tune(&words), 0));
+    assert_eq!(report.matches("  proven ").count(), 2, "{report}");
+}
+
+fn tables(crate_: &Throwaway) -> [String; 2] {
+    [crate_.read("tuned/tensor_add.toml"), crate_.read(INDEX)]
+}
+
+#[test]
+fn tables_baked_in_either_order_are_the_same_bytes_and_merge_in_git() {
+    let name = "tables_baked_in_either_order_are_the_same_bytes_and_merge_in_git";
+    if !have(name, &[Need::Git]) {
+        return;
+    }
+    let crate_ = Throwaway::new("adding", &ADDING);
+    let root = crate_.path();
+    expect_code(&mut crate_.tune("init"), 0);
+    git(root, "init --quiet --initial-branch main");
+    git(root, "add src tuned Cargo.toml");
+    git(root, "commit --quiet --message empty");
+    for (branch, script) in [("alpha", "alpha.json"), ("beta", "beta.json")] {
+        git(root, &format!("checkout --quiet -b {branch} main"));
+        bake_on(&crate_, script);
+        git(root, "add tuned");
+        git(root, &format!("commit --quiet --message {branch}"));
+    }
+    git(root, "merge --quiet --no-edit alpha");
+    let merged = tables(&crate_);
+    for device in ["fake/fake_a/Alpha", "fake/fake_b/Beta"] {
+        let rows = merged[0].matches(&format!("device = \"{device}\"")).count();
+        assert_eq!(rows, 2, "{}", merged[0]);
+    }
+    // The cache knows both devices: each bake replaces its own section only.
+    let orders = [["alpha", "beta"], ["beta", "alpha"]].map(|order| {
+        git(root, "checkout --quiet --force --detach main");
+        order.iter().for_each(|name| bake_again(&crate_, name));
+        let found = tables(&crate_);
+        order.iter().for_each(|name| bake_again(&crate_, name));
+        assert_eq!(found, tables(&crate_), "baking again changes nothing");
+        found
+    });
+    assert_eq!(orders[0], orders[1], "either order gives the same bytes");
+    assert_eq!(orders[0], merged, "as does merging");
+    println!(
+        "tables of two devices: {} bytes, baked in either order or merged by git",
+        merged[0].len()
+    );
+}
+
+fn bake_again(crate_: &Throwaway, name: &str) {
+    let script = crate_.path().join(format!("{name}.json"));
+    let words = format!("bake --write --device fake:{}", script.display());
+    expect_code(&mut crate_.tune(&words), 0);
+}
+
+fn git(directory: &Path, words: &str) {
+    let mut command = Command::new("git");
+    command.current_dir(directory).args(words.split(' '));
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "Test");
+        command.env(format!("GIT_{who}_EMAIL"), "test@example.com");
+    }
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+    expect_code(&mut command, 0);
+}
