@@ -128,6 +128,22 @@ pub fn generate(
     Ok(unit)
 }
 
+/// The loaded entries of a choice on a device; prepared now if they are not yet, and kept for the process.
+///
+/// A program can call it at start-up, so that no launch waits for a compiler. `problem` gives the type parameters
+/// their types; its sizes do not matter.
+///
+/// # Errors
+/// When the entry cannot be generated, compiled or loaded.
+pub fn get(
+    kernel: &'static Kernel,
+    device: &dyn Device,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<&'static Prepared, PrepareError> {
+    kernel.prepared().get(kernel, device, choice, problem)
+}
+
 /// Generates, compiles (or takes the embedded image) and loads what a choice launches.
 fn prepare(
     kernel: &'static Kernel,
