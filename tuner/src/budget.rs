@@ -48,6 +48,17 @@ impl Budget {
 }
 
 impl Slice {
+    /// The same slice, with so much time kept for confirming, but at least a quarter of it for searching.
+    pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
+        if let (Some(search_until), Some(confirm_until)) = (self.search_until, self.confirm_until) {
+            let now = Instant::now();
+            let least = now + confirm_until.saturating_duration_since(now) / 4;
+            let latest = confirm_until.checked_sub(needed).unwrap_or(now);
+            self.search_until = Some(search_until.min(latest).max(least.min(search_until)));
+        }
+        self
+    }
+
     /// Whether another batch of configs may begin.
     pub fn may_search(&self) -> bool {
         self.search_until.is_none_or(|end| Instant::now() < end)

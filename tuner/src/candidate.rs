@@ -91,6 +91,7 @@ impl Workshop<'_> {
             baseline,
             plan,
             launches: 0,
+            launch_ns: 0,
         };
         Ok(Compiled { arm, compile_ns: if fresh { elapsed } else { 0 } })
     }

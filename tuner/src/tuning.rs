@@ -1,6 +1,7 @@
 //! One task from baseline to sealed decision: search, play off, check, confirm, seal.
 
 use std::path::Path;
+use std::time::Duration;
 
 use kiln::Kernel;
 use kiln::compiler::{BuildKind, Compiler};
@@ -136,6 +137,7 @@ fn search_and_decide(
     proof.map_err(|error| without_baseline(&of_worker_error(&error)))?;
     let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
     verifier.baseline_ns = lab.baseline_ns();
+    let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims));
     let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
     let mut evaluator = Evaluator {
         task,
@@ -340,6 +342,14 @@ fn open_lab(
     };
     lab.set_baseline_ns(baseline_ns);
     Ok(lab)
+}
+
+/// What a confirmation of a large effect takes, most of it in launches of the baseline: two a process, and one to warm
+/// it, in as many processes as the proof needs.
+fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
+    let processes = (100.0 * f64::from(claims)).ln() / 1.8_f64.ln() + 2.0;
+    let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
+    process.mul_f64(processes)
 }
 
 /// A stream of random numbers of its own for each task and purpose.

@@ -44,8 +44,10 @@ pub enum Request {
         /// Indices of arms.
         schedule: Vec<usize>,
     },
-    /// Launches every arm once more on poisoned outputs and compares: what was timed still works.
+    /// Launches arms once more on poisoned outputs and compares: what was timed still works.
     Recheck {
+        /// Which arms.
+        arms: Vec<usize>,
         /// Expected outputs of the opened problem.
         expected: PathBuf,
     },
@@ -110,6 +112,8 @@ pub struct ArmJob {
     pub plan: LaunchPlan,
     /// Launches of one sample, where an earlier worker found out; 0 to find out.
     pub launches: u32,
+    /// What a launch takes, in nanoseconds, where an earlier worker found out; 0 where not.
+    pub launch_ns: u64,
 }
 
 /// One verification.
@@ -202,10 +206,11 @@ pub enum Failure {
 /// The answer to a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
-    /// Opened; how many launches a sample of each arm takes.
+    /// Opened.
     Opened {
-        /// One number an arm.
-        launches: Vec<u32>,
+        /// For each arm how many launches a sample takes, and what one takes in nanoseconds; zeros where the arms
+        /// are not to be timed.
+        pace: Vec<(u32, u64)>,
     },
     /// Verified.
     Verified(Verified),

@@ -75,9 +75,9 @@ impl Server {
         }
         limit(job).map_err(|error| internal(format!("cannot set limits: {error}")))?;
         let mut opened = Opened::new(job, self.catalogue)?;
-        let launches = if job.timed { opened.warm(replies)? } else { vec![0; job.arms.len()] };
+        let pace = if job.timed { opened.warm(replies)? } else { vec![(0, 0); job.arms.len()] };
         self.opened = Some(opened);
-        Ok(Reply::Opened { launches })
+        Ok(Reply::Opened { pace })
     }
 }
 
