@@ -1,6 +1,9 @@
 //! The kernels that come with Kiln: a folder a kernel, with its CUDA source, its spec and a plain-Rust
 //! reference.
 #![forbid(unsafe_code)]
+// Rows belong to devices, and those of nobody's device are not in this repository: here the warning that a kernel is
+// not baked says nothing new.
+#![allow(deprecated)]
 
 pub mod gemm;
 pub mod softmax;
