@@ -53,6 +53,11 @@ pub enum CacheError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// No environment variable says where the cache is.
+    #[error(
+        "none of KILN_CACHE, XDG_CACHE_HOME and HOME is set\nhelp: set KILN_CACHE to an absolute path"
+    )]
+    NoLocation,
     /// The journal failed: nothing was recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),

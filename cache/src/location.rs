@@ -33,11 +33,7 @@ pub fn resolve(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, C
             });
         }
     }
-    Err(CacheError::Location {
-        variable: "HOME",
-        value: String::new(),
-        problem: "not set, and neither are KILN_CACHE and XDG_CACHE_HOME",
-    })
+    Err(CacheError::NoLocation)
 }
 
 fn absolute(variable: &'static str, value: OsString) -> Result<PathBuf, CacheError> {

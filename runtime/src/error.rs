@@ -75,6 +75,16 @@ pub enum DeviceError {
         /// What was asked for.
         what: String,
     },
+    /// An environment variable or file that says what a device is makes no sense.
+    #[error("{what} is {problem}\nhelp: {help}")]
+    Setting {
+        /// The variable or file.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        help: String,
+    },
     /// A byte range is not inside an allocation.
     #[error("bytes {offset} to {end} are outside an allocation of {size_bytes} bytes")]
     OutOfBounds {
@@ -135,6 +145,7 @@ impl DeviceError {
             }
             DeviceError::KernelFault { .. }
             | DeviceError::OutOfBounds { .. }
+            | DeviceError::Setting { .. }
             | DeviceError::Load { .. } => ErrorClass::Invalid,
             DeviceError::Sticky { .. } => ErrorClass::Sticky,
             DeviceError::Hang { .. } => ErrorClass::Hang,

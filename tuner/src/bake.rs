@@ -140,10 +140,15 @@ pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
 
 fn read_optional<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, String>) -> Result<Option<T>, Failure> {
     match fs::read(path) {
-        Ok(bytes) => parse(&bytes).map(Some).map_err(|error| Failure::Other(format!("{}: {error}", path.display()))),
+        Ok(bytes) => parse(&bytes).map(Some).map_err(|error| Failure::Other(with_help(path, &error))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::file("read", path)(error)),
     }
+}
+
+fn with_help(path: &Path, error: &str) -> String {
+    let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: restore the file, or delete it and run `tune bake`" };
+    format!("{}: {error}{help}", path.display())
 }
 
 /// Writes a file whole or not at all, and not if it holds the text already; whether it was written.

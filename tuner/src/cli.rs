@@ -102,22 +102,22 @@ pub struct RunArgs {
     #[command(flatten)]
     pub output: OutputArgs,
     /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<String>,
     /// Configs to try at most per kernel and problem [default: 200]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
     /// How configs are chosen: auto, exhaustive, random, local
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
     /// Seed of everything random
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     /// Write baked rows into the package's `tuned/` even for the cpu of this machine
     #[arg(long)]
     pub write: bool,
     /// Compile threads [default: all cores]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub jobs: Option<usize>,
     /// Print a line for every trial as it is stored
     #[arg(long, short)]

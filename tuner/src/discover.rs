@@ -9,8 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package;
-use kiln_spec::parse;
+use kiln_spec::check::check_source;
+use kiln_spec::parse::{self, ParsedKernel};
 use kiln_spec::source::{SourceScan, SourceText};
+use proc_macro2::{LineColumn, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
@@ -78,14 +80,22 @@ impl Walk<'_> {
         }
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) => return self.found.errors.push(format!("cannot read {}: {error}", path.display())),
+            Err(error) => {
+                let message = format!("cannot read {}: {error}\nhelp: a source file is UTF-8 text", path.display());
+                return self.found.errors.push(message);
+            }
         };
+        if let Err(at) = shallow(&text) {
+            let message = "brackets or operators nest deeper than any that are read";
+            let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
+            return self.found.errors.push(format!("{place}: {message}\nhelp: at most {MOST_NESTED} levels"));
+        }
         match syn::parse_file(&text) {
             Ok(file) => self.items(&file.items, path, &text, folder),
             Err(error) => {
                 let at = error.span().start();
-                let message = format!("{}:{}:{}: {error}", path.display(), at.line, at.column + 1);
-                self.found.errors.push(message);
+                let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
+                self.found.errors.push(format!("{place}: {error}\nhelp: `cargo check` shows more of it"));
             }
         }
     }
@@ -117,7 +127,8 @@ impl Walk<'_> {
             None => {
                 let at = module.span().start();
                 let (here, line) = (path.display(), at.line);
-                self.found.errors.push(format!("{here}:{line}: module `{name}` has no file"));
+                let help = format!("write {} or {}", candidates[0].display(), candidates[1].display());
+                self.found.errors.push(format!("{here}:{line}: module `{name}` has no file\nhelp: {help}"));
             }
         }
     }
@@ -129,23 +140,35 @@ impl Walk<'_> {
         let attribute = rest.attrs.remove(place);
         let tokens = match &attribute.meta {
             syn::Meta::List(list) => list.tokens.clone(),
-            _ => proc_macro2::TokenStream::new(),
+            _ => TokenStream::new(),
         };
         let file = path.display().to_string();
         match parse::kernel(tokens, rest.to_token_stream()) {
             Err(diagnostics) => self.found.errors.push(diagnostics.render(&file, text)),
-            Ok(parsed) => match self.source(path, &parsed.spec.source) {
-                Err(error) => self.found.errors.push(format!("{file}: kernel `{}`: {error}", parsed.spec.name)),
-                Ok((source, scan)) => self.found.kernels.push(TunedKernel {
-                    spec: parsed.spec,
-                    source,
-                    scan,
-                    file: path.to_owned(),
-                    package: self.package.clone(),
-                    tuned: self.root.join("tuned"),
-                }),
-            },
+            Ok(parsed) => self.parsed(parsed, path, &file, text),
         }
+    }
+
+    /// A declaration of the right form, to be compared with its source.
+    fn parsed(&mut self, parsed: ParsedKernel, path: &Path, file: &str, text: &str) {
+        let (source, scan) = match self.source(path, &parsed.spec.source) {
+            Ok(read) => read,
+            Err(error) => {
+                let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: the source must be whole as it is" };
+                return self.found.errors.push(format!("{file}: kernel `{}`: {error}{help}", parsed.spec.name));
+            }
+        };
+        if let Err(diagnostics) = check_source(&parsed, &scan).into_result(()) {
+            return self.found.errors.push(diagnostics.render(file, text));
+        }
+        self.found.kernels.push(TunedKernel {
+            spec: parsed.spec,
+            source,
+            scan,
+            file: path.to_owned(),
+            package: self.package.clone(),
+            tuned: self.root.join("tuned"),
+        });
     }
 
     /// The expanded source, its files named as the macro names them: relative to the package.
@@ -192,6 +215,32 @@ impl Walk<'_> {
             _ => true,
         }
     }
+}
+
+/// The deepest nesting that is read: the parser calls itself for each level, and its stack is finite.
+const MOST_NESTED: usize = 128;
+
+/// Whether brackets, and operators in a row, nest no deeper than [`MOST_NESTED`]; else where they do.
+///
+/// What cannot be split into tokens passes: the parser says what is wrong with it.
+fn shallow(text: &str) -> Result<(), LineColumn> {
+    let Ok(tokens) = text.parse::<TokenStream>() else { return Ok(()) };
+    let mut open = vec![tokens.into_iter()];
+    let mut in_a_row = 0;
+    while let Some(innermost) = open.last_mut() {
+        let Some(token) = innermost.next() else {
+            open.pop();
+            continue;
+        };
+        in_a_row = if matches!(token, TokenTree::Punct(_)) { in_a_row + 1 } else { 0 };
+        if open.len() > MOST_NESTED || in_a_row > MOST_NESTED {
+            return Err(token.span().start());
+        }
+        if let TokenTree::Group(group) = token {
+            open.push(group.stream().into_iter());
+        }
+    }
+    Ok(())
 }
 
 /// `tuned_kernel`, `kiln::tuned_kernel`.

@@ -31,14 +31,17 @@ pub enum Failure {
     #[error(transparent)]
     Cache(#[from] kiln_cache::CacheError),
     /// A file cannot be read or written.
-    #[error("cannot {doing} {}: {error}", .path.display())]
+    #[error(
+        "cannot {doing} {}: {error}\nhelp: check that the path is what it should be, its permissions and the free disk space",
+        .path.display()
+    )]
     File {
         /// What was tried.
         doing: &'static str,
         /// The file.
         path: std::path::PathBuf,
         /// What the system says.
-        error: std::io::Error,
+        error: String,
     },
     /// Anything else, with its own help.
     #[error("{0}")]
@@ -58,6 +61,11 @@ impl Failure {
     /// For `map_err`: a failed file operation.
     pub fn file(doing: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Failure {
         let path = path.to_owned();
-        move |error| Failure::File { doing, path, error }
+        move |error| {
+            // The path is named once, even where the error names it too.
+            let text = error.to_string();
+            let error = text.split(" at path ").next().unwrap_or_default().to_owned();
+            Failure::File { doing, path, error }
+        }
     }
 }

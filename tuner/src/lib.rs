@@ -48,6 +48,9 @@ use crate::cli::Cli;
 
 /// Runs the command line of this process.
 pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
+    // Over a limit of file sizes, writes are to fail as on a full disk, with an error that names the file; the
+    // signal's default is to end the process. Where it cannot be taken, that default stays.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     // `cargo tune` passes the word `tune` on when it is installed as `cargo-tune`.
     let mut words: Vec<_> = std::env::args_os().collect();
     let is_cargo = words.first().is_some_and(|program| {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kiln::Device;
+use kiln::{Device, DeviceError};
 use kiln::compiler::Compiler;
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 
@@ -13,14 +13,15 @@ use crate::exit::Failure;
 /// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
 ///
 /// # Errors
-/// [`Failure::NoDevice`] with what is there instead.
+/// [`Failure::NoDevice`] where there is none of that name; otherwise what is wrong with it.
 pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Failure> {
     let name = name.unwrap_or("cpu");
     match kiln::open(name) {
         Ok(device) => Ok((name.to_owned(), device)),
-        Err(error) => {
-            Err(Failure::NoDevice(format!("no device `{name}`: {error}\nhelp: run `tune devices` for what is here")))
+        Err(error @ DeviceError::NotFound { .. }) => {
+            Err(Failure::NoDevice(format!("{error}\nhelp: run `tune devices` for what is here")))
         }
+        Err(error) => Err(Failure::Other(error.to_string())),
     }
 }
 
@@ -29,7 +30,11 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Fail
 /// # Errors
 /// When none is installed, with what to install.
 pub fn compiler(device: &dyn Device) -> Result<&dyn Compiler, Failure> {
-    device.compiler().map_err(|error| Failure::Other(error.to_string()))
+    device.compiler().map_err(|error| {
+        let error = error.to_string();
+        let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: check the cache folder and the free disk space" };
+        Failure::Other(error + help)
+    })
 }
 
 /// Opens the cache for writing; waits for another `tune` that has it, saying so.

@@ -49,6 +49,12 @@ pub enum ProjectError {
         /// What cargo says.
         text: String,
     },
+    /// There is no cargo.
+    #[error("cannot start cargo: {text}\nhelp: put cargo on the PATH, or set CARGO to it")]
+    NoCargo {
+        /// What the system says.
+        text: String,
+    },
     /// There is no such package.
     #[error("the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`")]
     NoPackage {
@@ -108,7 +114,7 @@ impl Project {
             errors.extend(found.errors);
         }
         if !errors.is_empty() {
-            return Err(ProjectError::Declarations(errors.join("\n")));
+            return Err(ProjectError::Declarations(all(&errors)));
         }
         no_duplicates(&kernels)?;
         let roots = packages.iter().map(|package| root_of(package)).collect();
@@ -144,15 +150,21 @@ fn metadata(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
     if let Some(path) = manifest {
         command.manifest_path(path);
     }
-    command.no_deps().exec().map_err(|error| {
-        let text = match error {
-            cargo_metadata::Error::CargoMetadata { stderr } => {
-                stderr.lines().find(|line| line.contains("error")).unwrap_or(&stderr).trim().to_owned()
-            }
-            other => other.to_string(),
-        };
-        ProjectError::Metadata { text }
+    command.no_deps().exec().map_err(|error| match error {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            let from = stderr.find("error: ").unwrap_or(0);
+            let text = stderr[from..].trim();
+            ProjectError::Metadata { text: text.strip_prefix("error: ").unwrap_or(text).to_owned() }
+        }
+        cargo_metadata::Error::Io(error) => ProjectError::NoCargo { text: error.to_string() },
+        other => ProjectError::Metadata { text: other.to_string() },
     })
+}
+
+/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
+fn all(errors: &[String]) -> String {
+    let each = errors.iter().map(|error| error.strip_prefix("error: ").unwrap_or(error).trim_end());
+    each.collect::<Vec<_>>().join("\nerror: ")
 }
 
 /// The packages that the flags choose.

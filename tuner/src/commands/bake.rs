@@ -5,10 +5,13 @@ use std::process::ExitCode;
 
 use kiln::Device;
 use kiln_spec::baked::{Freshness, Hashes, Row};
+use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use super::{checked, print, print_json};
 use crate::bake::{self, read_index, read_table};
+use crate::candidate::target_of;
 use crate::cli::BakeArgs;
 use crate::exit::Failure;
 use crate::machine;
@@ -64,7 +67,8 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     } else {
         for finding in &findings {
             let kind = if finding.fails { "error" } else { "warning" };
-            print(&format!("{kind}: {}: {} {}: {}\n", finding.path.display(), finding.kernel, finding.problem, finding.what));
+            let whose = [finding.kernel.as_str(), &finding.problem].join(" ");
+            print(&format!("{kind}: {}: {}: {}\n", finding.path.display(), whose.trim_end(), finding.what));
         }
         let verdict = if failed { "not up to date\nhelp: run `tune bake`, or `tune run` where sources changed" } else { "up to date" };
         print(&format!("{} kernels, {rows} baked rows: {verdict}\n", project.kernels.len()));
@@ -93,7 +97,7 @@ fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usi
     }
     for row in table.rows() {
         if let Some(what) = fault(kernel, row) {
-            find(path.clone(), &row.problem, format!("{what} ({})", row.device), true);
+            find(path.clone(), &row.problem, what, true);
         }
     }
     Ok(table.rows().count())
@@ -102,8 +106,25 @@ fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usi
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
     match row.freshness(&now) {
-        Freshness::Stale { which, baked, now } => Some(format!("stale: {which} was {baked} when baked and is {now} now")),
-        Freshness::Fresh => row.resolve(&kernel.spec).err().map(|error| error.to_string()),
+        Freshness::Stale { which, baked, now } => {
+            Some(format!("row of `{}` is stale: {which} was {baked} when baked and is {now} now", row.device))
+        }
+        Freshness::Fresh => match row.resolve(&kernel.spec) {
+            Err(error) => Some(error.to_string()),
+            Ok(resolved) => other_symbol(kernel, row, &resolved.config, &resolved.problem),
+        },
+    }
+}
+
+/// The row's symbol must be the one that its source and config give.
+fn other_symbol(kernel: &TunedKernel, row: &Row, config: &Config, problem: &Problem) -> Option<String> {
+    let target = target_of(row.device.backend);
+    let unit = TranslationUnit::new(&kernel.source, &kernel.scan, &kernel.spec, &row.entry, config, problem, target);
+    let device = &row.device;
+    match unit {
+        Ok(unit) if unit.release.as_str() == row.symbol => None,
+        Ok(unit) => Some(format!("row of `{device}`: `symbol` is `{}`, but the source gives `{}`", row.symbol, unit.release)),
+        Err(error) => Some(format!("row of `{device}`: {error}")),
     }
 }
 

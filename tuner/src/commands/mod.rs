@@ -38,11 +38,19 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
     }
 }
 
-/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools.
+/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
+/// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
 fn print(text: &str) {
-    if std::io::stdout().lock().write_all(text.as_bytes()).is_err() {
+    let mut out = std::io::stdout().lock();
+    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else { return };
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(i32::from(DONE));
     }
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: cannot write to standard output: {error}\nhelp: what was measured is stored; run the command again"
+    );
+    std::process::exit(i32::from(FAILED));
 }
 
 /// Prints a value as one JSON object.

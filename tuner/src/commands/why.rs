@@ -49,7 +49,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let problem = match &args.problem {
         None => kernel.spec.problems[0].clone(),
         Some(text) => kernel.spec.parse_problem(text).map_err(|error| {
-            Failure::Other(format!("problem `{text}`: {error}\nhelp: `tune list` shows the declared ones"))
+            Failure::Other(format!("problem `{text}`: {error}"))
         })?,
     };
     let key = task::key(kernel, &problem, device.info(), compiler);

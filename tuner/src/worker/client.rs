@@ -106,12 +106,13 @@ impl Worker {
         let launching = Arc::new(AtomicI64::new(-1));
         if let Some(output) = child.stdout.take() {
             let launching = launching.clone();
-            thread::spawn(move || pass_on(output, &sender, &launching));
+            let pass_on = move || pass_on(output, &sender, &launching);
+            thread::Builder::new().spawn(pass_on).map_err(spawn)?;
         }
         let stderr = Arc::new(Mutex::new(String::new()));
         if let Some(output) = child.stderr.take() {
             let stderr = stderr.clone();
-            thread::spawn(move || keep_tail(output, &stderr));
+            thread::Builder::new().spawn(move || keep_tail(output, &stderr)).map_err(spawn)?;
         }
         let input = child.stdin.take();
         Ok(Worker { child, input, replies, stderr, launching, reap: limits.reap, ended: false })

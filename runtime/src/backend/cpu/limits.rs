@@ -49,15 +49,15 @@ impl CpuOptions {
     /// The defaults, with the number of threads from `KILN_CPU_THREADS` where that is set.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] when the variable is no number of threads.
+    /// [`DeviceError::Setting`] when the variable is no number of threads.
     pub fn from_env() -> Result<CpuOptions, DeviceError> {
         let mut options = CpuOptions::default();
         if let Ok(text) = std::env::var("KILN_CPU_THREADS") {
             let threads = text.parse().ok().filter(|n| (1..=1024).contains(n));
-            options.threads = threads.ok_or_else(|| DeviceError::Unsupported {
-                what: format!(
-                    "KILN_CPU_THREADS=`{text}` (not a number from 1 to 1024)\nhelp: unset it to use every core"
-                ),
+            options.threads = threads.ok_or_else(|| DeviceError::Setting {
+                what: "KILN_CPU_THREADS".into(),
+                problem: format!("{text:?}, not a number from 1 to 1024"),
+                help: "unset it to use every core".into(),
             })?;
         }
         Ok(options)

@@ -69,7 +69,7 @@ pub(super) fn run_limited(
     // The shell's own description of the pipe must close, or the output would never end.
     drop(shell);
     let (send, receive) = mpsc::channel();
-    let reading = thread::spawn(move || {
+    let reading = thread::Builder::new().spawn(move || {
         let mut log = Vec::new();
         let mut chunk = [0; 16384];
         while let Ok(n @ 1..) = reader.read(&mut chunk) {
@@ -77,7 +77,7 @@ pub(super) fn run_limited(
         }
         let _ = send.send(());
         log
-    });
+    })?;
     // The output ends when the last process of the group has closed it.
     let silent = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()));
     let ended = match silent {

@@ -65,14 +65,16 @@ impl Script {
     /// Reads a script file.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Load`] when it is no script.
+    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Setting`] when it is no script.
     pub fn from_file(path: &Path) -> Result<Script, DeviceError> {
         let text = std::fs::read_to_string(path).map_err(|error| DeviceError::NotFound {
             what: format!("fake device script {}", path.display()),
             text: error.to_string(),
         })?;
-        serde_json::from_str(&text).map_err(|error| DeviceError::Load {
-            text: format!("{} is no script: {error}", path.display()),
+        serde_json::from_str(&text).map_err(|error| DeviceError::Setting {
+            what: path.display().to_string(),
+            problem: format!("no script of a fake device: {error}"),
+            help: "a script is a JSON object; `{}` is the default one".into(),
         })
     }
 }
