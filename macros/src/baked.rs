@@ -104,15 +104,14 @@ impl Baked {
         }
         if let Some((row, which, baked, now)) = stale.first() {
             let kernel = &spec.name;
+            let count = match stale.len() {
+                1 => format!("1 baked row of `{kernel}` is"),
+                many => format!("{many} baked rows of `{kernel}` are"),
+            };
             self.warnings.push(format!(
-                "{} of `{kernel}` stale and not used; the first, of `{}` for {}, was baked from another {which}: \
+                "{count} stale and not used; the first, of `{}` for {}, was baked from another {which}: \
                  {baked} then, {now} now\nhelp: run `tune bake -k {kernel}` on that device",
-                match stale.len() {
-                    1 => "1 baked row is".to_owned(),
-                    many => format!("{many} baked rows are"),
-                },
-                row.device,
-                row.problem
+                row.device, row.problem
             ));
         }
         Ok(())

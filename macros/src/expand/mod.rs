@@ -5,6 +5,8 @@ mod paths;
 mod reference;
 mod smoke;
 mod table;
+#[cfg(test)]
+mod tests;
 mod tracking;
 mod warning;
 
