@@ -1,4 +1,4 @@
-//! What Kiln remembers of a machine: trials, winners, the journal of every run, compiled artifacts.
+//! What Kiln remembers of a machine: trials, winners, the journal of every run.
 //!
 //! `tune` alone opens it; a build never does. The journal (a file, appended to and synced) is the truth
 //! of a run; sled is the store that everything reads, rebuilt from the journal when it is damaged.
@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod artifacts;
 mod cache;
 mod error;
 pub mod journal;
@@ -32,7 +31,6 @@ mod set_aside;
 pub mod store;
 mod warning;
 
-pub use artifacts::{Artifact, Artifacts};
 pub use cache::{Begin, Cache, OpenOptions, QUARANTINE_STRIKES, Stats, VerifyReport, holder};
 pub use error::CacheError;
 pub use journal::JournalError;

@@ -14,7 +14,6 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::artifacts::{ArtifactError, Artifacts};
 use crate::error::CacheError;
 use crate::journal::{self, Journal};
 use crate::lock::{self, CacheLock};
@@ -122,14 +121,6 @@ impl Cache {
     /// Never for the journal, which is on disk already; the store's failure to follow.
     pub fn close(self) -> Result<(), CacheError> {
         Ok(self.lock().store.flush()?)
-    }
-
-    /// The folder of compiled artifacts, kept below `max_bytes`.
-    ///
-    /// # Errors
-    /// When the folder cannot be made or read.
-    pub fn artifacts(&self, max_bytes: u64) -> Result<Artifacts, ArtifactError> {
-        Artifacts::open(&self.folder.join(maintain::ARTIFACTS), max_bytes)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

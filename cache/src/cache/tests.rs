@@ -310,8 +310,9 @@ fn a_view_reads_along_without_the_lock_and_cannot_write() {
 fn a_cleared_cache_is_empty_and_works_on() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
-    let artifacts = cache.artifacts(1 << 20).unwrap();
-    artifacts.put(key(1).hash(), b"code").unwrap();
+    let artifacts = cache.folder().join("artifacts");
+    fs::create_dir_all(&artifacts).unwrap();
+    fs::write(artifacts.join("code"), "code").unwrap();
     fs::create_dir(folder.path().join("store.sled.corrupt-1")).unwrap();
     fs::create_dir(folder.path().join("store.sled.newer-1")).unwrap();
     cache.clear().unwrap();
