@@ -70,7 +70,7 @@ fn finalist(
             None => return Ok(Some((finalist, contender))),
             Some(outcome) => {
                 evaluator.disown(&contender, outcome)?;
-                evaluator.tournament.exclude(finalist.arm);
+                evaluator.tournament.disqualify(finalist.arm);
             }
         }
     }

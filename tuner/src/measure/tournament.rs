@@ -86,23 +86,6 @@ impl Tournament {
             .map(|raced| raced.cost)
     }
 
-    /// Takes an arm out for good: something beside its time is wrong with it.
-    pub fn exclude(&mut self, arm: ArmId) {
-        self.faulted.push(arm);
-        self.raced.retain(|raced| raced.arm != arm);
-        let best = self
-            .raced
-            .iter()
-            .min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.arm.cmp(&b.arm)));
-        if self.incumbent == arm {
-            self.incumbent = best.map_or(self.baseline, |raced| raced.arm);
-        }
-        if self.anchor == arm {
-            (self.anchor, self.anchor_cost) =
-                best.map_or((self.baseline, 1.0), |raced| (raced.arm, raced.cost));
-        }
-    }
-
     /// Every arm raced so far, those that faulted left out.
     pub fn raced(&self) -> &[Raced] {
         &self.raced
