@@ -106,21 +106,25 @@ fn tune_with(faults: &[u32]) -> (Value, Vec<Value>) {
     let report: Value = serde_json::from_str(&stdout(&output)).expect("the report should be JSON");
     no_process_left_behind(root);
     let export = expect_code(tune(root, &cache).args(["cache", "export"]), 0);
-    let records = stdout(&export);
-    let records = records
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a record should be JSON"));
-    let trials = records.filter_map(|record| trial_of(&record)).collect();
+    let document: Value =
+        serde_json::from_str(&stdout(&export)).expect("the export should be JSON");
+    let mut trials = Vec::new();
+    collect_trials(&document, &mut trials);
     (report, trials)
 }
 
-/// The trial in an exported record, wherever the export puts it.
-fn trial_of(record: &Value) -> Option<Value> {
-    let object = record.as_object()?;
-    if object.contains_key("outcome") && object.contains_key("config") {
-        return Some(record.clone());
+/// The trials in an export, wherever it puts them.
+fn collect_trials(value: &Value, trials: &mut Vec<Value>) {
+    match value {
+        Value::Object(object) if object.contains_key("outcome") => trials.push(value.clone()),
+        Value::Object(object) => object
+            .values()
+            .for_each(|value| collect_trials(value, trials)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect_trials(value, trials)),
+        _ => {}
     }
-    object.values().find_map(trial_of)
 }
 
 /// No process may still have the run's folder as its working directory.
