@@ -6,7 +6,13 @@ use clap::{Args, Parser, Subcommand};
 
 /// Tune GPU kernels once, bake the winners in.
 #[derive(Debug, Parser)]
-#[command(name = "tune", version, about, disable_help_subcommand = false, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "tune",
+    version,
+    about,
+    disable_help_subcommand = false,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Cli {
     /// What to do; without a word: `run`.
     #[command(subcommand)]
@@ -101,6 +107,9 @@ pub struct RunArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Only problems of this text, as `tune list` prints them
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
     /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<String>,
@@ -111,7 +120,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
     /// Seed of everything random
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
     pub seed: u64,
     /// Write baked rows into the package's `tuned/` even for the cpu of this machine
     #[arg(long)]
@@ -224,7 +238,7 @@ pub enum CacheAction {
     Stats(OutputArgs),
     /// Check journal and store record by record; exit with 1 if anything is damaged
     Verify(OutputArgs),
-    /// Print every record as JSON lines
+    /// Print everything that is stored as one JSON document
     Export,
     /// Delete everything that is stored
     Clear {

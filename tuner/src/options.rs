@@ -32,6 +32,8 @@ pub struct RunOptions {
     pub budget: Option<Duration>,
     /// Configs per kernel and problem; `None` for the whole space.
     pub trials: Option<usize>,
+    /// Problems, by their text; all of them where none is named.
+    pub problems: Vec<String>,
     /// The strategy's name.
     pub strategy: String,
     /// Seed of everything random.
@@ -64,8 +66,15 @@ impl RunOptions {
             }
         };
         Ok(RunOptions {
-            budget: args.budget.as_deref().map_or(Ok(Some(DEFAULT_BUDGET)), parse_budget)?,
-            trials: args.trials.as_deref().map_or(Ok(Some(DEFAULT_TRIALS)), parse_trials)?,
+            budget: args
+                .budget
+                .as_deref()
+                .map_or(Ok(Some(DEFAULT_BUDGET)), parse_budget)?,
+            trials: args
+                .trials
+                .as_deref()
+                .map_or(Ok(Some(DEFAULT_TRIALS)), parse_trials)?,
+            problems: args.problems.clone(),
             strategy: strategy_name(&args.strategy)?,
             seed: args.seed,
             write: args.write,
@@ -87,15 +96,21 @@ fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
         help: "write a time such as `90s`, `5m` or `1h`, or `full` for no limit",
     };
     let unit = text.chars().last().filter(char::is_ascii_alphabetic);
-    let Some(unit) = unit else { return Err(error("a number needs a unit".into())) };
+    let Some(unit) = unit else {
+        return Err(error("a number needs a unit".into()));
+    };
     let seconds_per_unit = match unit {
         's' => 1,
         'm' => 60,
         'h' => 3600,
         other => return Err(error(format!("unknown unit `{other}`"))),
     };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| error("not a whole number and a unit".into()))?;
-    let seconds = number.checked_mul(seconds_per_unit).filter(|&s| s <= 30 * 24 * 3600);
+    let number: u64 = text[..text.len() - 1]
+        .parse()
+        .map_err(|_| error("not a whole number and a unit".into()))?;
+    let seconds = number
+        .checked_mul(seconds_per_unit)
+        .filter(|&s| s <= 30 * 24 * 3600);
     match seconds {
         None => Err(error("more than 30 days".into())),
         Some(0) => Err(error("no time at all".into())),
@@ -138,7 +153,17 @@ mod tests {
     fn budgets_have_a_unit_and_a_bound() {
         assert_eq!(parse_budget("5m"), Ok(Some(Duration::from_secs(300))));
         assert_eq!(parse_budget("full"), Ok(None));
-        for bad in ["", "5", "5x", "m", "-1s", "0s", "1.5m", "99999999999999999999h", "800h"] {
+        for bad in [
+            "",
+            "5",
+            "5x",
+            "m",
+            "-1s",
+            "0s",
+            "1.5m",
+            "99999999999999999999h",
+            "800h",
+        ] {
             assert!(parse_budget(bad).is_err(), "{bad}");
         }
     }

@@ -54,14 +54,19 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let info = run.device.info();
     let compiler = machine::compiler(run.device)?;
-    let number = run.cache.start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;
+    let number = run
+        .cache
+        .start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;
     let tasks = task::plan(&run.project.kernels, info, compiler);
+    let tasks = task::only(tasks, &run.options.problems)?;
     let budget = Budget::start(run.options.budget);
 
     let folder = tempfile::Builder::new().prefix("kiln-run-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let artifacts = ArtifactCache::at(run.cache.folder().join("artifacts"), ARTIFACT_BYTES);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(run.options.jobs).build();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(run.options.jobs)
+        .build();
     let ground = Ground {
         device: run.device_name,
         info,
@@ -76,11 +81,13 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
             parts: AtomicU64::new(0),
         },
         cache: run.cache,
-        pool: &pool.map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
+        pool: &pool
+            .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
         reporter: run.reporter,
         options: run.options,
         catalogue: run.catalogue,
-        worker: &WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?,
+        worker: &WorkerLimits::current()
+            .map_err(Failure::file("find", "the running program".as_ref()))?,
         folder: folder.path(),
         claims: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
     };
@@ -110,7 +117,12 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
 }
 
 /// One task: known from an earlier run, out of time, or tuned now.
-fn one(ground: &Ground<'_>, task: &Task<'_>, budget: &Budget, (done, all): (usize, usize)) -> Result<(TaskReport, u64), Failure> {
+fn one(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    budget: &Budget,
+    (done, all): (usize, usize),
+) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = ground.cache.winner(key)?;
     let state = match (&winner, ground.cache.search_done(key)?) {
@@ -125,5 +137,7 @@ fn one(ground: &Ground<'_>, task: &Task<'_>, budget: &Budget, (done, all): (usiz
 }
 
 fn unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

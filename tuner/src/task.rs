@@ -6,6 +6,7 @@ use kiln_cache::{KeyParts, TuningKey};
 use kiln_spec::{Backend, Problem};
 
 use crate::candidate;
+use crate::exit::Failure;
 use crate::project::TunedKernel;
 
 /// Version of the measuring protocol: results of another version are not compared with.
@@ -31,17 +32,56 @@ impl Task<'_> {
 
 /// The tasks of a run: the first problem of every kernel, then the second of each, and so on, so that a short
 /// budget still reaches every kernel.
-pub fn plan<'a>(kernels: &'a [TunedKernel], info: &DeviceInfo, compiler: &dyn Compiler) -> Vec<Task<'a>> {
-    let most = kernels.iter().map(|kernel| kernel.spec.problems.len()).max().unwrap_or(0);
-    let nth = |n: usize| kernels.iter().filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)));
+pub fn plan<'a>(
+    kernels: &'a [TunedKernel],
+    info: &DeviceInfo,
+    compiler: &dyn Compiler,
+) -> Vec<Task<'a>> {
+    let most = kernels
+        .iter()
+        .map(|kernel| kernel.spec.problems.len())
+        .max()
+        .unwrap_or(0);
+    let nth = |n: usize| {
+        kernels
+            .iter()
+            .filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)))
+    };
     (0..most)
         .flat_map(nth)
-        .map(|(kernel, problem)| Task { kernel, problem, key: key(kernel, problem, info, compiler) })
+        .map(|(kernel, problem)| Task {
+            kernel,
+            problem,
+            key: key(kernel, problem, info, compiler),
+        })
         .collect()
 }
 
+/// The tasks of the named problems; all of them where none is named.
+///
+/// # Errors
+/// When no kernel declares a problem of that text.
+pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, Failure> {
+    let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
+    if let Some(missing) = problems.iter().find(|wanted| !texts.contains(wanted)) {
+        let known = texts.join("  ");
+        return Err(Failure::Other(format!(
+            "no kernel declares the problem `{missing}` (declared: {known})\nhelp: run `tune list`"
+        )));
+    }
+    let chosen = tasks
+        .into_iter()
+        .filter(|task| problems.is_empty() || problems.contains(&task.problem.to_string()));
+    Ok(chosen.collect())
+}
+
 /// The tuning key of a kernel and problem on a device.
-pub fn key(kernel: &TunedKernel, problem: &Problem, info: &DeviceInfo, compiler: &dyn Compiler) -> TuningKey {
+pub fn key(
+    kernel: &TunedKernel,
+    problem: &Problem,
+    info: &DeviceInfo,
+    compiler: &dyn Compiler,
+) -> TuningKey {
     let spec = &kernel.spec;
     let identity = compiler.identity();
     let tolerance = spec.slices().map(|slice| {
@@ -49,7 +89,12 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, info: &DeviceInfo, compiler:
         format!("{}:{:e}/{:e}", slice.name, bound.relative, bound.absolute)
     });
     let field = |name: &str| info.fingerprint.get(name).map_or("", String::as_str);
-    let driver = info.fingerprint.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
+    let driver = info
+        .fingerprint
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect::<Vec<_>>()
+        .join("; ");
     TuningKey::build(&KeyParts {
         kernel: &spec.name,
         source: kernel.source.hash(),
@@ -73,5 +118,9 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, info: &DeviceInfo, compiler:
 
 /// Host threads that run a kernel: the cpu device's cores, 1 elsewhere.
 fn threads(info: &DeviceInfo) -> u32 {
-    if info.key.backend == Backend::Cpu { info.limits.multiprocessors } else { 1 }
+    if info.key.backend == Backend::Cpu {
+        info.limits.multiprocessors
+    } else {
+        1
+    }
 }

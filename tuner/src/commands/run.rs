@@ -14,7 +14,10 @@ use crate::pipeline::{self, Run};
 use crate::progress;
 use crate::project::Project;
 
-pub(super) fn run(args: &RunArgs, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    args: &RunArgs,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
     let options = RunOptions::new(args)?;
     let project = Project::read(&args.package)?;
     let (device_name, device) = machine::open_device(args.device.device.as_deref())?;
@@ -42,13 +45,23 @@ pub(super) fn run(args: &RunArgs, catalogue: &'static [&'static Kernel]) -> Resu
 }
 
 /// What a run would do.
-fn dry_run(project: &Project, options: &RunOptions, device: &dyn kiln::Device) -> Result<ExitCode, Failure> {
+fn dry_run(
+    project: &Project,
+    options: &RunOptions,
+    device: &dyn kiln::Device,
+) -> Result<ExitCode, Failure> {
     let info = device.info();
     let compiler = machine::compiler(device)?;
     let mut text = format!("device {}\ncompiler {}\n", info.key, compiler.identity());
-    let budget = options.budget.map_or("no time limit".into(), |budget| format!("{} s", budget.as_secs()));
-    text += &format!("budget {budget}, strategy {}, seed {}\n", options.strategy, options.seed);
-    for task in crate::task::plan(&project.kernels, info, compiler) {
+    let budget = options.budget.map_or("no time limit".into(), |budget| {
+        format!("{} s", budget.as_secs())
+    });
+    text += &format!(
+        "budget {budget}, strategy {}, seed {}\n",
+        options.strategy, options.seed
+    );
+    let tasks = crate::task::plan(&project.kernels, info, compiler);
+    for task in crate::task::only(tasks, &options.problems)? {
         let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
         let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
         let trials = options.trials.unwrap_or(usize::MAX).min(space.len());
