@@ -1,0 +1,15 @@
+//! One mistake: a grid of four axes.
+
+#[kiln::tuned_kernel(
+    source = "kernel.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n, 1, 1, 1),
+    block(THREADS),
+    problems((n = 1000)),
+)]
+unsafe extern "C" {
+    pub fn twice(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+fn main() {}
