@@ -277,14 +277,16 @@ fn a_stack_that_is_too_small_is_refused_by_the_compiler_or_told_after_the_launch
             out[threadIdx.x] = local[threadIdx.x];
         }";
     let recursive = "
-        __device__ __noinline__ int depth(int n) {
-            volatile char local[200];
+        __device__ __noinline__ int depth(int n, volatile char* above) {
+            volatile char local[200];  // passed on, so that the recursion is no loop
             for (int i = 0; i < 200; i++) local[i] = 1;
-            return n == 0 ? 0 : local[0] + depth(n - 1);
+            return n == 0 ? 0 : local[n] + depth(n - 1, local) * above[n];
         }
         __global__ void deep(int* out, int n) {
             __syncthreads();
-            out[threadIdx.x] = depth(threadIdx.x == 40 ? n : 1);
+            volatile char one[200];
+            for (int i = 0; i < 200; i++) one[i] = 1;
+            out[threadIdx.x] = depth(threadIdx.x == 40 ? n : 1, one);
         }";
     for device in devices() {
         let error = compile(

@@ -2,8 +2,12 @@
 #ifndef KILN_CPU_HALF_H
 #define KILN_CPU_HALF_H
 
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+typedef __fp16 half;  // C++ has no _Float16 there yet; arithmetic is in float, which this file does anyway
+#else
 typedef _Float16 half;
-typedef _Float16 __half;
+#endif
+typedef half __half;
 struct __attribute__((aligned(4))) half2 { half x, y; };
 typedef half2 __half2;
 

@@ -56,17 +56,28 @@ impl Executor {
     ) -> Result<(), DeviceError> {
         let work = Work::new(entry, plan, args, reverse, &self.arenas);
         let blocks = plan.blocks();
-        let first = match entry.ns_per_block() {
-            Some(_) => 0,
-            // What a block takes is not known yet: the first one tells.
-            None => work.measured(0..1)?,
-        };
+        let first = self.tried_first(entry, blocks);
+        work.measured(0..first)?;
         if self.wakes_pool(entry, blocks - first) {
-            self.run_with_pool(work, first)?;
+            self.run_with_pool(work, first, Shares::AsTheyCome)?;
         } else {
             work.measured(first..blocks)?;
         }
         Ok(())
+    }
+
+    /// Blocks to run on this thread before deciding about the pool: what one takes is not known yet, or has
+    /// changed with the sizes.
+    fn tried_first(&self, entry: &Entry, blocks: u64) -> u64 {
+        if self.pool.is_none() || self.wakes_pool(entry, blocks) {
+            0
+        } else if entry.ns_per_block().is_none() {
+            1
+        } else if blocks >= 16 {
+            blocks / 8
+        } else {
+            0
+        }
     }
 
     /// Runs all blocks `launches` times; the sum of each launch's largest thread CPU time, in nanoseconds.
@@ -85,7 +96,7 @@ impl Executor {
         let mut total_ns = 0;
         if self.wakes_pool(entry, blocks) {
             for _ in 0..launches {
-                total_ns += self.run_with_pool(work(), 0)?;
+                total_ns += self.run_with_pool(work(), 0, Shares::Even)?;
             }
         } else {
             let work = work();
@@ -108,14 +119,23 @@ impl Executor {
     }
 
     /// Runs the blocks from `first` on with every thread; the largest thread CPU time, in nanoseconds.
-    fn run_with_pool(&self, mut work: Work, first: u64) -> Result<u64, DeviceError> {
+    fn run_with_pool(
+        &self,
+        mut work: Work,
+        first: u64,
+        shares: Shares,
+    ) -> Result<u64, DeviceError> {
         let Some(pool) = &self.pool else {
             return Err(DeviceError::internal("the pool", "there is none"));
         };
         work.entry.prepare(self.threads())?;
-        work.share(first, self.threads() as u64);
+        work.share(first, self.threads() as u64, shares);
         let work = Arc::new(work);
-        pool.run(&(work.clone() as Arc<dyn Job>));
+        let job = work.clone() as Arc<dyn Job>;
+        match shares {
+            Shares::AsTheyCome => pool.run(&job),
+            Shares::Even => pool.run_on_all(&job),
+        }
         match lock(&work.failure).take() {
             Some(error) => Err(error),
             None => Ok(work.most_cpu_ns.load(Ordering::Relaxed)),
@@ -127,6 +147,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How the threads divide a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shares {
+    /// Who has time takes more: the launch ends soonest.
+    AsTheyCome,
+    /// All the same: what the busiest thread needs does not depend on when each was given a processor.
+    Even,
+}
+
 /// One launch, shared by the threads that run it.
 struct Work {
     entry: Arc<Entry>,
@@ -136,6 +165,8 @@ struct Work {
     arenas: Arc<[Mutex<Arena>]>,
     next: AtomicU64,
     share_blocks: u64,
+    /// From one of a thread's shares to its next, in blocks, where shares are even.
+    stride_blocks: Option<u64>,
     stopped: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
     most_cpu_ns: AtomicU64,
@@ -157,6 +188,7 @@ impl Work {
             arenas: arenas.clone(),
             next: AtomicU64::new(0),
             share_blocks: 1,
+            stride_blocks: None,
             stopped: AtomicBool::new(false),
             failure: Mutex::new(None),
             most_cpu_ns: AtomicU64::new(0),
@@ -165,24 +197,25 @@ impl Work {
 
     /// Leaves the blocks from `first` on to be taken in shares: few enough that taking one costs nothing,
     /// enough that the last ones even out.
-    fn share(&mut self, first: u64, threads: u64) {
+    fn share(&mut self, first: u64, threads: u64, shares: Shares) {
         self.next = AtomicU64::new(first);
         let by_time = SHARE_NS / self.entry.ns_per_block().unwrap_or(SHARE_NS).max(1);
         let by_count = (self.blocks - first) / (threads * 4);
         self.share_blocks = by_time.min(by_count).max(1);
+        self.stride_blocks = (shares == Shares::Even).then_some(self.share_blocks * threads);
     }
 
-    /// Runs blocks on this thread and remembers what one took; gives the end of the range.
-    fn measured(&self, blocks: std::ops::Range<u64>) -> Result<u64, DeviceError> {
+    /// Runs blocks on this thread and remembers what one took.
+    fn measured(&self, blocks: std::ops::Range<u64>) -> Result<(), DeviceError> {
         if blocks.is_empty() {
-            return Ok(blocks.end);
+            return Ok(());
         }
         let start = Instant::now();
         self.serial(blocks.clone())?;
         let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.entry
             .set_ns_per_block(ns / (blocks.end - blocks.start));
-        Ok(blocks.end)
+        Ok(())
     }
 
     /// Runs blocks on this thread.
@@ -217,6 +250,16 @@ impl Work {
         })
     }
 
+    /// The first block of the next share; `own` is where the thread's next one is where shares are even.
+    fn next_share(&self, own: &mut u64) -> u64 {
+        let Some(stride) = self.stride_blocks else {
+            return self.next.fetch_add(self.share_blocks, Ordering::Relaxed);
+        };
+        let first = *own;
+        *own = first.saturating_add(stride);
+        first
+    }
+
     fn check_stacks(&self, arena: &mut Arena) -> Result<(), DeviceError> {
         if !arena.overran(self.block_threads) {
             return Ok(());
@@ -227,38 +270,46 @@ impl Work {
         })
     }
 
-    /// Takes shares until none is left; the error ends the launch.
-    fn take_shares(&self, thread: usize) -> Result<(), DeviceError> {
+    /// Takes shares until none is left, and gives the number of blocks run; the error ends the launch.
+    fn take_shares(&self, thread: usize) -> Result<u64, DeviceError> {
         let mut arena = lock(&self.arenas[thread]);
         let stacks = if self.entry.module.fibers {
             arena.stacks(self.block_threads, self.layout())?
         } else {
             Stacks::default()
         };
+        let mut blocks = 0;
+        let mut own = self.next.load(Ordering::Relaxed) + thread as u64 * self.share_blocks;
         while !self.stopped.load(Ordering::Relaxed) {
-            let first = self.next.fetch_add(self.share_blocks, Ordering::Relaxed);
+            let first = self.next_share(&mut own);
             if first >= self.blocks {
                 break;
             }
             let end = self.blocks.min(first + self.share_blocks);
             self.call_entry(thread, stacks, first..end)?;
+            blocks += end - first;
         }
         if self.entry.module.fibers {
-            self.check_stacks(&mut arena)
-        } else {
-            Ok(())
+            self.check_stacks(&mut arena)?;
         }
+        Ok(blocks)
     }
 }
 
 impl Job for Work {
     fn run(&self, thread: usize) {
         let start_ns = thread_cpu_ns();
-        if let Err(error) = self.take_shares(thread) {
-            self.stopped.store(true, Ordering::Relaxed);
-            lock(&self.failure).get_or_insert(error);
+        let taken = self.take_shares(thread);
+        let cpu_ns = thread_cpu_ns() - start_ns;
+        self.most_cpu_ns.fetch_max(cpu_ns, Ordering::Relaxed);
+        match taken {
+            // Every thread of a launch sees about the same.
+            Ok(blocks @ 1..) => self.entry.set_ns_per_block(cpu_ns / blocks),
+            Ok(0) => {}
+            Err(error) => {
+                self.stopped.store(true, Ordering::Relaxed);
+                lock(&self.failure).get_or_insert(error);
+            }
         }
-        self.most_cpu_ns
-            .fetch_max(thread_cpu_ns() - start_ns, Ordering::Relaxed);
     }
 }

@@ -27,6 +27,8 @@ struct Shared {
 struct State {
     job: Option<Arc<dyn Job>>,
     serial: u64,
+    /// Threads that are to come before the job is taken back.
+    awaited: usize,
     active: usize,
     closing: bool,
 }
@@ -66,9 +68,19 @@ impl Pool {
 
     /// Runs a job on every thread that comes in time, this one included, and waits for all that came.
     pub fn run(&self, job: &Arc<dyn Job>) {
+        self.run_awaiting(job, 0);
+    }
+
+    /// Runs a job on every thread, however long it takes to come.
+    pub fn run_on_all(&self, job: &Arc<dyn Job>) {
+        self.run_awaiting(job, self.threads.len());
+    }
+
+    fn run_awaiting(&self, job: &Arc<dyn Job>, awaited: usize) {
         let mut state = self.shared.lock();
         state.job = Some(job.clone());
         state.serial += 1;
+        state.awaited = awaited;
         drop(state);
         self.shared.wake.notify_all();
         // Whoever comes in uses what the caller lends, so that even a panic waits for them.
@@ -82,14 +94,17 @@ struct WaitForOthers<'a>(&'a Shared);
 impl Drop for WaitForOthers<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
-        state.job = None;
-        while state.active > 0 {
+        while state.awaited > 0 || state.active > 0 {
+            if state.awaited == 0 {
+                state.job = None;
+            }
             state = self
                 .0
                 .done
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+        state.job = None;
     }
 }
 
@@ -121,6 +136,7 @@ fn work(shared: &Shared, number: usize) {
         };
         seen = state.serial;
         state.active += 1;
+        state.awaited = state.awaited.saturating_sub(1);
         drop(state);
         let leave = Leave(shared);
         job.run(number);
@@ -180,6 +196,24 @@ mod tests {
             {
                 self.done.fetch_add(1, Ordering::Relaxed);
             }
+        }
+    }
+
+    struct Come(AtomicUsize);
+
+    impl Job for Come {
+        fn run(&self, thread: usize) {
+            self.0.fetch_or(1 << thread, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_job_for_all_runs_once_on_every_thread() {
+        let pool = Pool::new(4, false).unwrap();
+        for _ in 0..200 {
+            let come = Arc::new(Come(AtomicUsize::new(0)));
+            pool.run_on_all(&(come.clone() as Arc<dyn Job>));
+            assert_eq!(come.0.load(Ordering::Relaxed), 0b1111);
         }
     }
 
