@@ -1,0 +1,272 @@
+//! One case of bad input: a small crate, what is wrong with it, what is run, what must be said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use kiln_tests::command::{expect_code, stderr, stdout, tune, tune_program};
+
+pub const LIB: &str = "src/lib.rs";
+pub const SOURCE: &str = "src/scale.cu";
+pub const INDEX: &str = "tuned/index.toml";
+pub const TABLE: &str = "tuned/scale.toml";
+
+const FILES: [(&str, &str); 3] = [
+    (
+        "Cargo.toml",
+        "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    ),
+    (
+        LIB,
+        r#"use kiln::tuned_kernel;
+
+#[tuned_kernel(
+    source = "scale.cu",
+    params(THREADS in [32, 64, 128], ITEMS in [1, 2]),
+    where(THREADS <= device.max_threads_per_block),
+    baseline(THREADS = 32, ITEMS = 1),
+    grid(n.div_ceil(THREADS * ITEMS)),
+    block(THREADS),
+    problems((n = 10000)),
+    tolerance(relative = 1e-6),
+)]
+unsafe extern "C" {
+    pub fn scale(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+"#,
+    ),
+    (
+        SOURCE,
+        r#"extern "C" __global__ void scale(unsigned n, const float* x, float* y) {
+    unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
+    for (unsigned i = first; i < first + ITEMS && i < n; ++i) y[i] = 2.0f * x[i];
+}
+"#,
+    ),
+];
+
+/// One case; see the methods for its parts.
+pub struct Case {
+    name: &'static str,
+    baked: bool,
+    edits: Vec<(&'static str, String, String)>,
+    prepare: &'static str,
+    runs: &'static str,
+    code: i32,
+    says: &'static str,
+}
+
+/// A case whose crate has nothing wrong with it yet; `$TUNE list` is run and must fail.
+pub fn case(name: &'static str) -> Case {
+    Case {
+        name,
+        baked: false,
+        edits: Vec::new(),
+        prepare: "",
+        runs: "$TUNE list",
+        code: 1,
+        says: "",
+    }
+}
+
+impl Case {
+    /// Replaces text that is in a file.
+    pub fn edit(mut self, file: &'static str, old: &str, new: impl Into<String>) -> Case {
+        self.edits.push((file, old.into(), new.into()));
+        self
+    }
+
+    /// With a table that `tune run --write` made.
+    pub fn baked(mut self) -> Case {
+        self.baked = true;
+        self
+    }
+
+    /// Shell commands that go before and must succeed; not what is tested.
+    pub fn prepare(mut self, script: &'static str) -> Case {
+        self.prepare = script;
+        self
+    }
+
+    /// What is tested: shell commands with the program as `$TUNE`.
+    pub fn runs(mut self, script: &'static str) -> Case {
+        self.runs = script;
+        self
+    }
+
+    /// The exit code, and the line (or lines) that say what is wrong.
+    pub fn fails(mut self, code: i32, says: &'static str) -> Case {
+        self.code = code;
+        self.says = says;
+        self
+    }
+
+    /// As [`Self::fails`] with exit code 1.
+    pub fn says(self, says: &'static str) -> Case {
+        self.fails(1, says)
+    }
+
+    /// The first thing that is not as it should be.
+    pub fn run(&self) -> Result<(), String> {
+        let folder = tempfile::tempdir().expect("a temporary directory should be had");
+        // The system's temporary directory may be a link.
+        let root = folder
+            .path()
+            .canonicalize()
+            .expect("a temporary directory has a path");
+        self.write(&root);
+        let prepared = shell(&root, self.prepare);
+        if !prepared.status.success() {
+            return Err(format!(
+                "{}: not prepared: {}",
+                self.name,
+                shown(&root, &prepared)
+            ));
+        }
+        let before = snapshot(&root);
+        let output = shell(&root, self.runs);
+        let text = shown(&root, &output);
+        let complain = |what: String| Err(format!("{}: {what}\n{text}", self.name));
+        if output.status.code() != Some(self.code) {
+            return complain(format!(
+                "ended with {}, not with {}",
+                output.status, self.code
+            ));
+        }
+        if !format!("\n{text}").contains(&format!("\n{}\n", self.says)) {
+            return complain(format!("does not say `{}`", self.says));
+        }
+        if self.code != 0 && !text.contains("help: ") && !text.contains("try '--help'") {
+            return complain("does not say what to do".into());
+        }
+        if text.contains("panicked") {
+            return complain("panicked".into());
+        }
+        if snapshot(&root) != before {
+            return complain("files are not what they were".into());
+        }
+        Ok(())
+    }
+
+    fn write(&self, root: &Path) {
+        let mut files: BTreeMap<&str, String> = FILES
+            .iter()
+            .map(|(path, text)| (*path, (*text).to_owned()))
+            .collect();
+        if self.baked {
+            let (index, table) = baked();
+            files.insert(INDEX, index.clone());
+            files.insert(TABLE, table.clone());
+        }
+        for (path, old, new) in &self.edits {
+            let text = files.get_mut(path).expect("an edited file should be there");
+            assert!(text.contains(old), "{}: {path} has no `{old}`", self.name);
+            *text = text.replace(old, new);
+        }
+        for (path, text) in files {
+            write(root, path, &text);
+        }
+    }
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().expect("a file has a folder"))
+        .expect("a folder should be made");
+    std::fs::write(path, text).expect("a file should be written");
+}
+
+/// An index and a table as `tune run --write` writes them.
+fn baked() -> &'static (String, String) {
+    static BAKED: OnceLock<(String, String)> = OnceLock::new();
+    BAKED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary directory should be had");
+        let root = folder.path();
+        FILES
+            .iter()
+            .for_each(|(path, text)| write(root, path, text));
+        let mut run = tune(root, &root.join("cache"));
+        run.args(["run", "--write", "--device", "cpu", "--trials", "1"]);
+        expect_code(&mut run, 0);
+        let read = |path: &str| {
+            std::fs::read_to_string(root.join(path)).expect("a table should be written")
+        };
+        (read(INDEX), read(TABLE))
+    })
+}
+
+/// Runs shell commands in a crate, with `tune` as `$TUNE`, its cache in the crate.
+fn shell(root: &Path, script: &str) -> Output {
+    // Only the environment is taken over: the program itself is started by the script.
+    let environment = tune(root, &root.join("cache"));
+    let mut command = Command::new("sh");
+    command.current_dir(root).arg("-c").arg(script);
+    for (name, value) in environment.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.env("TUNE", tune_program()).env("ROOT", root);
+    command.env_remove("XDG_CACHE_HOME");
+    command.output().expect("sh should start")
+}
+
+/// What was printed, without what differs from machine to machine.
+fn shown(root: &Path, output: &Output) -> String {
+    let text = stderr(output) + &stdout(output);
+    let mut text = text.replace(&*root.to_string_lossy(), "<root>");
+    if let Some(device) = baked()
+        .1
+        .lines()
+        .find_map(|line| line.strip_suffix("\" = ["))
+    {
+        text = text.replace(device.trim_start_matches('"'), "<device>");
+    }
+    without_hashes(&text)
+}
+
+/// Hashes of 16 or 32 hexadecimal digits become `<hash>`: they change with the device prelude.
+fn without_hashes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let hex = rest
+            .bytes()
+            .take_while(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+            .count();
+        let taken = hex.max(rest.chars().next().map_or(0, char::len_utf8));
+        out += if hex == 16 || hex == 32 {
+            "<hash>"
+        } else {
+            &rest[..taken]
+        };
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// Every file of the crate and what is in it; not the cache, the build directory and what is temporary.
+fn snapshot(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(&folder).expect("a folder should be read");
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.strip_prefix(root).expect("a file is in the crate");
+            let passing = ["cache", "target"]
+                .iter()
+                .any(|skipped| name == Path::new(skipped));
+            if path.is_dir() && !passing {
+                open.push(path);
+            } else if !passing {
+                found.insert(
+                    name.to_string_lossy().into_owned(),
+                    std::fs::read(&path).unwrap_or_default(),
+                );
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,42 @@
+//! Packages that cannot be read.
+
+use super::case::{Case, LIB, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("no manifest")
+            .prepare("rm Cargo.toml")
+            .says("error: cannot read the package: could not find `Cargo.toml` in `<root>` or any parent directory"),
+        case("a manifest that is no TOML")
+            .edit("Cargo.toml", "[package]", "[package")
+            .says("error: cannot read the package: unclosed table, expected `]`"),
+        case("a manifest without a name")
+            .edit("Cargo.toml", "name = \"tiny\"\n", "")
+            .says("error: cannot read the package: failed to parse manifest at `<root>/Cargo.toml`\n\nCaused by:\n  missing field `package.name`"),
+        case("a manifest elsewhere that is not there")
+            .runs("$TUNE list --manifest-path $ROOT/none/Cargo.toml")
+            .says("error: cannot read the package: manifest path `<root>/none/Cargo.toml` does not exist"),
+        case("a package without a source")
+            .prepare("rm src/lib.rs")
+            .says("error: cannot read the package: failed to parse manifest at `<root>/Cargo.toml`"),
+        case("a syntax error in Rust")
+            .edit(LIB, "use kiln", "fn f( -> {}\nuse kiln")
+            .says("help: `cargo check` shows more of it"),
+        case("a module without a file")
+            .edit(LIB, "use kiln", "mod other;\nuse kiln")
+            .says("error: <root>/src/lib.rs:1: module `other` has no file"),
+        case("two kernels of one name")
+            .prepare("cp src/lib.rs src/other.rs; sed -i '1i mod other;' src/lib.rs")
+            .says("error: package `tiny` declares two kernels `scale`: <root>/src/other.rs and <root>/src/lib.rs"),
+        case("no kernel")
+            .prepare("echo 'pub fn f() {}' > src/lib.rs")
+            .says("error: no `#[tuned_kernel]` in package `tiny`"),
+        case("Rust that is no text")
+            .prepare("printf '\\377' >> src/lib.rs")
+            .says("error: cannot read <root>/src/lib.rs: stream did not contain valid UTF-8"),
+        case("a folder of tables that is a file")
+            .prepare("touch tuned")
+            .runs("$TUNE init")
+            .says("error: cannot read <root>/tuned/index.toml: Not a directory (os error 20)"),
+    ]
+}

@@ -1,0 +1,45 @@
+//! Bad input of every kind, through the real `tune`: each is refused with one clear message, what to do and the right
+//! exit code, without a panic and without touching a file that was there before.
+
+mod case;
+mod declarations;
+mod files;
+mod flags;
+mod storage;
+mod surroundings;
+mod tables;
+
+use case::Case;
+
+fn all() -> Vec<Case> {
+    let kinds = [
+        declarations::cases(),
+        flags::cases(),
+        files::cases(),
+        tables::cases(),
+        surroundings::cases(),
+        storage::cases(),
+    ];
+    kinds.into_iter().flatten().collect()
+}
+
+#[test]
+fn bad_input_is_refused_with_a_clear_message_and_nothing_is_lost() {
+    let name = "bad_input_is_refused_with_a_clear_message_and_nothing_is_lost";
+    if !kiln_tests::capability::have(name, &[kiln_tests::capability::Need::HostCompiler]) {
+        return;
+    }
+    let cases = all();
+    let wrong: Vec<String> = cases.iter().filter_map(|case| case.run().err()).collect();
+    let panics = wrong
+        .iter()
+        .filter(|text| text.contains("panicked"))
+        .count();
+    println!(
+        "bad input: {} cases, {} with the exact message and exit code, {panics} panics",
+        cases.len(),
+        cases.len() - wrong.len()
+    );
+    assert!(cases.len() >= 40, "only {} cases", cases.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n==========\n"));
+}
