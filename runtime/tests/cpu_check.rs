@@ -1,4 +1,5 @@
 //! Builds for checking: divergent barriers, reading what nobody wrote, races, and the sanitizers.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 

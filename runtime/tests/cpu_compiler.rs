@@ -1,4 +1,5 @@
 //! The compiler of the cpu device: limits, errors, targets, and what it makes of a loop.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 

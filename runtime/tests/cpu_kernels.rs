@@ -1,4 +1,5 @@
 //! Kernels on the cpu device: real compilers, real launches, results against plain Rust.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 

@@ -1,4 +1,5 @@
 //! Launching on the cpu device: geometry, receipts, copies of the object, limits, faults.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 

@@ -1,4 +1,5 @@
 //! The prelude's functions: against Rust's, value by value.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
 
@@ -240,7 +241,8 @@ fn integer_intrinsics_agree_with_rusts() {
         .map(|i| i.wrapping_mul(2_654_435_761))
         .chain([u32::MAX, 1])
         .collect();
-    let cases: [(&str, fn(u32) -> u32); 9] = [
+    type Case = (&'static str, fn(u32) -> u32);
+    let cases: [Case; 9] = [
         ("__popc(x)", u32::count_ones),
         ("__clz(x)", u32::leading_zeros),
         (
@@ -249,10 +251,10 @@ fn integer_intrinsics_agree_with_rusts() {
         ),
         ("__brev(x)", u32::reverse_bits),
         ("__umulhi(x, 0x9e3779b9u)", |x| {
-            (u64::from(x) * 0x9e37_79b9 >> 32) as u32
+            ((u64::from(x) * 0x9e37_79b9) >> 32) as u32
         }),
         ("(unsigned)__mulhi((int)x, 12345)", |x| {
-            (i64::from(x.cast_signed()) * 12345 >> 32) as u32
+            ((i64::from(x.cast_signed()) * 12345) >> 32) as u32
         }),
         ("__funnelshift_l(x, ~x, 37)", |x| !x << 5 | x >> 27),
         ("__byte_perm(x, 0x11223344u, 0x0615u)", |x| {

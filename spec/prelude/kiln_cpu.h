@@ -31,7 +31,9 @@
 #include "cpu/fault.h"
 #include "cpu/context.h"
 #if KILN_CPU_FIBERS
-#include "cpu/schedule.h"
+#include "cpu/scheduler.h"
+#include "cpu/group.h"
+#include "cpu/coroutine.h"
 #endif
 #include "cpu/warp.h"
 #include "cpu/atomic.h"

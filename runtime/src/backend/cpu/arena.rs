@@ -61,39 +61,26 @@ impl Arena {
 
     fn map(&self, threads: usize, layout: Layout) -> Result<Mapped, DeviceError> {
         let page = page_bytes();
-        let (bytes, stride) = match layout {
-            Layout::Dense => {
-                let bytes = self.stack_bytes.next_multiple_of(64);
-                (bytes, bytes + COLOUR_BYTES)
-            }
-            Layout::Guarded => {
-                // Sanitizers need many times the stack of plain code.
-                let bytes = (8 * self.stack_bytes).next_multiple_of(page);
-                (bytes, bytes + page)
-            }
-        };
+        let (bytes, stride) = self.stack_and_stride(layout);
         let used = (threads * stride).next_multiple_of(page);
         let mapping = Mapping::new(used + 2 * page).map_err(|error| DeviceError::Oom {
             wanted_bytes: used as u64,
             text: format!("stacks of {threads} threads: {error}"),
         })?;
-        let failed = |error| DeviceError::internal("mprotect", error);
-        mapping.guard(0..page).map_err(failed)?;
-        mapping
-            .guard(page + used..mapping.bytes())
-            .map_err(failed)?;
-        match layout {
-            Layout::Dense => {
-                mapping.ask_for_huge_pages();
-                for thread in 0..threads {
-                    mapping.write(page + thread * stride, &CANARY);
-                }
-            }
-            Layout::Guarded => {
-                for thread in 0..threads {
-                    let end = page + (thread + 1) * stride;
-                    mapping.guard(end - page..end).map_err(failed)?;
-                }
+        let guard = |range| {
+            let guarded = mapping.guard(range);
+            guarded.map_err(|error| DeviceError::internal("mprotect", error))
+        };
+        guard(0..page)?;
+        guard(page + used..mapping.bytes())?;
+        if layout == Layout::Dense {
+            mapping.ask_for_huge_pages();
+        }
+        for thread in 0..threads {
+            let end = page + (thread + 1) * stride;
+            match layout {
+                Layout::Dense => mapping.write(end - stride, &CANARY),
+                Layout::Guarded => guard(end - page..end)?,
             }
         }
         let base = mapping.address() + page;
@@ -107,6 +94,21 @@ impl Arena {
                 bytes,
             },
         })
+    }
+
+    /// Size of a stack, and from one to the next, in bytes.
+    fn stack_and_stride(&self, layout: Layout) -> (usize, usize) {
+        match layout {
+            Layout::Dense => {
+                let bytes = self.stack_bytes.next_multiple_of(64);
+                (bytes, bytes + COLOUR_BYTES)
+            }
+            Layout::Guarded => {
+                // Sanitizers need many times the stack of plain code.
+                let bytes = (8 * self.stack_bytes).next_multiple_of(page_bytes());
+                (bytes, bytes + page_bytes())
+            }
+        }
     }
 
     /// Whether a launch of that many threads has overrun a stack; the arena is given up then.

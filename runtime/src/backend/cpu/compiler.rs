@@ -310,14 +310,7 @@ fn rejected(
             log,
         };
     };
-    // Compilers have no exit code of their own for this.
-    let starved = [
-        "out of memory",
-        "memory exhausted",
-        "bad_alloc",
-        "Cannot allocate memory",
-    ];
-    if starved.iter().any(|text| log.contains(text)) {
+    if ran_out_of_memory(&log) {
         let memory_bytes = request.limits.memory_bytes;
         return CompileError::OutOfMemory {
             name,
@@ -332,6 +325,17 @@ fn rejected(
         log
     };
     CompileError::Failed { name, options, log }
+}
+
+/// Compilers have no exit code of their own for this, only words.
+fn ran_out_of_memory(log: &str) -> bool {
+    let words = [
+        "out of memory",
+        "memory exhausted",
+        "bad_alloc",
+        "Cannot allocate memory",
+    ];
+    words.iter().any(|text| log.contains(text))
 }
 
 impl fmt::Debug for CpuCompiler {

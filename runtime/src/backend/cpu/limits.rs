@@ -203,7 +203,7 @@ fn is_compiled_for(flag: &str) -> bool {
         "movbe", "popcnt", "vaes", "vpclmul", "pclmul", "asimd", "sve", "sme", "fphp", "bf16",
         "i8mm",
     ];
-    SETS.iter().any(|set| flag.starts_with(set))
+    flag != "smep" && SETS.iter().any(|set| flag.starts_with(set))
 }
 
 /// A name without control characters and doubled blanks.
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn the_first_processor_is_read_and_kernel_flags_are_left_out() {
         let text = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\
-                    model name\t: Some  CPU @ 2.00GHz\nstepping\t: 7\nflags\t\t: fpu sse2 avx2 md_clear\n\
+                    model name\t: Some  CPU @ 2.00GHz\nstepping\t: 7\nflags\t\t: fpu sse2 smep avx2 md_clear\n\
                     processor\t: 1\nmodel name\t: Another\n";
         let processor = Processor::parse(text);
         assert_eq!(processor.name, "Some CPU @ 2.00GHz");

@@ -43,37 +43,20 @@ impl CpuMemory {
             let what = format!("an alignment of {align} (not a power of two)");
             return Err(DeviceError::Unsupported { what });
         }
-        let oom = |text: String| DeviceError::Oom {
-            wanted_bytes: bytes as u64,
-            text,
-        };
-        if bytes >= LARGE_BYTES {
-            let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);
-            if bytes as u64 > free {
-                return Err(oom(format!("{free} bytes are free")));
-            }
-        }
         let page = page_bytes();
         let guard = if guarded { page } else { 0 };
-        // Whole pages for the data, and room to move it to the alignment.
-        let room = bytes
-            .checked_next_multiple_of(page)
-            .and_then(|data| data.checked_add(if align > page { align } else { 0 }))
-            .map(|data| data.max(page));
-        let room = room.ok_or_else(|| oom("more than the address space holds".into()))?;
-        let mapping =
-            Mapping::new(room.saturating_add(2 * guard)).map_err(|e| oom(e.to_string()))?;
+        let room = room_for(bytes, align, page)?;
+        let mapping = Mapping::new(room.saturating_add(2 * guard))
+            .map_err(|error| out_of_memory(bytes, error.to_string()))?;
+        let data = mapping.address() + guard;
         let start = if guarded {
-            let end = mapping.address() + guard + room;
-            let start = (end - bytes) / align * align;
-            let failed = |e| DeviceError::internal("mprotect", e);
+            let failed = |error| DeviceError::internal("mprotect", error);
             mapping.guard(0..guard).map_err(failed)?;
-            mapping
-                .guard(guard + room..mapping.bytes())
-                .map_err(failed)?;
-            start
+            let behind = guard + room..mapping.bytes();
+            mapping.guard(behind).map_err(failed)?;
+            (data + room - bytes) / align * align
         } else {
-            mapping.address().next_multiple_of(align)
+            data.next_multiple_of(align)
         };
         if bytes >= LARGE_BYTES && !guarded {
             mapping.ask_for_huge_pages();
@@ -98,6 +81,27 @@ impl CpuMemory {
             });
         }
         Ok(self.start + offset..self.start + end)
+    }
+}
+
+/// Whole pages for the data, and room to move it to the alignment; refused when the machine has not so much.
+fn room_for(bytes: usize, align: usize, page: usize) -> Result<usize, DeviceError> {
+    if bytes >= LARGE_BYTES {
+        let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);
+        if bytes as u64 > free {
+            return Err(out_of_memory(bytes, format!("{free} bytes are free")));
+        }
+    }
+    let slack = if align > page { align } else { 0 };
+    let data = bytes.max(1).checked_next_multiple_of(page);
+    data.and_then(|data| data.checked_add(slack))
+        .ok_or_else(|| out_of_memory(bytes, "more than the address space holds".into()))
+}
+
+fn out_of_memory(bytes: usize, text: String) -> DeviceError {
+    DeviceError::Oom {
+        wanted_bytes: bytes as u64,
+        text,
     }
 }
 

@@ -35,24 +35,7 @@ impl CpuModule {
         device_index: u32,
         threads: usize,
     ) -> Result<CpuModule, DeviceError> {
-        let load_error = |text: String| DeviceError::Load { text };
-        if artifact.backend != Backend::Cpu {
-            return Err(load_error(format!(
-                "it is for {}, not for cpu",
-                artifact.backend
-            )));
-        }
-        if let Some(reason) = CpuTarget::refuses(&artifact.target) {
-            return Err(load_error(reason));
-        }
-        let facts = Facts::read(&artifact.image).map_err(load_error)?;
-        if facts.needs_sanitizer && !process_has("__asan_init") {
-            return Err(DeviceError::Unsupported {
-                what: "a sanitized build in a process that was started without the sanitizers\n\
-                       help: start it with the variables of Compiler::sanitizer_environment"
-                    .into(),
-            });
-        }
+        let facts = facts_of(artifact)?;
         let single = facts.mutable_global.is_some();
         let mut module = CpuModule {
             device_index,
@@ -68,9 +51,8 @@ impl CpuModule {
         let constant = |name: &str| first.constant(name);
         let (abi, fibers) = (constant("kiln_cpu_abi"), constant("kiln_cpu_fibers"));
         if abi != Some(ABI) {
-            return Err(load_error(format!(
-                "its interface is {abi:?}, but this is {ABI}"
-            )));
+            let text = format!("its interface is {abi:?}, but this is {ABI}");
+            return Err(DeviceError::Load { text });
         }
         module.fibers = fibers == Some(1);
         Ok(module)
@@ -98,6 +80,25 @@ impl CpuModule {
         }
         Ok(self.copies[thread].get_or_init(|| copy))
     }
+}
+
+/// The facts about an artifact, if it can be loaded here.
+fn facts_of(artifact: &Artifact) -> Result<Facts, DeviceError> {
+    let load_error = |text: String| DeviceError::Load { text };
+    if artifact.backend != Backend::Cpu {
+        let text = format!("it is for {}, not for cpu", artifact.backend);
+        return Err(load_error(text));
+    }
+    if let Some(reason) = CpuTarget::refuses(&artifact.target) {
+        return Err(load_error(reason));
+    }
+    let facts = Facts::read(&artifact.image).map_err(load_error)?;
+    if facts.needs_sanitizer && !process_has("__asan_init") {
+        let what = "a sanitized build in a process that was started without the sanitizers\n\
+             help: start it with the variables of Compiler::sanitizer_environment";
+        return Err(DeviceError::Unsupported { what: what.into() });
+    }
+    Ok(facts)
 }
 
 impl Module for CpuModule {

@@ -45,25 +45,8 @@ pub(super) fn run_limited(
     limits: &CompileLimits,
 ) -> io::Result<(Ended, String)> {
     let (mut reader, writer) = io::pipe()?;
-    let mut shell = Command::new("/bin/sh");
-    shell
-        .arg("-c")
-        .arg("ulimit -c 0; ulimit -v \"$1\" && ulimit -t \"$2\" && shift 2 && exec \"$@\"")
-        .arg("kiln")
-        .arg((limits.memory_bytes >> 10).to_string())
-        .arg((limits.deadline.as_secs() + 1).to_string())
-        .arg(command.get_program())
-        .args(command.get_args())
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0);
-    // A sanitizer of this process is none of the compiler's business, and does not fit its memory limit.
-    shell.env_remove("LD_PRELOAD");
-    copy_environment(command, &mut shell);
-    if let Some(folder) = command.get_current_dir() {
-        shell.current_dir(folder);
-    }
+    let mut shell = limited(command, limits);
+    shell.stdout(writer.try_clone()?).stderr(writer);
     let deadline = Instant::now() + limits.deadline;
     let mut group = Group(shell.spawn()?);
     // The shell's own description of the pipe must close, or the output would never end.
@@ -86,6 +69,28 @@ pub(super) fn run_limited(
     };
     let log = reading.join().unwrap_or_default();
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))
+}
+
+/// The command behind a shell that sets the limits.
+fn limited(command: &Command, limits: &CompileLimits) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .arg("-c")
+        .arg("ulimit -c 0; ulimit -v \"$1\" && ulimit -t \"$2\" && shift 2 && exec \"$@\"")
+        .arg("kiln")
+        .arg((limits.memory_bytes >> 10).to_string())
+        .arg((limits.deadline.as_secs() + 1).to_string())
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null())
+        .process_group(0);
+    // A sanitizer of this process is none of the compiler's business, and does not fit its memory limit.
+    shell.env_remove("LD_PRELOAD");
+    copy_environment(command, &mut shell);
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell
 }
 
 fn copy_environment(from: &Command, to: &mut Command) {
