@@ -95,7 +95,7 @@ scalars! {
     u32 = U32, |x| Some(i64::from(x));
     i32 = I32, |x| Some(i64::from(x));
     u64 = U64, |x| i64::try_from(x).ok();
-    i64 = I64, |x| Some(x);
+    i64 = I64, Some;
     f32 = F32, |_| None;
 }
 

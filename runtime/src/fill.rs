@@ -120,7 +120,7 @@ fn uniform<T: Element>(
         ty: T::TYPE,
     };
     if T::TYPE.is_float() {
-        if !(low < high) {
+        if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
             return Err(empty());
         }
         return Ok(random.real(low, high, len));

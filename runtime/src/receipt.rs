@@ -253,7 +253,8 @@ mod tests {
     fn every_field_alone_makes_a_mismatch_that_names_it() {
         let expected = expected();
         assert_eq!(honest(&expected).check(&expected), Ok(()));
-        let changes: [(&str, fn(&mut Receipt)); 8] = [
+        type Change = fn(&mut Receipt);
+        let changes: [(&str, Change); 8] = [
             ("nonce", |r| r.nonce += 1),
             ("symbol hash", |r| r.symbol_hash += 1),
             ("config hash", |r| r.config_hash += 1),

@@ -266,10 +266,12 @@ impl Rig {
     }
 
     fn arguments(&self) -> Vec<Arg<'_>> {
-        let argument = |held| match held {
-            &Held::Scalar(ref word) => Arg::scalar(&word[0]),
-            &Held::Slice(ref slice) => Arg::slice(&slice.raw),
-        };
+        fn argument(held: &Held) -> Arg<'_> {
+            match held {
+                Held::Scalar(word) => Arg::scalar(&word[0]),
+                Held::Slice(slice) => Arg::slice(&slice.raw),
+            }
+        }
         self.args.iter().map(argument).collect()
     }
 }

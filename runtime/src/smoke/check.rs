@@ -160,10 +160,6 @@ impl<'a> Subject<'a> {
     /// Launches through the launch function, and says what the outputs are like.
     ///
     /// The outer error is about the launch, the inner one about its outputs.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the two kinds of failure are told apart once"
-    )]
     fn launch(
         &self,
         forced: Forced,

@@ -32,10 +32,7 @@ unsafe extern "C" {
 }
 
 /// The reference of [`scale`].
-pub fn scaled<E: Element>(n: u32, factor: f32, x: &[E], y: &mut [E::Wide])
-where
-    E: Element<Wide = f64>,
-{
+pub fn scaled<E: Element<Wide = f64>>(n: u32, factor: f32, x: &[E], y: &mut [f64]) {
     for i in 0..n as usize {
         y[i] = f64::from(factor) * x[i].to_f64();
     }
@@ -79,9 +76,9 @@ unsafe extern "C" {
 /// The reference of [`blend`].
 pub fn blended(rows: u32, columns: u32, input: &[f32], weight: &[f32], out: &mut [f64]) {
     for r in 0..rows as usize {
-        for c in 0..columns as usize {
+        for (c, weight) in weight.iter().enumerate() {
             let i = r * columns as usize + c;
-            out[i] = f64::from(input[i]) * f64::from(weight[c]) + r as f64;
+            out[i] = f64::from(input[i]) * f64::from(*weight) + r as f64;
         }
     }
 }

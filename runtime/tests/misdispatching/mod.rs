@@ -85,7 +85,7 @@ struct State {
 }
 
 impl Misdispatching {
-    pub fn new(inner: Arc<dyn Device>, fault: Fault) -> Arc<dyn Device> {
+    pub fn around(inner: Arc<dyn Device>, fault: Fault) -> Arc<dyn Device> {
         let state = Arc::new(Mutex::new(State::default()));
         Arc::new(Misdispatching {
             compiler: MisdispatchingCompiler {

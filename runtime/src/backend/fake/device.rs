@@ -234,8 +234,8 @@ fn misbehave(entry: &Entry, launches: u64) -> Option<DeviceError> {
     let symbol = || entry.symbol.clone();
     let scripted = || "the script says so".to_owned();
     match entry.behaviour.launch {
-        LaunchOutcome::Works => return None,
-        LaunchOutcome::CrashAfter(runs) if launches < runs => return None,
+        LaunchOutcome::Works => None,
+        LaunchOutcome::CrashAfter(runs) if launches < runs => None,
         LaunchOutcome::Crash | LaunchOutcome::CrashAfter(_) => crash(),
         LaunchOutcome::Abort => std::process::abort(),
         LaunchOutcome::Exit(code) => std::process::exit(code),
