@@ -40,6 +40,8 @@ pub struct Bench {
     pub problem: Problem,
     /// Seed of the inputs.
     pub seed: u64,
+    /// The smallest time difference that the device's clock tells, in nanoseconds.
+    pub timer_tick_ns: u64,
     /// Limits of a worker process.
     pub limits: ProcessLimits,
 }
@@ -55,6 +57,7 @@ impl Bench {
             seed: self.seed,
             load_order: (0..arms.len()).collect(),
             timed: false,
+            timer_tick_ns: self.timer_tick_ns,
             arms,
             limits: self.limits,
         }
@@ -75,7 +78,14 @@ pub struct WorkerLab {
 impl WorkerLab {
     /// A lab with no arms. `expected` holds the outputs that every arm must still give after timing.
     pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
-        WorkerLab { bench, start: Instant::now(), arms: Vec::new(), baseline_ns: 0, expected, launches: 0 }
+        WorkerLab {
+            bench,
+            start: Instant::now(),
+            arms: Vec::new(),
+            baseline_ns: 0,
+            expected,
+            launches: 0,
+        }
     }
 
     /// Adds a verified candidate; the first one is the baseline.
@@ -108,7 +118,10 @@ impl WorkerLab {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
         // Many short launches do not each need the least deadline: together they get it once.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
-        LEAST_DEADLINE + self.launch_deadline().max(expected.saturating_mul(launches))
+        LEAST_DEADLINE
+            + self
+                .launch_deadline()
+                .max(expected.saturating_mul(launches))
     }
 }
 
@@ -132,19 +145,32 @@ impl Clock for WorkerLab {
 impl Lab for WorkerLab {
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
         // Arms share one set of buffers, so there is no order of allocation to draw.
-        let mut job = self.bench.job(opening.load.iter().map(|arm| self.arms[arm.0].clone()).collect());
+        let mut job = self.bench.job(
+            opening
+                .load
+                .iter()
+                .map(|arm| self.arms[arm.0].clone())
+                .collect(),
+        );
         job.timed = true;
         let count = opening.load.len() as u64;
         let deadline = OPENING + self.deadline_of(count * u64::from(WARM_LAUNCHES));
-        let mut worker = Worker::spawn(&self.bench.worker).map_err(|error| fault(&opening.load, None, error))?;
+        let mut worker =
+            Worker::spawn(&self.bench.worker).map_err(|error| fault(&opening.load, None, error))?;
         let reply = worker.ask(&Request::Open(Box::new(job)), deadline);
         let reply = reply.map_err(|error| fault(&opening.load, worker.launching(), error))?;
-        let Reply::Opened { pace } = reply else { return Err(out_of_turn("opening")) };
+        let Reply::Opened { pace } = reply else {
+            return Err(out_of_turn("opening"));
+        };
         for (arm, (launches, launch_ns)) in opening.load.iter().zip(pace) {
             let arm = &mut self.arms[arm.0];
             (arm.launches, arm.launch_ns) = (launches, launch_ns);
         }
-        Ok(Box::new(WorkerSession { worker, order: opening.load.clone(), lab: self }))
+        Ok(Box::new(WorkerSession {
+            worker,
+            order: opening.load.clone(),
+            lab: self,
+        }))
     }
 }
 
@@ -164,7 +190,10 @@ impl Session for WorkerSession<'_> {
     fn run(&mut self, plan: &[ArmId]) -> Result<Vec<Sample>, Fault> {
         let place = |arm: &ArmId| self.order.iter().position(|other| other == arm);
         let schedule: Vec<usize> = plan.iter().filter_map(place).collect();
-        let launches: u64 = plan.iter().map(|arm| u64::from(self.lab.arms[arm.0].launches.max(1))).sum();
+        let launches: u64 = plan
+            .iter()
+            .map(|arm| u64::from(self.lab.arms[arm.0].launches.max(1)))
+            .sum();
         let deadline = self.lab.deadline_of(launches);
         match self.worker.ask(&Request::Sample { schedule }, deadline) {
             Ok(Reply::Samples(samples)) => {
@@ -179,9 +208,14 @@ impl Session for WorkerSession<'_> {
     fn finish(&mut self) -> Result<(), Fault> {
         // The baseline was verified and is not what is under suspicion; where it is slow, that is time well saved.
         let slow = |arm: &ArmId| arm.0 == 0 && self.lab.arms[0].launch_ns >= SLOW_BASELINE_NS;
-        let arms: Vec<usize> = (0..self.order.len()).filter(|&place| !slow(&self.order[place])).collect();
+        let arms: Vec<usize> = (0..self.order.len())
+            .filter(|&place| !slow(&self.order[place]))
+            .collect();
         let deadline = OPENING + self.lab.deadline_of(arms.len() as u64);
-        let request = Request::Recheck { arms, expected: self.lab.expected.clone() };
+        let request = Request::Recheck {
+            arms,
+            expected: self.lab.expected.clone(),
+        };
         match self.worker.ask(&request, deadline) {
             Ok(Reply::Rechecked) => Ok(()),
             Ok(_) => Err(out_of_turn("checking again")),
@@ -191,7 +225,9 @@ impl Session for WorkerSession<'_> {
 }
 
 fn out_of_turn(doing: &str) -> Fault {
-    Fault::unattributed(FaultCause::WorkerLost(format!("answered something else when {doing}")))
+    Fault::unattributed(FaultCause::WorkerLost(format!(
+        "answered something else when {doing}"
+    )))
 }
 
 /// What a worker's failure means for a race: blame the arm it names, or the one it launched last.
@@ -206,17 +242,22 @@ fn fault(order: &[ArmId], launching: Option<usize>, error: WorkerError) -> Fault
         WorkerError::Lost { .. } => (launching, FaultCause::WorkerLost(error.to_string())),
         WorkerError::Spawn(_) => (None, FaultCause::WorkerLost(error.to_string())),
     };
-    Fault { arm: arm.and_then(|arm| order.get(arm).copied()), cause }
+    Fault {
+        arm: arm.and_then(|arm| order.get(arm).copied()),
+        cause,
+    }
 }
 
 fn cause_of(failure: Failure) -> FaultCause {
     match failure {
-        Failure::LaunchRefused(text) | Failure::Faulted(text) | Failure::Sticky(text) | Failure::Internal(text) => {
-            FaultCause::LaunchFailed(text)
-        }
-        Failure::OutOfMemory { needed_bytes } => {
-            FaultCause::LimitsExceeded(format!("{} bytes of memory", needed_bytes.unwrap_or_default()))
-        }
+        Failure::LaunchRefused(text)
+        | Failure::Faulted(text)
+        | Failure::Sticky(text)
+        | Failure::Internal(text) => FaultCause::LaunchFailed(text),
+        Failure::OutOfMemory { needed_bytes } => FaultCause::LimitsExceeded(format!(
+            "{} bytes of memory",
+            needed_bytes.unwrap_or_default()
+        )),
         incorrect => FaultCause::Incorrect(format!("{incorrect:?}")),
     }
 }

@@ -72,12 +72,20 @@ type Reason = String;
 ///
 /// # Errors
 /// When results cannot be stored; what is wrong with the kernel or device is in the report.
-pub fn tune(ground: &Ground<'_>, index: usize, task: &Task<'_>, slice: Slice) -> Result<(TaskReport, u64), Failure> {
+pub fn tune(
+    ground: &Ground<'_>,
+    index: usize,
+    task: &Task<'_>,
+    slice: Slice,
+) -> Result<(TaskReport, u64), Failure> {
     ground.cache.remember_key(&task.key)?;
     let mut report = TaskReport::new(task, TaskState::Searched);
-    let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits).map_or(0, |space| space.len());
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits)
+        .map_or(0, |space| space.len());
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space);
-    ground.reporter.task_started(index, &task.name(), trials as u64);
+    ground
+        .reporter
+        .task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
     match search_and_decide(ground, task, slice, &mut report, &mut launches) {
         Ok(()) => {}
@@ -124,21 +132,40 @@ fn search_and_decide(
 ) -> Result<(), Stop> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(ground.info, task)?;
-    let space = SearchSpace::build(spec, problem, &ground.info.limits).map_err(|error| Stop::Task(error.to_string()))?;
+    let space = SearchSpace::build(spec, problem, &ground.info.limits)
+        .map_err(|error| Stop::Task(error.to_string()))?;
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
     let bench = bench(ground, task);
-    let baseline = ground.workshop.make(task.kernel, Which::Baseline, problem, BuildKind::Release);
+    let baseline = ground
+        .workshop
+        .make(task.kernel, Which::Baseline, problem, BuildKind::Release);
     let baseline = baseline.map_err(|outcome| without_baseline(&outcome))?;
-    let expected = Expectations::new(oracle(ground, task, &baseline), bench.clone(), ground.folder);
-    let small = verification_problems(spec, &some_configs(&space), problem, Some(&ground.info.limits));
+    let expected = Expectations::new(
+        oracle(ground, task, &baseline),
+        bench.clone(),
+        ground.folder,
+    );
+    let small = verification_problems(
+        spec,
+        &some_configs(&space),
+        problem,
+        Some(&ground.info.limits),
+    );
     let cases = verify::cases(&small, problem, ground.options.seed);
-    let mut verifier = Verifier { bench: &bench, spec, expected: &expected, baseline_ns: 0 };
+    let mut verifier = Verifier {
+        bench: &bench,
+        spec,
+        expected: &expected,
+        baseline_ns: 0,
+    };
     let proof = verifier.verify(&baseline.arm, &cases);
     proof.map_err(|error| without_baseline(&of_worker_error(&error)))?;
     let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
     verifier.baseline_ns = lab.baseline_ns();
     let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims));
-    let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
+    let resolution = Resolution {
+        tick_ns: ground.info.timer_tick_ns,
+    };
     let mut evaluator = Evaluator {
         task,
         workshop: ground.workshop,
@@ -176,7 +203,10 @@ fn without_baseline(outcome: &Outcome) -> Stop {
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MOST: usize = 64;
     let step = space.len().div_ceil(MOST).max(1);
-    (0..space.len()).step_by(step).map(|index| space.config(index)).collect()
+    (0..space.len())
+        .step_by(step)
+        .map(|index| space.config(index))
+        .collect()
 }
 
 /// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
@@ -207,7 +237,12 @@ fn search(
         let evaluated = evaluator.batch(&configs, slice.search_until)?;
         let told: Vec<Told> = evaluated
             .iter()
-            .filter_map(|one| Some(Told { index: space.index_of(&one.config)?, cost: one.cost }))
+            .filter_map(|one| {
+                Some(Told {
+                    index: space.index_of(&one.config)?,
+                    cost: one.cost,
+                })
+            })
             .collect();
         tried += asked.len();
         strategy.tell(&told);
@@ -225,14 +260,29 @@ fn search(
 /// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
 fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
     let spec = &task.kernel.spec;
-    let index = if spec.baseline_is_another_entry() { None } else { space.index_of(&spec.baseline.config) };
-    let told: Vec<_> = index.map(|index| Told { index, cost: Some(1.0) }).into_iter().collect();
+    let index = if spec.baseline_is_another_entry() {
+        None
+    } else {
+        space.index_of(&spec.baseline.config)
+    };
+    let told: Vec<_> = index
+        .map(|index| Told {
+            index,
+            cost: Some(1.0),
+        })
+        .into_iter()
+        .collect();
     strategy.tell(&told);
     told.len()
 }
 
 /// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
-fn recall(ground: &Ground<'_>, task: &Task<'_>, evaluator: &mut Evaluator<'_>, slice: Slice) -> Result<(), Stop> {
+fn recall(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+) -> Result<(), Stop> {
     let mut measured: Vec<(u64, String)> = ground
         .cache
         .trials(task.key.hash())?
@@ -240,7 +290,10 @@ fn recall(ground: &Ground<'_>, task: &Task<'_>, evaluator: &mut Evaluator<'_>, s
         .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
         .collect();
     measured.sort();
-    let parsed = measured.iter().take(RECALLED).filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
+    let parsed = measured
+        .iter()
+        .take(RECALLED)
+        .filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
     evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
     Ok(())
 }
@@ -250,7 +303,13 @@ fn best(evaluator: &Evaluator<'_>) -> Option<f64> {
     costs.min_by(f64::total_cmp).map(|cost| 1.0 / cost)
 }
 
-fn seal(ground: &Ground<'_>, task: &Task<'_>, report: &mut TaskReport, ruling: Ruling, complete: bool) -> Result<(), Stop> {
+fn seal(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    report: &mut TaskReport,
+    ruling: Ruling,
+    complete: bool,
+) -> Result<(), Stop> {
     ground.cache.seal(ruling.winner.clone())?;
     // What could not be decided is searched and confirmed again.
     if complete && ruling.settled {
@@ -269,21 +328,33 @@ fn seal(ground: &Ground<'_>, task: &Task<'_>, report: &mut TaskReport, ruling: R
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn count(cache: &Cache, info: &DeviceInfo, task: &Task<'_>, report: &mut TaskReport) -> Result<(), Failure> {
+pub fn count(
+    cache: &Cache,
+    info: &DeviceInfo,
+    task: &Task<'_>,
+    report: &mut TaskReport,
+) -> Result<(), Failure> {
     let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
     report.space = space.map_or(0, |space| space.len() as u64);
     let trials = cache.trials(task.key.hash())?;
     report.trials = trials.len() as u64;
     report.outcomes.clear();
     for trial in &trials {
-        *report.outcomes.entry(trial.outcome.name().to_owned()).or_default() += 1;
+        *report
+            .outcomes
+            .entry(trial.outcome.name().to_owned())
+            .or_default() += 1;
     }
     Ok(())
 }
 
 /// Refuses a problem whose data does not fit the device, before anything is allocated.
 fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
-    let bytes = task.kernel.spec.footprint_bytes(task.problem).map_err(|error| Stop::Task(error.to_string()))?;
+    let bytes = task
+        .kernel
+        .spec
+        .footprint_bytes(task.problem)
+        .map_err(|error| Stop::Task(error.to_string()))?;
     let room = info.limits.memory_bytes / 10 * 9;
     if info.limits.memory_bytes > 0 && bytes > room {
         return Err(Stop::Task(format!(
@@ -304,8 +375,12 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
         spec_json: task.kernel.spec.to_json(),
         problem: task.problem.clone(),
         seed: ground.options.seed,
+        timer_tick_ns: ground.info.timer_tick_ns,
         // GPU drivers reserve address space far beyond what they use.
-        limits: ProcessLimits { memory_bytes: if host { memory_bytes } else { 0 }, cpu_seconds: 0 },
+        limits: ProcessLimits {
+            memory_bytes: if host { memory_bytes } else { 0 },
+            cpu_seconds: 0,
+        },
     }
 }
 
@@ -319,7 +394,11 @@ fn oracle(ground: &Ground<'_>, task: &Task<'_>, baseline: &Compiled) -> Oracle {
         Backend::Cpu => ReferenceGrade::BaselineOnly,
         _ => ReferenceGrade::SameSourceOnCpu,
     };
-    Oracle::Launch { device: "cpu".into(), arm: Box::new(baseline.arm.clone()), grade }
+    Oracle::Launch {
+        device: "cpu".into(),
+        arm: Box::new(baseline.arm.clone()),
+        grade,
+    }
 }
 
 /// Opens the lab and times the baseline once, for deadlines.
@@ -335,7 +414,10 @@ fn open_lab(
     let mut lab = WorkerLab::new(bench.clone(), path);
     let arm = lab.add(baseline.arm.clone());
     let baseline_ns = {
-        let mut session = lab.open(&Opening { load: vec![arm], allocate: vec![arm] })?;
+        let mut session = lab.open(&Opening {
+            load: vec![arm],
+            allocate: vec![arm],
+        })?;
         let samples = session.run(&[arm])?;
         session.finish()?;
         samples.first().map_or(0, crate::measure::Sample::launch_ns)

@@ -39,7 +39,10 @@ struct Smoked {
     detail: String,
 }
 
-pub(super) fn run(args: &SmokeArgs, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    args: &SmokeArgs,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
     let project = Project::read(&args.package)?;
     let (name, device) = machine::open_device(args.device.device.as_deref())?;
     let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
@@ -54,8 +57,16 @@ pub(super) fn run(args: &SmokeArgs, catalogue: &'static [&'static Kernel]) -> Re
         compiles: AtomicU64::new(0),
         parts: AtomicU64::new(0),
     };
-    let worker = WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
-    let stage = Stage { name: &name, device: &*device, workshop: &workshop, worker, catalogue, folder: folder.path() };
+    let worker =
+        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    let stage = Stage {
+        name: &name,
+        device: &*device,
+        workshop: &workshop,
+        worker,
+        catalogue,
+        folder: folder.path(),
+    };
     let mut smoked = Vec::new();
     for kernel in &project.kernels {
         stage.kernel(&project, kernel, &mut smoked)?;
@@ -65,10 +76,17 @@ pub(super) fn run(args: &SmokeArgs, catalogue: &'static [&'static Kernel]) -> Re
         print_json(&smoked)?;
     } else {
         for one in &smoked {
-            print(&format!("{:<8} {} {}: {}\n", one.state, one.kernel, one.row, one.detail));
+            print(&format!(
+                "{:<8} {} {}: {}\n",
+                one.state, one.kernel, one.row, one.detail
+            ));
         }
         let count = |state| smoked.iter().filter(|one| one.state == state).count();
-        print(&format!("{} passed, {failed} failed, {} not run\n", count("passed"), count("not run")));
+        print(&format!(
+            "{} passed, {failed} failed, {} not run\n",
+            count("passed"),
+            count("not run")
+        ));
     }
     Ok(checked(failed == 0))
 }
@@ -83,7 +101,12 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn kernel(&self, project: &Project, kernel: &TunedKernel, smoked: &mut Vec<Smoked>) -> Result<(), Failure> {
+    fn kernel(
+        &self,
+        project: &Project,
+        kernel: &TunedKernel,
+        smoked: &mut Vec<Smoked>,
+    ) -> Result<(), Failure> {
         let spec = &kernel.spec;
         for problem in &spec.problems {
             let result = self.launch(kernel, Which::Baseline, problem, None);
@@ -99,13 +122,21 @@ impl Stage<'_> {
     fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {
         let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
         if let Freshness::Stale { which, .. } = row.freshness(&now) {
-            return Err(Trouble::NotRun(format!("stale: its {which} changed; builds do not use it")));
+            return Err(Trouble::NotRun(format!(
+                "stale: its {which} changed; builds do not use it"
+            )));
         }
-        let resolved = row.resolve(&kernel.spec).map_err(|error| Trouble::Failed(error.to_string()))?;
+        let resolved = row
+            .resolve(&kernel.spec)
+            .map_err(|error| Trouble::Failed(error.to_string()))?;
         if let Err(error) = row.plan.check(&self.device.info().limits) {
             return Err(Trouble::NotRun(format!("{error} on this device")));
         }
-        let which = if resolved.is_baseline { Which::Baseline } else { Which::Config(&resolved.config) };
+        let which = if resolved.is_baseline {
+            Which::Baseline
+        } else {
+            Which::Config(&resolved.config)
+        };
         self.launch(kernel, which, &resolved.problem, Some(row))
     }
 
@@ -119,31 +150,51 @@ impl Stage<'_> {
         row: Option<&Row>,
     ) -> Result<String, Trouble> {
         let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
-        let made = self.workshop.make(kernel, which, problem, BuildKind::Release).map_err(|outcome| failed(&outcome))?;
+        let made = self
+            .workshop
+            .make(kernel, which, problem, BuildKind::Release)
+            .map_err(|outcome| failed(&outcome))?;
         self.compare(&made, row)?;
         let spec = &kernel.spec;
         let configs: Vec<Config> = vec![made.arm.config.clone()];
-        let small = verification_problems(spec, &configs, problem, Some(&self.device.info().limits));
+        let small =
+            verification_problems(spec, &configs, problem, Some(&self.device.info().limits));
         let work = peaks::work(spec, problem);
         let whole = small.is_empty() || work.flops.max(work.bytes) <= MOST_WORK;
         let mut cases = verify::cases(&small, problem, 1);
         cases.retain(|case| whole || case.problem != *problem);
         let bench = self.bench(kernel, problem);
         let expected = Expectations::new(self.oracle(kernel, problem)?, bench.clone(), self.folder);
-        let verifier = Verifier { bench: &bench, spec, expected: &expected, baseline_ns: 0 };
-        let proof = verifier.verify(&made.arm, &cases).map_err(|error| failed(&error))?;
-        Ok(format!("{} {}, {} launches right, receipts as intended", made.arm.release, made.arm.plan, proof.cases))
+        let verifier = Verifier {
+            bench: &bench,
+            spec,
+            expected: &expected,
+            baseline_ns: 0,
+        };
+        let proof = verifier
+            .verify(&made.arm, &cases)
+            .map_err(|error| failed(&error))?;
+        Ok(format!(
+            "{} {}, {} launches right, receipts as intended",
+            made.arm.release, made.arm.plan, proof.cases
+        ))
     }
 
     /// What the table says literally against what would be launched.
     fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {
-            return Err(Trouble::Failed(format!("the table says {}, the launch would be {}", row.plan, made.arm.plan)));
+            return Err(Trouble::Failed(format!(
+                "the table says {}, the launch would be {}",
+                row.plan, made.arm.plan
+            )));
         }
         let same_target = target_of(row.device.backend) == target_of(self.workshop.backend);
         if same_target && made.arm.release != row.symbol {
-            return Err(Trouble::Failed(format!("the table says {}, the launch would be {}", row.symbol, made.arm.release)));
+            return Err(Trouble::Failed(format!(
+                "the table says {}, the launch would be {}",
+                row.symbol, made.arm.release
+            )));
         }
         Ok(())
     }
@@ -155,7 +206,11 @@ impl Stage<'_> {
             spec_json: kernel.spec.to_json(),
             problem: problem.clone(),
             seed: 1,
-            limits: ProcessLimits { memory_bytes: 0, cpu_seconds: 0 },
+            timer_tick_ns: self.device.info().timer_tick_ns,
+            limits: ProcessLimits {
+                memory_bytes: 0,
+                cpu_seconds: 0,
+            },
         }
     }
 
@@ -163,9 +218,15 @@ impl Stage<'_> {
         if reference_of(self.catalogue, &kernel.spec).is_some() {
             return Ok(Oracle::Rust);
         }
-        let baseline = self.workshop.make(kernel, Which::Baseline, problem, BuildKind::Release);
+        let baseline = self
+            .workshop
+            .make(kernel, Which::Baseline, problem, BuildKind::Release);
         let baseline = baseline.map_err(|outcome| Trouble::Failed(outcome.to_string()))?;
-        Ok(Oracle::Launch { device: self.name.to_owned(), arm: Box::new(baseline.arm), grade: ReferenceGrade::BaselineOnly })
+        Ok(Oracle::Launch {
+            device: self.name.to_owned(),
+            arm: Box::new(baseline.arm),
+            grade: ReferenceGrade::BaselineOnly,
+        })
     }
 }
 
@@ -181,14 +242,29 @@ fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -
         Err(Trouble::Failed(detail)) => ("failed", detail),
         Err(Trouble::NotRun(detail)) => ("not run", detail),
     };
-    Smoked { kernel: kernel.spec.name.clone(), row, state, detail }
+    Smoked {
+        kernel: kernel.spec.name.clone(),
+        row,
+        state,
+        detail,
+    }
 }
 
 /// The rows that a build would see: the local tables where there are some, which contain the committed rows.
 fn rows(project: &Project, kernel: &TunedKernel, backend: Backend) -> Result<Vec<Row>, Failure> {
     let local = destination(project, kernel, backend, false);
-    let folder = if local.join(INDEX_FILE).is_file() { local } else { kernel.tuned.clone() };
-    let Some(index) = read_index(&folder)? else { return Ok(Vec::new()) };
-    let Some(file) = index.file(&kernel.spec.name) else { return Ok(Vec::new()) };
-    Ok(read_table(&folder.join(file))?.map(|table| table.rows().cloned().collect()).unwrap_or_default())
+    let folder = if local.join(INDEX_FILE).is_file() {
+        local
+    } else {
+        kernel.tuned.clone()
+    };
+    let Some(index) = read_index(&folder)? else {
+        return Ok(Vec::new());
+    };
+    let Some(file) = index.file(&kernel.spec.name) else {
+        return Ok(Vec::new());
+    };
+    Ok(read_table(&folder.join(file))?
+        .map(|table| table.rows().cloned().collect())
+        .unwrap_or_default())
 }

@@ -72,6 +72,9 @@ pub struct OpenJob {
     pub load_order: Vec<usize>,
     /// Whether the arms are to be timed: warms each and finds how many launches a sample takes.
     pub timed: bool,
+    /// The smallest time difference that the device's clock tells, in nanoseconds, as the parent found it: what a
+    /// worker finds by itself may differ, and samples would be too short by the parent's measure.
+    pub timer_tick_ns: u64,
     /// Limits that the worker sets for itself.
     pub limits: ProcessLimits,
 }
