@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(300);
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
     Rust,
-    /// An entry of the same source, on a device of its own (the cpu).
+    /// An entry of the same source, on a device.
     Launch {
         /// The device it runs on.
         device: String,
@@ -58,7 +58,12 @@ pub struct Expectations {
 impl Expectations {
     /// No expectations yet; files go into `folder`.
     pub fn new(oracle: Oracle, bench: Bench, folder: &Path) -> Expectations {
-        Expectations { oracle, bench, folder: folder.to_owned(), made: Mutex::default() }
+        Expectations {
+            oracle,
+            bench,
+            folder: folder.to_owned(),
+            made: Mutex::default(),
+        }
     }
 
     /// How good they are.
@@ -70,7 +75,12 @@ impl Expectations {
     ///
     /// # Errors
     /// When the reference fails or takes too long.
-    pub fn get(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+    pub fn get(
+        &self,
+        problem: &Problem,
+        seed: u64,
+        plan: LaunchPlan,
+    ) -> Result<PathBuf, WorkerError> {
         let made = {
             let lock = self.made.lock();
             let mut made = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -80,23 +90,43 @@ impl Expectations {
     }
 
     fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
-        let name = format!("{}-{problem}-{seed}", kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()));
-        let path = self.folder.join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
+        let name = format!(
+            "{}-{problem}-{seed}",
+            kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes())
+        );
+        let path = self
+            .folder
+            .join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
         let mut bench = self.bench.clone();
         let mut arms = Vec::new();
         let request = match &self.oracle {
-            Oracle::Rust => Request::RustReference { problem: problem.clone(), seed, path: path.clone() },
+            Oracle::Rust => Request::RustReference {
+                problem: problem.clone(),
+                seed,
+                path: path.clone(),
+            },
             Oracle::Launch { device, arm, .. } => {
                 bench.device.clone_from(device);
                 arms.push((**arm).clone());
-                Request::WriteReference { arm: 0, problem: problem.clone(), plan, seed, path: path.clone() }
+                Request::WriteReference {
+                    arm: 0,
+                    problem: problem.clone(),
+                    plan,
+                    seed,
+                    path: path.clone(),
+                }
             }
         };
         let mut worker = Worker::spawn(&bench.worker)?;
-        worker.ask(&Request::Open(Box::new(bench.job(arms))), Duration::from_secs(20))?;
+        worker.ask(
+            &Request::Open(Box::new(bench.job(arms))),
+            Duration::from_secs(20),
+        )?;
         match worker.ask(&request, DEADLINE)? {
             Reply::Written => Ok(path),
-            _ => Err(WorkerError::Spawn("a worker answered something else than a reference".into())),
+            _ => Err(WorkerError::Spawn(
+                "a worker answered something else than a reference".into(),
+            )),
         }
     }
 }

@@ -384,20 +384,17 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
     }
 }
 
-/// Where expected outputs come from: the reference that is linked in, else the named entry or the baseline,
-/// launched on the cpu device.
+/// Where expected outputs come from: the reference that is linked in, else the baseline, launched on the device at
+/// hand.
 fn oracle(ground: &Ground<'_>, task: &Task<'_>, baseline: &Compiled) -> Oracle {
     if reference_of(ground.catalogue, &task.kernel.spec).is_some() {
         return Oracle::Rust;
     }
-    let grade = match ground.info.key.backend {
-        Backend::Cpu => ReferenceGrade::BaselineOnly,
-        _ => ReferenceGrade::SameSourceOnCpu,
-    };
+    let arm = Box::new(baseline.arm.clone());
     Oracle::Launch {
-        device: "cpu".into(),
-        arm: Box::new(baseline.arm.clone()),
-        grade,
+        device: ground.device.to_owned(),
+        arm,
+        grade: ReferenceGrade::BaselineOnly,
     }
 }
 

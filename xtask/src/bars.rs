@@ -33,7 +33,10 @@ const BARS: &[Bar] = &[
     (
         5,
         "faulty candidates never win",
-        &[("kiln-tests", "faulty_candidates", "")],
+        &[
+            ("kiln-tests", "faulty_candidates", ""),
+            ("kiln-tests", "fake_faults", ""),
+        ],
     ),
     (
         6,

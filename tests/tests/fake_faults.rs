@@ -1,0 +1,134 @@
+//! Searches on the fake device with a third of the candidates faulty find the winner that they find without.
+
+use std::path::Path;
+
+use kiln_tests::capability::in_full;
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use serde_json::{Value, json};
+
+/// Configs that each search tries.
+const TRIALS: usize = 12;
+
+#[test]
+fn a_search_with_thirty_percent_faulty_candidates_finds_the_same_winner() {
+    let searches: u64 = if in_full() { 50 } else { 2 };
+    let mut same = 0;
+    for seed in 1..=searches {
+        let directory = tempfile::tempdir().expect("a temporary directory should be had");
+        let (winner, tried) = search(directory.path(), seed, &[]);
+        let faulty = faults(&tried, &winner, seed);
+        assert!(
+            faulty.len() * 10 >= tried.len() * 3,
+            "{} of {} are faulty",
+            faulty.len(),
+            tried.len()
+        );
+        let (despite, outcomes) = search(directory.path(), seed, &faulty);
+        assert_eq!(outcomes, tried, "both searches try the same configs");
+        same += u64::from(despite == winner);
+    }
+    println!(
+        "30 % faulty candidates on the fake device: the same winner in {same} of {searches} searches"
+    );
+    assert_eq!(same, searches);
+}
+
+/// Rules that make a third of the configs fail in as many ways, each ten times as fast as the right ones.
+fn faults(tried: &[String], winner: &str, seed: u64) -> Vec<Value> {
+    let ways = [
+        json!({"output": "nan"}),
+        json!({"output": {"partial": 0.5}}),
+        json!({"output": "last_missing"}),
+        json!({"output": "writes_behind"}),
+        json!({"output": "changes_input"}),
+        json!({"output": "first_answer"}),
+        json!({"output": {"wrong_after": 4}}),
+        json!({"output": {"scaled": 1.01}}),
+        json!({"launch": "crash"}),
+        json!({"launch": "abort"}),
+        json!({"launch": {"exit": 0}}),
+        json!({"launch": "refused"}),
+        json!({"launch": {"crash_after": 20}}),
+        json!({"compile": {"fails": "error: no"}}),
+        json!({"receipt": {"block": [128, 1, 1]}}),
+        json!({"receipt": "missing"}),
+    ];
+    let others: Vec<&String> = tried.iter().filter(|config| *config != winner).collect();
+    let start = seed as usize;
+    let chosen = (0..TRIALS.div_ceil(3)).map(|i| others[(start + i * 3) % others.len()]);
+    let rule = |(i, config): (usize, &String)| {
+        let pairs = config.split(',').filter_map(|pair| pair.split_once('='));
+        let config: serde_json::Map<_, _> = pairs
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect();
+        let mut rule = ways[(start * 5 + i) % ways.len()].clone();
+        rule["when"] = json!({"config": config});
+        rule["time"] = json!({"base_ns": 1000.0});
+        rule
+    };
+    chosen.enumerate().map(rule).collect()
+}
+
+/// One search from scratch; the winner's config, and all configs tried.
+fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
+    let script = json!({
+        "seed": seed,
+        "time": {"base_ns": 100_000.0, "rugged": 3.0, "factors": {"VECTOR_WIDTH": {"4": 0.5, "2": 0.7}}},
+        "noise": {"sigma": 0.005, "placement_sigma": 0.005},
+        "rules": rules,
+    });
+    let path = folder.join("script.json");
+    std::fs::write(&path, script.to_string()).expect("the script should be written");
+    let cache = tempfile::tempdir().expect("a temporary directory should be had");
+    let mut run = tune(&workspace(), cache.path());
+    run.args([
+        "run",
+        "-k",
+        "tensor_add",
+        "--problem",
+        "n=1000003",
+        "--strategy",
+        "exhaustive",
+        "--json",
+    ]);
+    run.args([
+        "--budget",
+        "full",
+        "--trials",
+        &TRIALS.to_string(),
+        "--seed",
+        &seed.to_string(),
+    ]);
+    run.arg("--device").arg(format!("fake:{}", path.display()));
+    let report: Value = serde_json::from_str(&stdout(&expect_code(&mut run, 0)))
+        .expect("the report should be JSON");
+    let export = expect_code(
+        tune(&workspace(), cache.path()).args(["cache", "export"]),
+        0,
+    );
+    let document: Value =
+        serde_json::from_str(&stdout(&export)).expect("the export should be JSON");
+    let mut tried = Vec::new();
+    collect_configs(&document, &mut tried);
+    tried.sort();
+    let winner = report["tasks"][0]["winner"]["config"]
+        .as_str()
+        .expect("a winner has a config");
+    (winner.to_owned(), tried)
+}
+
+/// The configs of the trials in an export.
+fn collect_configs(value: &Value, configs: &mut Vec<String>) {
+    match value {
+        Value::Object(object) if object.contains_key("outcome") => {
+            configs.extend(object["config"].as_str().map(str::to_owned));
+        }
+        Value::Object(object) => object
+            .values()
+            .for_each(|value| collect_configs(value, configs)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect_configs(value, configs)),
+        _ => {}
+    }
+}
