@@ -159,6 +159,11 @@ impl Rig {
         Ok(rig)
     }
 
+    /// The stream it launches on.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// Poisons outputs, restores in-out arguments, and redraws the guard zones.
     ///
     /// # Errors

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use kiln_spec::{Access, ArgSpec, ElemType, LaunchPlan, Problem};
 
+use super::expected::{ComparedWith, expected};
 use super::report::{Check, CheckOutcome, Failure};
 use crate::__private::LaunchCall;
 use crate::compare::compare;
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, ReferenceCall, Wide, make_data};
-use crate::rig::{Layout, Rig};
+use crate::reference::{ArgData, Wide, make_data};
+use crate::rig::{Expected, Layout, Rig};
 use crate::select::{Choice, Forced, ReceiptSlot};
 use crate::stream::Stream;
 
@@ -30,9 +31,10 @@ pub(super) fn check(
         Err(failure) => Err(failure),
     };
     let outcome = match outcome {
-        Ok((plan, max_error_ratio)) => CheckOutcome::Passed {
+        Ok((plan, max_error_ratio, compared_with)) => CheckOutcome::Passed {
             plan,
             max_error_ratio,
+            compared_with,
         },
         Err(failure) => CheckOutcome::Failed(failure),
     };
@@ -47,8 +49,9 @@ struct Subject<'a> {
     seed: u64,
     stream: Stream,
     data: Vec<ArgData>,
-    /// What the reference computes, by argument; empty where there is none.
-    want: Vec<Option<Wide>>,
+    /// What the outputs should be.
+    want: Expected,
+    compared_with: ComparedWith,
 }
 
 impl<'a> Subject<'a> {
@@ -61,33 +64,27 @@ impl<'a> Subject<'a> {
     ) -> Result<Subject<'a>, Failure> {
         let spec = kernel.spec();
         let data = make_data(spec, problem, seed)?;
-        let want = match kernel.reference() {
-            None => Vec::new(),
-            Some(reference) => {
-                let mut call = ReferenceCall::new(spec, problem, data.clone());
-                reference(&mut call);
-                let arguments = 0..spec.args.len();
-                arguments.map(|arg| call.output(arg).cloned()).collect()
-            }
-        };
+        let stream = Stream::default_of(device.clone());
+        let (want, compared_with) = expected(kernel, &stream, choice, problem, seed)?;
         Ok(Subject {
             kernel,
             choice,
             problem,
             seed,
-            stream: Stream::default_of(device.clone()),
+            stream,
             data,
             want,
+            compared_with,
         })
     }
 
-    fn check(&self) -> Result<(LaunchPlan, Option<f64>), Failure> {
+    fn check(&self) -> Result<(LaunchPlan, Option<f64>, ComparedWith), Failure> {
         let plan = self.intended_plan()?;
         let receipt_error = self.launch_for_receipt(&plan)?;
         let release_error = self.launch_release(&plan)?;
         self.compare_footprints(&plan)?;
         let ratios = receipt_error.into_iter().chain(release_error);
-        Ok((plan, ratios.reduce(f64::max)))
+        Ok((plan, ratios.reduce(f64::max), self.compared_with))
     }
 
     /// The plan by the spec, which for a row's own problem must be the row's literal.
@@ -218,7 +215,7 @@ impl<'a> Subject<'a> {
                 }
                 continue;
             }
-            let Some(want) = self.want.get(argument).and_then(Option::as_ref) else {
+            let Some(want) = self.want.output(argument) else {
                 continue;
             };
             let max = compare(&slice.name, &got, want, &spec.tolerance_of(slice));

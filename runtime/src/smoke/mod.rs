@@ -8,6 +8,7 @@
 //! hang is a failure with a name.
 
 mod check;
+mod expected;
 mod problem;
 mod report;
 mod worker;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use kiln_spec::{Backend, Problem};
 
+pub use expected::ComparedWith;
 pub use report::{Check, CheckOutcome, Failure, SmokeReport};
 pub use worker::test;
 

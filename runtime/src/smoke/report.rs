@@ -5,6 +5,7 @@ use std::fmt;
 use kiln_spec::{Config, LaunchPlan, Problem};
 use thiserror::Error;
 
+use super::expected::ComparedWith;
 use crate::compare::MaxError;
 use crate::device::DeviceError;
 use crate::kernel::Kernel;
@@ -48,8 +49,10 @@ pub enum CheckOutcome {
     Passed {
         /// The plan it was launched with.
         plan: LaunchPlan,
-        /// The largest error of any output, as a fraction of its bound; `None` where the kernel has no reference.
+        /// The largest error of any output, as a fraction of its bound; `None` where there is nothing to compare with.
         max_error_ratio: Option<f64>,
+        /// What the outputs were compared with.
+        compared_with: ComparedWith,
     },
     /// This device cannot launch it.
     NotRun {
@@ -208,16 +211,18 @@ impl fmt::Display for Check {
             CheckOutcome::Passed {
                 plan,
                 max_error_ratio: None,
+                ..
             } => write!(
                 f,
-                "launched as intended, {plan}; no reference to compare with"
+                "launched as intended, {plan}; nothing to compare its outputs with"
             ),
             CheckOutcome::Passed {
                 plan,
                 max_error_ratio: Some(ratio),
+                compared_with,
             } => write!(
                 f,
-                "launched as intended, {plan}; max error {ratio:.3} of its bound"
+                "launched as intended, {plan}; max error {ratio:.3} of its bound against {compared_with}"
             ),
             CheckOutcome::NotRun { why } => write!(f, "not run: {why}"),
             CheckOutcome::Failed(failure) => write!(f, "FAILED: {failure}"),

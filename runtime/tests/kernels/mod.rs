@@ -114,3 +114,26 @@ unsafe extern "C" {
         #[len(rows * columns)] out: &mut [f32],
     );
 }
+
+#[tuned_kernel(
+    source = "accumulate.cu",
+    params(ITEMS in [1, 2, 8]),
+    baseline(entry = "accumulate_simply", grid(n.div_ceil(32)), block(32)),
+    grid(n.div_ceil(64 * ITEMS)),
+    block(64),
+    problems((n = 1000)),
+    reference(entry = "accumulate_simply"),
+)]
+unsafe extern "C" {
+    /// Its arguments have other types and another access than those of the other kernels.
+    pub fn accumulate(
+        n: u32,
+        #[len(n)]
+        #[fill(below(n))]
+        x: &[i32],
+        #[len(n)]
+        #[inout]
+        #[fill(iota)]
+        total: &mut [i32],
+    );
+}

@@ -262,8 +262,11 @@ fn misbehave(entry: &Entry, launches: u64) -> Option<DeviceError> {
 
 fn crash() -> ! {
     let this = rustix::process::getpid();
-    let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
-    // A debugger or handler may have caught the signal; this process must die all the same.
+    // The first signal meets the handler of Rust's runtime, which only takes itself away; the second one kills.
+    for _ in 0..100 {
+        let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
+        std::thread::sleep(Duration::from_millis(1));
+    }
     std::process::abort()
 }
 

@@ -1,0 +1,84 @@
+//! What the outputs of a smoke test are compared with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kiln_spec::{Problem, Reference};
+
+use super::report::Failure;
+use crate::compiler::BuildKind;
+use crate::kernel::Kernel;
+use crate::prepare;
+use crate::rig::{Expected, Layout, Rig};
+use crate::select::Choice;
+use crate::stream::Stream;
+
+/// The grade of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ComparedWith {
+    /// A plain-Rust reference.
+    Reference,
+    /// The entry that the spec names as reference, run on the same device.
+    Entry,
+    /// The baseline, run on the same device: the two agree, nothing more.
+    Baseline,
+    /// Nothing: there is no reference, and this is the baseline itself.
+    Nothing,
+}
+
+impl fmt::Display for ComparedWith {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ComparedWith::Reference => "the reference",
+            ComparedWith::Entry => "the reference entry",
+            ComparedWith::Baseline => "the baseline",
+            ComparedWith::Nothing => "nothing",
+        })
+    }
+}
+
+/// The outputs that a choice should compute for a problem and seed.
+pub(super) fn expected(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    choice: Choice,
+    problem: &Problem,
+    seed: u64,
+) -> Result<(Expected, ComparedWith), Failure> {
+    let spec = kernel.spec();
+    if let Some(reference) = kernel.reference() {
+        let expected = Expected::by_reference(reference, spec, problem, seed)?;
+        return Ok((expected, ComparedWith::Reference));
+    }
+    let device = &**stream.device();
+    let limits = &device.info().limits;
+    let Ok(plan) = kernel.plan(Choice::Baseline, problem, Some(limits)) else {
+        return Ok((Expected::default(), ComparedWith::Nothing));
+    };
+    let (function, grade) = match (&spec.reference, choice) {
+        (Some(Reference::Entry(entry)), _) => {
+            // The reference entry is launched as the baseline is.
+            let config = &spec.baseline.config;
+            let backend = device.info().key.backend;
+            let unit = prepare::generate(kernel, entry, config, problem, backend)?;
+            let artifact = prepare::compile(device, &unit, BuildKind::Release)
+                .map_err(prepare::PrepareError::from)?;
+            let loaded = prepare::load(device, &unit, &artifact)?;
+            (loaded.release, ComparedWith::Entry)
+        }
+        (_, Choice::Row(_)) => {
+            let baseline = prepare::get(kernel, device, Choice::Baseline, problem)?;
+            (baseline.release.clone(), ComparedWith::Baseline)
+        }
+        (_, Choice::Baseline) => return Ok((Expected::default(), ComparedWith::Nothing)),
+    };
+    let rig = Rig::new(
+        stream,
+        &Arc::new(spec.clone()),
+        problem,
+        seed,
+        Layout::Zones,
+    )?;
+    rig.launch(&function, &plan)?;
+    Ok((rig.outputs()?, grade))
+}
