@@ -9,6 +9,8 @@ const COLOUR_BYTES: usize = 192;
 /// What the low end of every stack holds; gone when a thread needed more. Several cache lines, since a
 /// frame may leave gaps.
 const CANARY: [u8; 256] = [0xc5; 256];
+/// Smaller arenas have no use for huge pages.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Canaries read after a launch: threads run the same code, so that an overflow shows in most stacks.
 const SAMPLES: usize = 64;
 
@@ -37,7 +39,7 @@ struct Mapped {
 }
 
 impl Arena {
-    /// An arena of stacks of `stack_bytes` bytes; nothing is mapped yet.
+    /// An arena of stacks of `stack_bytes` bytes, a multiple of 64; nothing is mapped yet.
     pub fn new(stack_bytes: usize) -> Arena {
         Arena {
             stack_bytes,
@@ -73,7 +75,7 @@ impl Arena {
         };
         guard(0..page)?;
         guard(page + used..mapping.bytes())?;
-        if layout == Layout::Dense {
+        if layout == Layout::Dense && used >= HUGE_PAGE_BYTES {
             mapping.ask_for_huge_pages();
         }
         for thread in 0..threads {
@@ -99,10 +101,7 @@ impl Arena {
     /// Size of a stack, and from one to the next, in bytes.
     fn stack_and_stride(&self, layout: Layout) -> (usize, usize) {
         match layout {
-            Layout::Dense => {
-                let bytes = self.stack_bytes.next_multiple_of(64);
-                (bytes, bytes + COLOUR_BYTES)
-            }
+            Layout::Dense => (self.stack_bytes, self.stack_bytes + COLOUR_BYTES),
             Layout::Guarded => {
                 // Sanitizers need many times the stack of plain code.
                 let bytes = (8 * self.stack_bytes).next_multiple_of(page_bytes());

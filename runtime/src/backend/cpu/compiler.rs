@@ -77,7 +77,7 @@ impl CpuCompiler {
             toolchain,
             target: options.target.clone(),
             target_name: options.target.name(),
-            stack_bytes: options.stack_bytes,
+            stack_bytes: options.usable_stack_bytes(),
             include: IncludeFolder::open()?,
             sanitizing: OnceLock::new(),
         })

@@ -149,17 +149,18 @@ fn check_shared(plan: &LaunchPlan, static_bytes: u32, limit: u32) -> Result<(), 
 
 /// Global thread indices must stay below the bound that the prelude promises to the compiler.
 fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
-    for (axis, what) in ["grid x * block x", "grid y * block y"]
-        .into_iter()
-        .enumerate()
-    {
-        let value = (u64::from(plan.grid[axis]) - 1) * u64::from(plan.block[axis]);
+    if plan.blocks() == 0 || plan.threads_per_block() == 0 {
+        return Err(PlanError::Extent {
+            what: "an extent of grid or block",
+            value: 0,
+        });
+    }
+    let axes = ["grid x * block x", "grid y * block y"];
+    for (axis, what) in axes.into_iter().enumerate() {
+        let value = u64::from(plan.grid[axis] - 1) * u64::from(plan.block[axis]);
         if value > INDEX_BOUND {
-            return Err(PlanError::Limit {
-                what,
-                value,
-                limit: INDEX_BOUND,
-            });
+            let limit = INDEX_BOUND;
+            return Err(PlanError::Limit { what, value, limit });
         }
     }
     Ok(())
@@ -295,6 +296,8 @@ mod tests {
             }
         ));
         assert!(check_indices(&plan([1, u32::MAX, 1], [1, 1, 1], 0)).is_err());
+        assert!(check_indices(&plan([1, 0, 1], [1, 1, 1], 0)).is_err());
+        assert!(check_indices(&plan([1, 1, 1], [0, 1, 1], 0)).is_err());
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Executor {
             .then(|| Pool::new(threads, options.pin))
             .transpose()?;
         let arenas = (0..threads)
-            .map(|_| Mutex::new(Arena::new(options.stack_bytes)))
+            .map(|_| Mutex::new(Arena::new(options.usable_stack_bytes())))
             .collect();
         Ok(Executor { arenas, pool })
     }

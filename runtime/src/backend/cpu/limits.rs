@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::OnceLock;
 
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 
@@ -24,7 +25,7 @@ pub struct CpuOptions {
     pub max_threads: u32,
     /// Shared memory of a block at most, in bytes; raised (up to 256 KiB) for rows of other devices.
     pub shared_bytes: u32,
-    /// Stack of one GPU thread in kernels with barriers, in bytes.
+    /// Stack of one GPU thread in kernels with barriers, in bytes; 4096 at least.
     pub stack_bytes: usize,
     /// Binds every thread to a processor of its own, the opening one included: for measuring.
     pub pin: bool,
@@ -61,6 +62,11 @@ impl CpuOptions {
             })?;
         }
         Ok(options)
+    }
+
+    /// The stack that threads really get, in bytes.
+    pub(super) fn usable_stack_bytes(&self) -> usize {
+        self.stack_bytes.max(4096).next_multiple_of(64)
     }
 
     /// The same with limits raised to what the device can do at all, for smoke tests of other devices' rows.
@@ -164,9 +170,12 @@ pub(super) struct Processor {
 }
 
 impl Processor {
-    /// Reads it; what is unknown stays empty.
-    pub fn read() -> Processor {
-        Processor::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+    /// Reads it once; what is unknown stays empty.
+    pub fn read() -> &'static Processor {
+        static READ: OnceLock<Processor> = OnceLock::new();
+        READ.get_or_init(|| {
+            Processor::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+        })
     }
 
     fn parse(text: &str) -> Processor {
@@ -216,7 +225,7 @@ pub(super) fn device_key() -> DeviceKey {
     DeviceKey {
         backend: Backend::Cpu,
         arch: architecture().into(),
-        name: Processor::read().name,
+        name: Processor::read().name.clone(),
     }
 }
 
@@ -237,7 +246,7 @@ pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
 
 /// The device fingerprint: what makes timings of one machine differ from another's.
 pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
-    let processor = Processor::read();
+    let processor = Processor::read().clone();
     let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     let system = fs::read_to_string("/proc/sys/kernel/osrelease");
     let fields = [

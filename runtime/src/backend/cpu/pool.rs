@@ -217,6 +217,26 @@ mod tests {
         }
     }
 
+    struct Allowed(AtomicUsize);
+
+    impl Job for Allowed {
+        fn run(&self, thread: usize) {
+            let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+            if thread > 0 {
+                self.0
+                    .fetch_max(allowed.count() as usize, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn pinned_threads_may_use_one_processor() {
+        let pool = Pool::new(3, true).unwrap();
+        let most = Arc::new(Allowed(AtomicUsize::new(0)));
+        pool.run_on_all(&(most.clone() as Arc<dyn Job>));
+        assert_eq!(most.0.load(Ordering::Relaxed), 1);
+    }
+
     #[test]
     fn every_share_is_done_when_run_returns_however_many_threads_come() {
         for threads in [1, 2, 5] {
