@@ -25,7 +25,10 @@ pub struct LaunchPlan {
 impl LaunchPlan {
     /// Threads of one block.
     pub fn threads_per_block(&self) -> u64 {
-        self.block.iter().map(|&n| u64::from(n)).product()
+        self.block
+            .iter()
+            .map(|&n| u64::from(n))
+            .fold(1, u64::saturating_mul)
     }
 
     /// Blocks of the grid.
