@@ -202,9 +202,10 @@ fn call(
 
 /// The problem of a launch function's dimensions.
 fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
-    let first = &kernel.spec().problems[0];
+    let declared = kernel.spec().problems.first();
+    let declared = declared.into_iter().flat_map(Problem::iter);
     let mut values = Vec::with_capacity(dims.len());
-    for ((name, declared), &dim) in first.iter().zip(dims) {
+    for ((name, declared), &dim) in declared.zip(dims) {
         values.push(match declared {
             ProblemValue::Type(_) => {
                 let ty = ElemType::ALL.iter().find(|ty| type_code(**ty) == dim);

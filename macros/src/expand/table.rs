@@ -44,6 +44,8 @@ fn parts(kernel: &Checked) -> TokenStream {
         )
     });
     let rows = kernel.baked.rows.iter().map(|row| row_literal(kernel, row));
+    let accepted = kernel.parsed.attr.evidence.iter();
+    let accepted = accepted.map(|kind| evidence(kind.value));
     let ident = &kernel.parsed.function.ident;
     let launch = launch_adapter(ident);
     let reference = match &kernel.parsed.attr.reference {
@@ -62,7 +64,7 @@ fn parts(kernel: &Checked) -> TokenStream {
             source: #source,
             rows: &[#(#rows),*],
             baseline_symbols: &[#(#baseline_symbols),*],
-            accepted: &[],
+            accepted: &[#(#accepted),*],
             reference: #reference,
             launch: super::#launch,
         }

@@ -449,3 +449,29 @@ fn a_mistake_leaves_a_function_for_callers() {
     assert_has(&expansion, "pub(crate) fn scale<T: ::kiln::Element>(");
     assert_lacks(&expansion, "KERNEL");
 }
+
+#[test]
+fn rows_that_are_not_proven_are_there_but_accepted_only_where_they_are_named() {
+    let package = Package::new();
+    let mut row = package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1");
+    row.evidence = Evidence::Replayed;
+    row.speedup = None;
+    package.bake(&[row]);
+    let expansion = package.expand();
+    assert_has(
+        &expansion,
+        "evidence: ::kiln::__private::Evidence::Replayed",
+    );
+    assert_has(&expansion, "accepted: &[],");
+    let attribute = format!("{ATTRIBUTE} evidence(replayed),");
+    let expansion = package.expand_as(&attribute, ITEM);
+    assert_has(
+        &expansion,
+        "accepted: &[::kiln::__private::Evidence::Replayed],",
+    );
+    let attribute = format!("{ATTRIBUTE} evidence(guessed),");
+    assert_has(
+        &package.expand_as(&attribute, ITEM),
+        "unknown kind of evidence `guessed`",
+    );
+}

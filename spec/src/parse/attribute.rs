@@ -9,6 +9,7 @@ use super::declaration::{
 };
 use super::expression::{error, error_at};
 use super::values::{Assign, list};
+use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::Tolerance;
@@ -30,6 +31,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("work", "work(flops = n, bytes = 8 * n)"),
     ("tolerance", "tolerance(relative = 1e-5)"),
     ("reference", "reference = path::to::function"),
+    ("evidence", "evidence(replayed)"),
 ];
 
 /// One item: its keyword and what follows.
@@ -94,6 +96,7 @@ impl KernelAttr {
                 });
             }
             "reference" => self.reference = Some(item.reference()?),
+            "evidence" => self.evidence = item.parse_list(evidence)?,
             _ => return Err(item.unknown()),
         }
         Ok(())
@@ -278,6 +281,31 @@ fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedE
         }
     }
     Ok((flops, bytes))
+}
+
+/// `replayed, predicted`: kinds of rows that are used although they are not proven.
+fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
+    let mut kinds: Vec<Spanned<Evidence>> = Vec::new();
+    for name in list::<syn::Ident>(input)? {
+        let known = Evidence::ALL.into_iter().find(|kind| name == kind.name());
+        let Some(value) = known.filter(|kind| *kind != Evidence::Proven) else {
+            return Err(error(
+                &name,
+                format!("unknown kind of evidence `{name}`"),
+                "write `evidence(replayed, predicted)`: rows that are used beside the proven ones",
+            ));
+        };
+        if kinds.iter().any(|kind| kind.value == value) {
+            return Err(error(
+                &name,
+                format!("`{name}` a second time"),
+                "each is given once",
+            ));
+        }
+        let span = SpanRange::from(name.span());
+        kinds.push(Spanned { value, span });
+    }
+    Ok(kinds)
 }
 
 fn again(name: &Name) -> syn::Error {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::SpannedExpr;
+use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
 use crate::model::{Access, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
@@ -48,6 +49,9 @@ pub struct KernelAttr {
     pub tolerance: Option<Spanned<Tolerance>>,
     /// `reference = ..` or `reference(..)`.
     pub reference: Option<ReferenceDecl>,
+    /// `evidence(..)`: rows that are used although they are not proven. No part of the spec: it says
+    /// which rows a program accepts, not what the kernel is.
+    pub evidence: Vec<Spanned<Evidence>>,
 }
 
 /// `NAME in [..]`.

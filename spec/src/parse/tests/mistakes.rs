@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "source = \"gemm.cu\"",
         "fancy = \"gemm.cu\"",
         &[
-            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, verify, work, tolerance, reference",
+            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, verify, work, tolerance, reference, evidence",
         ],
     ),
     (
