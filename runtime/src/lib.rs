@@ -1,4 +1,63 @@
 //! Launch GPU kernels with configs that were tuned once and baked in at build time.
+//!
+//! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, the simplest correct
+//! version. `tune` finds the fastest config for each device and writes it to a table that is checked in; the
+//! macro reads the table when the program is built. What is left at run time is a typed function:
+//!
+//! ```ignore
+//! use kiln::{Buffer, Stream, tuned_kernel};
+//!
+//! #[tuned_kernel(
+//!     source = "scale.cu",
+//!     params(THREADS in [64, 128, 256]),
+//!     baseline(THREADS = 64),
+//!     grid(n.div_ceil(THREADS)),
+//!     block(THREADS),
+//!     problems((n = 1_000_000)),
+//! )]
+//! unsafe extern "C" {
+//!     /// `y = 2 x`
+//!     pub fn scale(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+//! }
+//!
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[1.0, 2.0])?;
+//! let mut y = Buffer::zeros(&stream, 2)?;
+//! scale(&stream, 2, &x, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [2.0, 4.0]);
+//! ```
+//!
+//! # What a launch does
+//!
+//! 1. [`select`]: which baked row fits this device and problem, or the baseline. Remembered per thread, without
+//!    a lock or an allocation.
+//! 2. Checks: lengths, alignments, the device of every slice, the launch plan.
+//! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image
+//!    loaded) and kept for the process; compiled artifacts are cached on disk ([`artifacts`]).
+//! 4. [`launch`]: the one launch call.
+//!
+//! [`smoke`] tests prove, for every baked row and without a GPU, that this launches what it should.
+//!
+//! # Safety
+//!
+//! A generated launch function is safe to call. Kiln checks everything that the spec can state:
+//!
+//! - every slice has exactly the length that `#[len(..)]` gives for these sizes, the alignment that the
+//!   config's vector loads need, and lies in the memory of the stream's device;
+//! - what the kernel writes is borrowed mutably, so no other slice of the same launch overlaps it;
+//! - grid, block and shared memory are within the device's limits, and sizes within their types;
+//! - the declared arguments are those of the `__global__` function (compared by the macro), and the launched
+//!   symbol is that of the baked row (it carries the hash of source, prelude and config).
+//!
+//! What cannot be checked, the author vouches for with the `unsafe` of the `unsafe extern "C"` block: for
+//! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses
+//! no memory beside its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
+//! build), but no test proves it for all sizes.
+//!
+//! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its
+//! stream. Two streams of one device may use one buffer at once only where both read.
+//!
+//! Inside this crate, `unsafe` is only in the backends' `ffi.rs` and in `launch.rs`.
 
 // Generated code says `::kiln`, in this crate's own tests too.
 extern crate self as kiln;

@@ -90,44 +90,10 @@ impl Receipt {
     /// # Errors
     /// Every field that differs.
     pub fn check(&self, expected: &ExpectedReceipt) -> Result<(), ReceiptMismatch> {
-        let plan = &expected.plan;
-        let hex = |x: u64| format!("{x:016x}");
-        let three = |x: [u32; 3]| format!("({},{},{})", x[0], x[1], x[2]);
-        let threads = plan.blocks().saturating_mul(plan.threads_per_block());
-        let fields = [
-            ("nonce", hex(expected.nonce), hex(self.nonce)),
-            (
-                "symbol hash",
-                hex(expected.symbol_hash),
-                hex(self.symbol_hash),
-            ),
-            (
-                "config hash",
-                hex(expected.config_hash),
-                hex(self.config_hash),
-            ),
-            ("block", three(plan.block), three(self.block)),
-            ("grid", three(plan.grid), three(self.grid)),
-            (
-                "dynamic shared bytes",
-                plan.shared_bytes.to_string(),
-                self.dynamic_shared_bytes.to_string(),
-            ),
-            ("threads", threads.to_string(), self.threads.to_string()),
-            (
-                "receipt version",
-                RECEIPT_ABI.to_string(),
-                self.abi_version.to_string(),
-            ),
-        ];
-        let differences: Vec<Difference> = fields
+        let differences: Vec<Difference> = self
+            .fields(expected)
             .into_iter()
-            .filter(|(_, expected, found)| expected != found)
-            .map(|(field, expected, found)| Difference {
-                field,
-                expected,
-                found,
-            })
+            .filter(|field| field.expected != field.found)
             .collect();
         if differences.is_empty() {
             return Ok(());
@@ -136,6 +102,34 @@ impl Receipt {
             nothing_written: *self == Receipt::default(),
             differences,
         })
+    }
+
+    /// Every field beside what it should be, as text.
+    fn fields(&self, expected: &ExpectedReceipt) -> [Difference; 8] {
+        let plan = &expected.plan;
+        let threads = plan.blocks().saturating_mul(plan.threads_per_block());
+        let texts = |field, expected: String, found: String| Difference {
+            field,
+            expected,
+            found,
+        };
+        let hex = |field, a: u64, b: u64| texts(field, format!("{a:016x}"), format!("{b:016x}"));
+        let number = |field, a: u64, b: u64| texts(field, a.to_string(), b.to_string());
+        let three = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+        [
+            hex("nonce", expected.nonce, self.nonce),
+            hex("symbol hash", expected.symbol_hash, self.symbol_hash),
+            hex("config hash", expected.config_hash, self.config_hash),
+            texts("block", three(plan.block), three(self.block)),
+            texts("grid", three(plan.grid), three(self.grid)),
+            number(
+                "dynamic shared bytes",
+                plan.shared_bytes.into(),
+                self.dynamic_shared_bytes.into(),
+            ),
+            number("threads", threads, self.threads),
+            number("receipt version", RECEIPT_ABI, self.abi_version),
+        ]
     }
 }
 

@@ -7,8 +7,9 @@ use kiln_spec::{Problem, Reference};
 
 use super::report::Failure;
 use crate::compiler::BuildKind;
+use crate::device::Function;
 use crate::kernel::Kernel;
-use crate::prepare;
+use crate::prepare::{self, PrepareError};
 use crate::rig::{Expected, Layout, Rig};
 use crate::select::Choice;
 use crate::stream::Stream;
@@ -56,16 +57,10 @@ pub(super) fn expected(
         return Ok((Expected::default(), ComparedWith::Nothing));
     };
     let (function, grade) = match (&spec.reference, choice) {
-        (Some(Reference::Entry(entry)), _) => {
-            // The reference entry is launched as the baseline is.
-            let config = &spec.baseline.config;
-            let backend = device.info().key.backend;
-            let unit = prepare::generate(kernel, entry, config, problem, backend)?;
-            let artifact = prepare::compile(device, &unit, BuildKind::Release)
-                .map_err(prepare::PrepareError::from)?;
-            let loaded = prepare::load(device, &unit, &artifact)?;
-            (loaded.release, ComparedWith::Entry)
-        }
+        (Some(Reference::Entry(entry)), _) => (
+            reference_entry(kernel, stream, entry, problem)?,
+            ComparedWith::Entry,
+        ),
         (_, Choice::Row(_)) => {
             let baseline = prepare::get(kernel, device, Choice::Baseline, problem)?;
             (baseline.release.clone(), ComparedWith::Baseline)
@@ -81,4 +76,19 @@ pub(super) fn expected(
     )?;
     rig.launch(&function, &plan)?;
     Ok((rig.outputs()?, grade))
+}
+
+/// The entry that the spec names as reference; it is launched as the baseline is.
+fn reference_entry(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    entry: &str,
+    problem: &Problem,
+) -> Result<Function, PrepareError> {
+    let device = &**stream.device();
+    let config = &kernel.spec().baseline.config;
+    let backend = device.info().key.backend;
+    let unit = prepare::generate(kernel, entry, config, problem, backend)?;
+    let artifact = prepare::compile(device, &unit, BuildKind::Release)?;
+    Ok(prepare::load(device, &unit, &artifact)?.release)
 }

@@ -99,17 +99,102 @@ impl Misdispatching {
         })
     }
 
-    fn run(
-        &self,
-        stream: StreamHandle,
-        function: &Function,
-        plan: &LaunchPlan,
-        pointers: &[*const c_void],
-    ) -> Result<(), DeviceError> {
+    fn run(&self, launch: Launch) -> Result<(), DeviceError> {
         // SAFETY: the pointers are those that were vouched for, or point to values of the same type; the cpu and
         // the fake device survive what a wrong launch does in these tests.
-        let args = unsafe { KernelArgs::new(pointers) };
-        self.inner.launch(stream, function, plan, args)
+        let args = unsafe { KernelArgs::new(&launch.pointers) };
+        self.inner
+            .launch(launch.stream, &launch.function, &launch.plan, args)
+    }
+
+    fn with_another_plan(&self, mut launch: Launch, receipt: bool) -> Result<(), DeviceError> {
+        match &self.fault {
+            Fault::Plan(change) => change(&mut launch.plan),
+            Fault::ReceiptPlan(change) if receipt => change(&mut launch.plan),
+            Fault::ReleasePlan(change) if !receipt => change(&mut launch.plan),
+            _ => {}
+        }
+        self.run(launch)
+    }
+
+    fn of_another_entry(
+        &self,
+        mut launch: Launch,
+        receipt: bool,
+        (function, plan): (Function, LaunchPlan),
+    ) -> Result<(), DeviceError> {
+        let (other_function, other_plan) = match self.fault {
+            Fault::OldEntry => (true, false),
+            Fault::OldEntryAndPlan => (true, true),
+            Fault::OldRelease => (!receipt, false),
+            _ => (!receipt, !receipt),
+        };
+        if other_function {
+            launch.function = function;
+        }
+        if other_plan {
+            launch.plan = plan;
+        }
+        self.run(launch)
+    }
+
+    fn twice(&self, mut launch: Launch) -> Result<(), DeviceError> {
+        if matches!(self.fault, Fault::TwoHalves) {
+            launch.plan.grid[0] = launch.plan.grid[0].div_ceil(2);
+        }
+        self.run(launch.clone())?;
+        self.run(launch)
+    }
+
+    /// Makes the launch before this one, if its memory is still there.
+    fn late(&self, launch: Launch) -> Result<(), DeviceError> {
+        let stream = launch.stream;
+        let values: Vec<u64> = (launch.pointers.iter().enumerate())
+            .map(|(i, pointer)| {
+                if i < 2 {
+                    low_word(*pointer)
+                } else {
+                    value(*pointer)
+                }
+            })
+            .collect();
+        let pending = (launch.function, launch.plan, values);
+        let before = self.state.lock().unwrap().pending.replace(pending);
+        let Some((function, plan, values)) = before else {
+            return Ok(());
+        };
+        if values[2..]
+            .iter()
+            .any(|&address| self.memory_at(address).is_none())
+        {
+            return Ok(());
+        }
+        self.run(Launch {
+            stream,
+            function,
+            plan,
+            pointers: values.iter().map(|v| (&raw const *v).cast()).collect(),
+        })
+    }
+
+    fn with_other_arguments(&self, mut launch: Launch) -> Result<(), DeviceError> {
+        let (less, old);
+        match self.fault {
+            Fault::SwappedArgs(a, b) => launch.pointers.swap(a, b),
+            Fault::OneLess(argument) => {
+                less = low_word(launch.pointers[argument]) as u32 - 1;
+                launch.pointers[argument] = (&raw const less).cast();
+            }
+            Fault::OldPointer(argument) => {
+                let new = value(launch.pointers[argument]);
+                let before = self.state.lock().unwrap().pointers.insert(argument, new);
+                let before = before.filter(|old| self.memory_at(*old).is_some());
+                old = before.unwrap_or(new);
+                launch.pointers[argument] = (&raw const old).cast();
+            }
+            _ => {}
+        }
+        self.run(launch)
     }
 
     fn memory_at(&self, address: u64) -> Option<Arc<dyn Allocation>> {
@@ -120,6 +205,15 @@ impl Misdispatching {
             .find(|memory| memory.address() == address);
         found.cloned()
     }
+}
+
+/// One launch, as it was asked for or as it is made.
+#[derive(Clone)]
+struct Launch {
+    stream: StreamHandle,
+    function: Function,
+    plan: LaunchPlan,
+    pointers: Vec<*const c_void>,
 }
 
 fn is_receipt(function: &Function) -> bool {
@@ -170,108 +264,42 @@ impl Device for Misdispatching {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError> {
-        let mut pointers = args.pointers().to_vec();
         let receipt = is_receipt(function);
-        let (first, first_plan) = {
+        let first = {
             let mut state = self.state.lock().unwrap();
-            let first = state
-                .first
-                .entry(receipt)
-                .or_insert((function.clone(), *plan));
-            first.clone()
+            let first = state.first.entry(receipt);
+            first.or_insert((function.clone(), *plan)).clone()
         };
-        let mut plan = *plan;
+        let launch = Launch {
+            stream,
+            function: function.clone(),
+            plan: *plan,
+            pointers: args.pointers().to_vec(),
+        };
         match &self.fault {
-            Fault::None
-            | Fault::Source(_)
-            | Fault::OldArtifact
-            | Fault::WrongModule
-            | Fault::MixedModules => self.run(stream, function, &plan, &pointers),
-            Fault::Plan(change) => {
-                change(&mut plan);
-                self.run(stream, function, &plan, &pointers)
+            Fault::Plan(_) | Fault::ReceiptPlan(_) | Fault::ReleasePlan(_) => {
+                self.with_another_plan(launch, receipt)
             }
-            Fault::ReceiptPlan(change) => {
-                if receipt {
-                    change(&mut plan);
-                }
-                self.run(stream, function, &plan, &pointers)
-            }
-            Fault::ReleasePlan(change) => {
-                if !receipt {
-                    change(&mut plan);
-                }
-                self.run(stream, function, &plan, &pointers)
-            }
-            Fault::OldEntry => self.run(stream, &first, &plan, &pointers),
-            Fault::OldEntryAndPlan => self.run(stream, &first, &first_plan, &pointers),
-            Fault::OldRelease if !receipt => self.run(stream, &first, &plan, &pointers),
-            Fault::SilentFallback if !receipt => self.run(stream, &first, &first_plan, &pointers),
-            Fault::OldRelease | Fault::SilentFallback => {
-                self.run(stream, function, &plan, &pointers)
-            }
+            Fault::OldEntry
+            | Fault::OldEntryAndPlan
+            | Fault::OldRelease
+            | Fault::SilentFallback => self.of_another_entry(launch, receipt, first),
             Fault::NoOp => Ok(()),
             Fault::ReleaseNoOp if !receipt => Ok(()),
-            Fault::ReleaseNoOp => self.run(stream, function, &plan, &pointers),
-            Fault::Twice => {
-                self.run(stream, function, &plan, &pointers)?;
-                self.run(stream, function, &plan, &pointers)
-            }
-            Fault::TwoHalves => {
-                plan.grid[0] = plan.grid[0].div_ceil(2);
-                self.run(stream, function, &plan, &pointers)?;
-                self.run(stream, function, &plan, &pointers)
-            }
-            Fault::Late => {
-                let values: Vec<u64> = (pointers.iter())
-                    .enumerate()
-                    .map(|(i, pointer)| {
-                        if i < 2 {
-                            low_word(*pointer)
-                        } else {
-                            value(*pointer)
-                        }
-                    })
-                    .collect();
-                let pending = (function.clone(), plan, values);
-                let before = self.state.lock().unwrap().pending.replace(pending);
-                let Some((function, plan, values)) = before else {
-                    return Ok(());
-                };
-                if values[2..]
-                    .iter()
-                    .any(|&address| self.memory_at(address).is_none())
-                {
-                    return Ok(());
-                }
-                let pointers: Vec<_> = values.iter().map(|v| (&raw const *v).cast()).collect();
-                self.run(stream, &function, &plan, &pointers)
-            }
+            Fault::Twice | Fault::TwoHalves => self.twice(launch),
+            Fault::Late => self.late(launch),
             Fault::OldReceipt | Fault::ClearedReceipt => {
-                self.run(stream, function, &plan, &pointers)?;
-                if receipt {
-                    self.falsify_record(stream, value(*pointers.last().unwrap()))?;
+                let record = launch.pointers.last().copied();
+                self.run(launch)?;
+                match record {
+                    Some(record) if receipt => self.falsify_record(stream, value(record)),
+                    _ => Ok(()),
                 }
-                Ok(())
             }
-            Fault::SwappedArgs(a, b) => {
-                pointers.swap(*a, *b);
-                self.run(stream, function, &plan, &pointers)
+            Fault::SwappedArgs(..) | Fault::OneLess(_) | Fault::OldPointer(_) => {
+                self.with_other_arguments(launch)
             }
-            Fault::OneLess(argument) => {
-                let less = low_word(pointers[*argument]) as u32 - 1;
-                pointers[*argument] = (&raw const less).cast();
-                self.run(stream, function, &plan, &pointers)
-            }
-            Fault::OldPointer(argument) => {
-                let new = value(pointers[*argument]);
-                let old = self.state.lock().unwrap().pointers.insert(*argument, new);
-                let old = old
-                    .filter(|old| self.memory_at(*old).is_some())
-                    .unwrap_or(new);
-                pointers[*argument] = (&raw const old).cast();
-                self.run(stream, function, &plan, &pointers)
-            }
+            _ => self.run(launch),
         }
     }
 

@@ -181,52 +181,53 @@ impl FakeDevice {
         last_nonce: &mut u64,
         memory: &mut Blocks,
     ) -> Result<(), String> {
-        // The address of the record is the last parameter; the others are addresses or scalars of at most
-        // 8 bytes, of which only the last one is read whole.
-        let last = args.pointers().len().saturating_sub(1);
-        let mut sizes = vec![0; last];
-        sizes.push(size_of::<u64>());
-        let values = ffi::values(args, &sizes);
-        let address = values.last().ok_or("a receipt entry has an argument")?;
-        let mut word = [0; 8];
-        word.copy_from_slice(address);
-        let address = u64::from_le_bytes(word);
+        let address = ffi::last_address(args).ok_or("a receipt entry has an argument")?;
         let record = memory
             .range(address, RECEIPT_BYTES)
+            .and_then(|range| range.first_chunk_mut::<RECEIPT_BYTES>())
             .ok_or_else(|| format!("illegal access of a receipt at {address:#x}"))?;
-        let mut found = [0; RECEIPT_BYTES];
-        found.copy_from_slice(record);
-        let before = Receipt::decode(&found);
-        let mut nonce = [0; 8];
-        nonce.copy_from_slice(&found[..8]);
-        let nonce_in = u64::from_le_bytes(nonce);
-        let mut receipt = Receipt {
+        let nonce_in = nonce_in(record);
+        let honest = Receipt {
             nonce: nonce_in,
             symbol_hash: entry.unit.symbol_hash,
             config_hash: entry.unit.config_hash,
             // Every thread adds itself to what is there already.
-            threads: before.threads + plan.blocks() * plan.threads_per_block(),
+            threads: Receipt::decode(record).threads + plan.blocks() * plan.threads_per_block(),
             block: plan.block,
             grid: plan.grid,
             dynamic_shared_bytes: plan.shared_bytes,
             warp_size: self.info.limits.warp_size,
             abi_version: RECEIPT_ABI,
         };
-        match entry.behaviour.receipt {
-            ReceiptOutcome::Honest => {}
-            ReceiptOutcome::Missing => return Ok(()),
-            ReceiptOutcome::OldNonce => receipt.nonce = *last_nonce,
-            ReceiptOutcome::Symbol(hash) => receipt.symbol_hash = hash,
-            ReceiptOutcome::Config(hash) => receipt.config_hash = hash,
-            ReceiptOutcome::Block(block) => receipt.block = block,
-            ReceiptOutcome::Grid(grid) => receipt.grid = grid,
-            ReceiptOutcome::SharedBytes(bytes) => receipt.dynamic_shared_bytes = bytes,
-            ReceiptOutcome::Threads(threads) => receipt.threads = threads,
+        if let Some(receipt) = falsify(honest, entry.behaviour.receipt, *last_nonce) {
+            *last_nonce = nonce_in;
+            *record = receipt.encode(nonce_in);
         }
-        *last_nonce = nonce_in;
-        record.copy_from_slice(&receipt.encode(nonce_in));
         Ok(())
     }
+}
+
+/// What the script makes of a receipt; nothing where it is not written.
+fn falsify(mut receipt: Receipt, outcome: ReceiptOutcome, last_nonce: u64) -> Option<Receipt> {
+    match outcome {
+        ReceiptOutcome::Honest => {}
+        ReceiptOutcome::Missing => return None,
+        ReceiptOutcome::OldNonce => receipt.nonce = last_nonce,
+        ReceiptOutcome::Symbol(hash) => receipt.symbol_hash = hash,
+        ReceiptOutcome::Config(hash) => receipt.config_hash = hash,
+        ReceiptOutcome::Block(block) => receipt.block = block,
+        ReceiptOutcome::Grid(grid) => receipt.grid = grid,
+        ReceiptOutcome::SharedBytes(bytes) => receipt.dynamic_shared_bytes = bytes,
+        ReceiptOutcome::Threads(threads) => receipt.threads = threads,
+    }
+    Some(receipt)
+}
+
+/// The nonce that the host put into a record.
+fn nonce_in(record: &[u8; RECEIPT_BYTES]) -> u64 {
+    let mut nonce = [0; 8];
+    nonce.copy_from_slice(&record[..8]);
+    u64::from_le_bytes(nonce)
 }
 
 /// What a launch does instead of running, if anything.

@@ -1,6 +1,8 @@
 //! Running a launch: honest outputs from the reference, then what the script makes of them.
 
-use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue};
+use kiln_spec::{
+    Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
+};
 
 use super::compiler::Unit;
 use super::ffi;
@@ -100,53 +102,67 @@ fn read_arguments(
     args: KernelArgs<'_>,
     memory: &mut Blocks,
 ) -> Result<Arguments, String> {
-    if args.pointers().len() < spec.args.len() {
+    let passed = args.pointers().len();
+    if passed < spec.args.len() {
+        let takes = spec.args.len();
         return Err(format!(
-            "{} arguments were passed to a kernel of {}",
-            args.pointers().len(),
-            spec.args.len()
+            "{passed} arguments were passed to a kernel of {takes}"
         ));
     }
-    let sizes: Vec<usize> = spec
-        .args
-        .iter()
-        .map(|arg| match arg {
-            ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
-            ArgSpec::Slice(_) => size_of::<u64>(),
-        })
-        .collect();
+    let size = |arg: &ArgSpec| match arg {
+        ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
+        ArgSpec::Slice(_) => size_of::<u64>(),
+    };
+    let sizes: Vec<usize> = spec.args.iter().map(size).collect();
     let values = ffi::values(args, &sizes);
-    let problem = problem_of(spec, unit, &values);
-    let mut slices = Vec::new();
-    let mut data = Vec::new();
+    let mut arguments = Arguments {
+        problem: problem_of(spec, unit, &values),
+        data: Vec::new(),
+        slices: Vec::new(),
+    };
     for (argument, (arg, value)) in spec.args.iter().zip(values).enumerate() {
-        let ArgSpec::Slice(declared) = arg else {
-            data.push(ArgData::Scalar(value));
-            continue;
+        let data = match arg {
+            ArgSpec::Scalar(_) => ArgData::Scalar(value),
+            ArgSpec::Slice(declared) => {
+                let address = integer(&value) as u64;
+                let slice = Slice::new(spec, declared, &arguments.problem, argument, address)?;
+                let bytes = slice.read(memory)?;
+                arguments.slices.push(slice);
+                ArgData::Slice(bytes)
+            }
         };
-        let ty = spec.elem_type(declared, &problem).unwrap_or(ElemType::F32);
-        let len = spec
-            .slice_len(&declared.len, &problem)
-            .map_err(|error| error.to_string())?;
-        let slice = Slice {
+        arguments.data.push(data);
+    }
+    Ok(arguments)
+}
+
+impl Slice {
+    fn new(
+        spec: &KernelSpec,
+        declared: &SliceArg,
+        problem: &Problem,
+        argument: usize,
+        address: u64,
+    ) -> Result<Slice, String> {
+        let ty = spec.elem_type(declared, problem).unwrap_or(ElemType::F32);
+        let len = spec.slice_len(&declared.len, problem);
+        let len = len.map_err(|error| error.to_string())?;
+        Ok(Slice {
             argument,
-            address: integer(&value) as u64,
+            address,
             ty,
             bytes: len as usize * ty.bytes(),
             access: declared.access,
-        };
-        data.push(ArgData::Slice(if declared.access == Access::Out {
-            vec![0; slice.bytes]
-        } else {
-            range(memory, slice.address, slice.bytes)?.to_vec()
-        }));
-        slices.push(slice);
+        })
     }
-    Ok(Arguments {
-        problem,
-        data,
-        slices,
-    })
+
+    /// What the kernel finds; an output is not looked at.
+    fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, String> {
+        if self.access == Access::Out {
+            return Ok(vec![0; self.bytes]);
+        }
+        Ok(range(memory, self.address, self.bytes)?.to_vec())
+    }
 }
 
 /// The problem that the scalars and the unit's types make.

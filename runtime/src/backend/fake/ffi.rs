@@ -17,3 +17,12 @@ pub(super) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
         })
         .collect()
 }
+
+/// The address in the last argument: that of the record, for a receipt entry.
+pub(super) fn last_address(args: KernelArgs<'_>) -> Option<u64> {
+    // Of the other arguments nothing is read: their sizes do not matter.
+    let mut sizes = vec![0; args.pointers().len()];
+    *sizes.last_mut()? = size_of::<u64>();
+    let address = values(args, &sizes).pop()?;
+    Some(u64::from_le_bytes(address.try_into().ok()?))
+}
