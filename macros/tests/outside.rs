@@ -18,7 +18,26 @@ fn packaged_crates_build_launch_and_smoke_test_outside_the_workspace() {
         "{}",
         stdout(&smoke)
     );
+    programs_carry_no_parser(&outside);
     rebuilds_exactly_when_something_it_depends_on_changed(&outside);
+}
+
+fn programs_carry_no_parser(outside: &Outside) {
+    let args = [
+        "tree",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ];
+    let tree = stdout(&succeed(outside.cargo("program", &args, &[])));
+    assert!(tree.contains("kiln-spec"), "{tree}");
+    for package in ["syn", "toml", "sled", "indicatif", "kiln-macros"] {
+        let carried = tree
+            .lines()
+            .any(|line| line.split(' ').next() == Some(package));
+        assert!(!carried, "a program carries {package}:\n{tree}");
+    }
 }
 
 /// A change, and whether the library is compiled again.
