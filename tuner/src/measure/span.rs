@@ -12,8 +12,9 @@ pub const LEAST_TICKS: u64 = 100;
 /// Most launches one sample may hold; a kernel that needs more is too short to be timed at all.
 pub const MOST_LAUNCHES: u32 = 1 << 20;
 
-/// Headroom when planning, in percent: launches get faster as a device warms up.
-const HEADROOM_PERCENT: u64 = 125;
+/// Headroom when planning, in percent: launches get faster as a device warms up, and on a busy host by a third from
+/// one moment to the next; one sample that is too short fails its arm.
+const HEADROOM_PERCENT: u64 = 200;
 
 /// How finely the clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Resolution {
 }
 
 /// Launches a sample needs, judged by a probe, so that it spans at least [`LEAST_TICKS`] ticks
-/// with a quarter to spare. `None`: even [`MOST_LAUNCHES`] would be too short.
+/// twice over. `None`: even [`MOST_LAUNCHES`] would be too short.
 ///
 /// A probe that is itself below the resolution is only trusted to grow tenfold: probe again with
 /// the number returned until [`Resolution::check`] accepts.
@@ -100,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn a_five_microsecond_kernel_on_a_half_microsecond_clock_takes_thirteen_launches() {
+    fn a_five_microsecond_kernel_on_a_half_microsecond_clock_takes_twenty_launches() {
         let probe = Sample::new(50_000, 10);
         assert_eq!(
             launches_per_sample(&probe, Resolution { tick_ns: 500 }),
-            Some(13)
+            Some(20)
         );
     }
 
@@ -128,7 +129,7 @@ mod tests {
         ) {
             let probe = Sample::new(launch_ns * u64::from(launches), launches);
             let planned = launches_per_sample(&probe, Resolution { tick_ns });
-            let least = 125 * tick_ns;
+            let least = 200 * tick_ns;
             prop_assert!(planned.is_some_and(|k| u64::from(k - 1) * launch_ns < least));
         }
     }
