@@ -12,7 +12,9 @@ use kiln::device::DeviceInfo;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
 use kiln_spec::Backend;
-use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, INDEX_FILE, Index, Row, Speedup};
+use kiln_spec::baked::{
+    BakedTable, Evidence, GITATTRIBUTES, Hashes, INDEX_FILE, Index, Row, Speedup,
+};
 
 use crate::exit::Failure;
 use crate::project::{Project, TunedKernel};
@@ -39,15 +41,28 @@ pub fn bake(
         let folder = destination(project, kernel, info.key.backend, write);
         let count = rows.len();
         let path = write_table(kernel, info, rows, &folder)?;
-        tables.push(TableReport { kernel: kernel.spec.name.clone(), path, rows: count });
+        tables.push(TableReport {
+            kernel: kernel.spec.name.clone(),
+            path,
+            rows: count,
+        });
     }
     Ok(tables)
 }
 
 /// The folder that rows of a backend's devices go to.
-pub fn destination(project: &Project, kernel: &TunedKernel, backend: Backend, write: bool) -> PathBuf {
+pub fn destination(
+    project: &Project,
+    kernel: &TunedKernel,
+    backend: Backend,
+    write: bool,
+) -> PathBuf {
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
-    if local { project.local_tables(kernel) } else { kernel.tuned.clone() }
+    if local {
+        project.local_tables(kernel)
+    } else {
+        kernel.tuned.clone()
+    }
 }
 
 /// The rows of a kernel on a device: one for each problem that is decided, the baseline's included, so that another
@@ -75,10 +90,21 @@ pub fn rows(
 fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> {
     let spec = &kernel.spec;
     let (entry, speedup) = match winner.verdict {
-        Verdict::Proven { speedup_ppm, low_ppm, high_ppm } => {
-            (&spec.entry, Some(Speedup { low_ppm, speedup_ppm, high_ppm }))
-        }
-        Verdict::BaselineKept { reason: KeptReason::Inconclusive } => return None,
+        Verdict::Proven {
+            speedup_ppm,
+            low_ppm,
+            high_ppm,
+        } => (
+            &spec.entry,
+            Some(Speedup {
+                low_ppm,
+                speedup_ppm,
+                high_ppm,
+            }),
+        ),
+        Verdict::BaselineKept {
+            reason: KeptReason::Inconclusive,
+        } => return None,
         Verdict::BaselineKept { .. } => (&spec.baseline.entry, None),
     };
     Some(Row {
@@ -98,7 +124,12 @@ fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> 
 
 /// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
 /// are not written, so that nothing is rebuilt for them.
-fn write_table(kernel: &TunedKernel, info: &DeviceInfo, rows: Vec<Row>, folder: &Path) -> Result<PathBuf, Failure> {
+fn write_table(
+    kernel: &TunedKernel,
+    info: &DeviceInfo,
+    rows: Vec<Row>,
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
     let mut index = read_index(folder)?.map_or_else(|| committed_index(kernel), Ok)?;
     let wrong = |error: &dyn std::fmt::Display| Failure::Other(format!("kernel `{name}`: {error}"));
@@ -110,7 +141,9 @@ fn write_table(kernel: &TunedKernel, info: &DeviceInfo, rows: Vec<Row>, folder: 
         None => read_table(&kernel.tuned.join(&file))?,
     };
     let mut table = base.unwrap_or_else(|| BakedTable::new(name.as_str()));
-    table.replace_device(&info.key, rows).map_err(|error| wrong(&error))?;
+    table
+        .replace_device(&info.key, rows)
+        .map_err(|error| wrong(&error))?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
     write_if_changed(&path, &table.to_text())?;
     write_if_changed(&folder.join(".gitattributes"), GITATTRIBUTES)?;
@@ -127,7 +160,9 @@ fn committed_index(kernel: &TunedKernel) -> Result<Index, Failure> {
 /// # Errors
 /// When it cannot be read or understood.
 pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
-    read_optional(&folder.join(INDEX_FILE), |bytes| Index::parse(bytes).map_err(|error| error.to_string()))
+    read_optional(&folder.join(INDEX_FILE), |bytes| {
+        Index::parse(bytes).map_err(|error| error.to_string())
+    })
 }
 
 /// A table; none where there is no such file.
@@ -135,19 +170,30 @@ pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
 /// # Errors
 /// When it cannot be read or understood.
 pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
-    read_optional(path, |bytes| BakedTable::parse(bytes).map_err(|error| error.to_string()))
+    read_optional(path, |bytes| {
+        BakedTable::parse(bytes).map_err(|error| error.to_string())
+    })
 }
 
-fn read_optional<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, String>) -> Result<Option<T>, Failure> {
+fn read_optional<T>(
+    path: &Path,
+    parse: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<Option<T>, Failure> {
     match fs::read(path) {
-        Ok(bytes) => parse(&bytes).map(Some).map_err(|error| Failure::Other(with_help(path, &error))),
+        Ok(bytes) => parse(&bytes)
+            .map(Some)
+            .map_err(|error| Failure::Other(with_help(path, &error))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::file("read", path)(error)),
     }
 }
 
 fn with_help(path: &Path, error: &str) -> String {
-    let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: restore the file, or delete it and run `tune bake`" };
+    let help = if error.contains("\nhelp: ") {
+        ""
+    } else {
+        "\nhelp: restore the file, or delete it and run `tune bake`"
+    };
     format!("{}: {error}{help}", path.display())
 }
 
@@ -164,7 +210,8 @@ pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, Failure> {
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         use std::os::unix::fs::PermissionsExt as _;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(0o644))?;
         file.persist(path).map_err(|error| error.error)
     });
     written.map_err(Failure::file("write", path))?;

@@ -27,23 +27,37 @@ const RESERVE: Duration = Duration::from_secs(8);
 impl Budget {
     /// A budget that starts now.
     pub fn start(total: Option<Duration>) -> Budget {
-        Budget { start: Instant::now(), total }
+        Budget {
+            start: Instant::now(),
+            total,
+        }
     }
 
     /// The slice of the next task, of so many that are still to do: an equal share of what is left, so
     /// that time which one task did not need goes to the others.
     pub fn slice(&self, tasks_left: usize) -> Slice {
         let now = Instant::now();
-        let Some(total) = self.total else { return Slice { search_until: None, confirm_until: None } };
+        let Some(total) = self.total else {
+            return Slice {
+                search_until: None,
+                confirm_until: None,
+            };
+        };
         let reserve = RESERVE.min(total / 4);
-        let left = (self.start + total).saturating_duration_since(now).saturating_sub(reserve);
+        let left = (self.start + total)
+            .saturating_duration_since(now)
+            .saturating_sub(reserve);
         let share = left / u32::try_from(tasks_left.max(1)).unwrap_or(u32::MAX);
-        Slice { search_until: Some(now + share.mul_f64(SEARCH_SHARE)), confirm_until: Some(now + share) }
+        Slice {
+            search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
+            confirm_until: Some(now + share),
+        }
     }
 
     /// Whether there is no time for another task.
     pub fn is_spent(&self) -> bool {
-        self.total.is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
+        self.total
+            .is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
     }
 }
 
@@ -66,7 +80,8 @@ impl Slice {
 
     /// Time left for confirming.
     pub fn confirm_left(&self) -> Option<Duration> {
-        self.confirm_until.map(|end| end.saturating_duration_since(Instant::now()))
+        self.confirm_until
+            .map(|end| end.saturating_duration_since(Instant::now()))
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use kiln::artifacts::{ArtifactCache, compile_key};
 use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
-use kiln_cache::record::one_line;
 use kiln_cache::Outcome;
+use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, Hash, Problem};
 
@@ -69,12 +69,28 @@ impl Workshop<'_> {
             Which::Baseline => (&spec.baseline.entry, &spec.baseline.config, true),
             Which::Config(config) => (&spec.entry, config, false),
         };
-        let plan = if baseline { spec.baseline_plan(problem, None) } else { spec.plan(config, problem, None) };
-        let plan = plan.map_err(|error| Outcome::Rejected { constraint: one_line(&error.to_string()) })?;
-        let internal = |text: String| Outcome::Internal { message: one_line(&text) };
+        let plan = if baseline {
+            spec.baseline_plan(problem, None)
+        } else {
+            spec.plan(config, problem, None)
+        };
+        let plan = plan.map_err(|error| Outcome::Rejected {
+            constraint: one_line(&error.to_string()),
+        })?;
+        let internal = |text: String| Outcome::Internal {
+            message: one_line(&text),
+        };
         let target = target_of(self.backend);
-        let unit = TranslationUnit::new(&kernel.source, &kernel.scan, spec, entry, config, problem, target)
-            .map_err(|error| internal(error.to_string()))?;
+        let unit = TranslationUnit::new(
+            &kernel.source,
+            &kernel.scan,
+            spec,
+            entry,
+            config,
+            problem,
+            target,
+        )
+        .map_err(|error| internal(error.to_string()))?;
         let start = Instant::now();
         let (artifact, hash, fresh) = self.compile(&unit, build)?;
         let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -93,13 +109,23 @@ impl Workshop<'_> {
             launches: 0,
             launch_ns: 0,
         };
-        Ok(Compiled { arm, compile_ns: if fresh { elapsed } else { 0 } })
+        Ok(Compiled {
+            arm,
+            compile_ns: if fresh { elapsed } else { 0 },
+        })
     }
 
     /// The artifact of a unit: from the cache, or compiled now.
-    fn compile(&self, unit: &TranslationUnit, build: BuildKind) -> Result<(PathBuf, Hash, bool), Outcome> {
-        let internal = |error: std::io::Error| Outcome::Internal { message: one_line(&error.to_string()) };
-        let mut request = CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
+    fn compile(
+        &self,
+        unit: &TranslationUnit,
+        build: BuildKind,
+    ) -> Result<(PathBuf, Hash, bool), Outcome> {
+        let internal = |error: std::io::Error| Outcome::Internal {
+            message: one_line(&error.to_string()),
+        };
+        let mut request =
+            CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
         request.limits = self.limits;
         let key = compile_key(self.compiler, self.backend, &request);
         if let Some(artifact) = self.artifacts.get(key) {
@@ -107,7 +133,10 @@ impl Workshop<'_> {
             return Ok((path, hash, false));
         }
         self.compiles.fetch_add(1, Ordering::Relaxed);
-        let artifact = self.compiler.compile(&request).map_err(|error| of_compile_error(&error))?;
+        let artifact = self
+            .compiler
+            .compile(&request)
+            .map_err(|error| of_compile_error(&error))?;
         // A cache that cannot be written costs the next run a compile, nothing else.
         let _ = self.artifacts.put(key, &artifact);
         let (path, hash) = self.place(&artifact).map_err(internal)?;
@@ -119,7 +148,10 @@ impl Workshop<'_> {
         let hash = artifact.hash;
         let path = self.folder.join(hash.to_string());
         if !path.exists() {
-            let part = self.folder.join(format!("{hash}.{}", self.parts.fetch_add(1, Ordering::Relaxed)));
+            let part = self.folder.join(format!(
+                "{hash}.{}",
+                self.parts.fetch_add(1, Ordering::Relaxed)
+            ));
             std::fs::write(&part, &artifact.image)?;
             std::fs::rename(&part, &path)?;
         }

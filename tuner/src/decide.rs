@@ -42,15 +42,26 @@ pub fn decide(
     slice: Slice,
 ) -> Result<Ruling, EvaluateError> {
     let Some((finalist, contender)) = finalist(ground, evaluator, slice)? else {
-        let reason = if evaluator.tournament.raced().iter().any(|raced| raced.arm != ArmId(0)) {
+        let reason = if evaluator
+            .tournament
+            .raced()
+            .iter()
+            .any(|raced| raced.arm != ArmId(0))
+        {
             KeptReason::NothingFaster
         } else {
             KeptReason::NothingValid
         };
-        return Ok(Ruling { winner: kept(evaluator, baseline, reason, None), settled: true });
+        return Ok(Ruling {
+            winner: kept(evaluator, baseline, reason, None),
+            settled: true,
+        });
     };
     if let Some(winner) = already_proven(ground, evaluator, &contender)? {
-        return Ok(Ruling { winner, settled: true });
+        return Ok(Ruling {
+            winner,
+            settled: true,
+        });
     }
     confirm(ground, evaluator, baseline, &finalist, &contender, slice)
 }
@@ -62,10 +73,19 @@ fn finalist(
     slice: Slice,
 ) -> Result<Option<(Finalist, Contender)>, EvaluateError> {
     for _ in 0..MOST_FINALISTS {
-        let budget_ns = slice.confirm_left().map_or(u64::MAX, |left| nanoseconds(left / 3));
-        let found = evaluator.tournament.play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
-        let Some(finalist) = found else { return Ok(None) };
-        let Some(contender) = evaluator.contender(finalist.arm).cloned() else { return Ok(None) };
+        let budget_ns = slice
+            .confirm_left()
+            .map_or(u64::MAX, |left| nanoseconds(left / 3));
+        let found =
+            evaluator
+                .tournament
+                .play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
+        let Some(finalist) = found else {
+            return Ok(None);
+        };
+        let Some(contender) = evaluator.contender(finalist.arm).cloned() else {
+            return Ok(None);
+        };
         match check(ground, evaluator, &contender) {
             None => return Ok(Some((finalist, contender))),
             Some(outcome) => {
@@ -85,14 +105,30 @@ fn check(ground: &Ground<'_>, evaluator: &Evaluator<'_>, contender: &Contender) 
     }
     let (kernel, problem) = (evaluator.task.kernel, evaluator.task.problem);
     let which = Which::Config(&contender.config);
-    let compiled = match ground.workshop.make(kernel, which, problem, BuildKind::Check) {
+    let compiled = match ground
+        .workshop
+        .make(kernel, which, problem, BuildKind::Check)
+    {
         Ok(compiled) => compiled,
         Err(outcome) => return Some(outcome),
     };
     // The small problems reach every ragged class; the tuned one was verified in the build that is timed.
-    let small: Vec<_> = evaluator.cases.iter().filter(|case| case.problem != *problem).cloned().collect();
-    let cases = if small.is_empty() { evaluator.cases } else { &small };
-    evaluator.verifier.verify(&compiled.arm, cases).err().map(|error| of_worker_error(&error))
+    let small: Vec<_> = evaluator
+        .cases
+        .iter()
+        .filter(|case| case.problem != *problem)
+        .cloned()
+        .collect();
+    let cases = if small.is_empty() {
+        evaluator.cases
+    } else {
+        &small
+    };
+    evaluator
+        .verifier
+        .verify(&compiled.arm, cases)
+        .err()
+        .map(|error| of_worker_error(&error))
 }
 
 /// The winner that an earlier run sealed, if it is the same config: it was proven on data of its own.
@@ -114,34 +150,63 @@ fn confirm(
     contender: &Contender,
     slice: Slice,
 ) -> Result<Ruling, EvaluateError> {
-    let resolution = Resolution { tick_ns: ground.info.timer_tick_ns };
+    let resolution = Resolution {
+        tick_ns: ground.info.timer_tick_ns,
+    };
     // A confirmation that is tried again must not meet the same orders.
     let series = ground.cache.runs()?.len() as u64;
     let mut settings = ConfirmSettings::new(resolution, ground.options.seed.wrapping_add(series));
     settings.claims = ground.claims.max(1);
     settings.budget_ns = slice.confirm_left().map_or(u64::MAX, nanoseconds);
-    let claim = Claim { defender: ArmId(0), challenger: finalist.arm };
-    ground.reporter.stage(Stage::Confirm, u64::from(settings.most_processes));
+    let claim = Claim {
+        defender: ArmId(0),
+        challenger: finalist.arm,
+    };
+    ground
+        .reporter
+        .stage(Stage::Confirm, u64::from(settings.most_processes));
     let mut stored = Ok(());
     let mut process = 0;
     let (cache, reporter) = (ground.cache, ground.reporter);
-    let id = TrialId { key: evaluator.task.key.hash(), config: contender.config.to_string() };
-    let verdict = measure::confirm(&mut evaluator.lab, claim, finalist.expected, settings, Vec::new(), &mut |record| {
-        reporter.step();
-        let entry = process_record(&id, series, process, settings.seed, claim, contender, record);
-        process += 1;
-        if stored.is_ok() {
-            stored = cache.confirm_process(entry);
-        }
-    });
+    let id = TrialId {
+        key: evaluator.task.key.hash(),
+        config: contender.config.to_string(),
+    };
+    let verdict = measure::confirm(
+        &mut evaluator.lab,
+        claim,
+        finalist.expected,
+        settings,
+        Vec::new(),
+        &mut |record| {
+            reporter.step();
+            let entry = process_record(
+                &id,
+                series,
+                process,
+                settings.seed,
+                claim,
+                contender,
+                record,
+            );
+            process += 1;
+            if stored.is_ok() {
+                stored = cache.confirm_process(entry);
+            }
+        },
+    );
     stored?;
     let evidence = &verdict.evidence;
     let confirm = evidence.median_ratio.map(|ratio| Confirm {
         processes: evidence.processes,
         wins: evidence.wins,
         median_log_ratio_ppm: log_ppm(ratio),
-        low_log_ratio_ppm: evidence.interval.map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
-        high_log_ratio_ppm: evidence.interval.map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
+        low_log_ratio_ppm: evidence
+            .interval
+            .map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
+        high_log_ratio_ppm: evidence
+            .interval
+            .map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
     });
     let reason = match &verdict.decision {
         Decision::Faster => return Ok(proven(evaluator, contender, baseline, &verdict, confirm)),
@@ -149,7 +214,10 @@ fn confirm(
         Decision::Inconclusive(_) => KeptReason::Inconclusive,
     };
     let settled = reason == KeptReason::NotProven;
-    Ok(Ruling { winner: kept(evaluator, baseline, reason, confirm), settled })
+    Ok(Ruling {
+        winner: kept(evaluator, baseline, reason, confirm),
+        settled,
+    })
 }
 
 fn proven(
@@ -162,22 +230,37 @@ fn proven(
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
     let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
-    let (low, high) = verdict.evidence.interval.map_or((ratio, ratio), |interval| (interval.low, interval.high));
+    let (low, high) = verdict
+        .evidence
+        .interval
+        .map_or((ratio, ratio), |interval| (interval.low, interval.high));
     let arm = &contender.compiled.arm;
     let winner = Winner {
         config: contender.config.to_string(),
-        verdict: Verdict::Proven { speedup_ppm: ppm(ratio), low_ppm: ppm(high), high_ppm: ppm(low) },
+        verdict: Verdict::Proven {
+            speedup_ppm: ppm(ratio),
+            low_ppm: ppm(high),
+            high_ppm: ppm(low),
+        },
         confirm,
         receipt: contender.receipt,
         plan: arm.plan,
         symbol: arm.release.clone(),
         ..kept(evaluator, baseline, KeptReason::NotProven, confirm)
     };
-    Ruling { winner, settled: true }
+    Ruling {
+        winner,
+        settled: true,
+    }
 }
 
 /// The baseline as the winner.
-fn kept(evaluator: &Evaluator<'_>, baseline: &Compiled, reason: KeptReason, confirm: Option<Confirm>) -> Winner {
+fn kept(
+    evaluator: &Evaluator<'_>,
+    baseline: &Compiled,
+    reason: KeptReason,
+    confirm: Option<Confirm>,
+) -> Winner {
     let (task, spec) = (evaluator.task, &evaluator.task.kernel.spec);
     Winner {
         kernel: spec.name.clone(),
@@ -186,9 +269,13 @@ fn kept(evaluator: &Evaluator<'_>, baseline: &Compiled, reason: KeptReason, conf
         key: task.key.hash(),
         config: baseline.arm.config.to_string(),
         baseline: if spec.baseline_is_another_entry() {
-            Baseline::Entry { entry: spec.baseline.entry.clone() }
+            Baseline::Entry {
+                entry: spec.baseline.entry.clone(),
+            }
         } else {
-            Baseline::Config { config: baseline.arm.config.to_string() }
+            Baseline::Config {
+                config: baseline.arm.config.to_string(),
+            }
         },
         verdict: Verdict::BaselineKept { reason },
         confirm,
@@ -208,10 +295,18 @@ fn process_record(
     contender: &Contender,
     record: &ProcessRecord,
 ) -> ConfirmProcess {
-    let blocks = record.asked.plan.chunks(BLOCK).zip(record.samples.chunks(BLOCK));
+    let blocks = record
+        .asked
+        .plan
+        .chunks(BLOCK)
+        .zip(record.samples.chunks(BLOCK));
     let block = |(arms, samples): (&[ArmId], &[measure::Sample])| {
         let mean = |side: ArmId| {
-            let logs = arms.iter().zip(samples).filter(|(arm, _)| **arm == side).map(|(_, sample)| sample.log_ns());
+            let logs = arms
+                .iter()
+                .zip(samples)
+                .filter(|(arm, _)| **arm == side)
+                .map(|(_, sample)| sample.log_ns());
             let (sum, count) = logs.fold((0.0, 0.0), |(sum, count), log| (sum + log, count + 1.0));
             sum / f64::max(count, 1.0)
         };

@@ -38,8 +38,13 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
         found: Found::default(),
     };
     // Kernels of tests and examples are not what a package ships.
-    let shipped = package.targets.iter().filter(|target| target.is_bin() || target.is_lib() || target.is_rlib());
-    let mut roots: Vec<PathBuf> = shipped.map(|target| target.src_path.clone().into()).collect();
+    let shipped = package
+        .targets
+        .iter()
+        .filter(|target| target.is_bin() || target.is_lib() || target.is_rlib());
+    let mut roots: Vec<PathBuf> = shipped
+        .map(|target| target.src_path.clone().into())
+        .collect();
     roots.sort();
     for root in roots {
         // A root file's modules lie beside it.
@@ -52,7 +57,11 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
 /// The given features and the default ones, with all that they enable in turn.
 fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
     let mut enabled = given.clone();
-    let mut open: Vec<String> = given.iter().cloned().chain(["default".to_owned()]).collect();
+    let mut open: Vec<String> = given
+        .iter()
+        .cloned()
+        .chain(["default".to_owned()])
+        .collect();
     while let Some(feature) = open.pop() {
         for implied in package.features.get(&feature).into_iter().flatten() {
             if enabled.insert(implied.clone()) {
@@ -81,21 +90,28 @@ impl Walk<'_> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) => {
-                let message = format!("cannot read {}: {error}\nhelp: a source file is UTF-8 text", path.display());
+                let message = format!(
+                    "cannot read {}: {error}\nhelp: a source file is UTF-8 text",
+                    path.display()
+                );
                 return self.found.errors.push(message);
             }
         };
         if let Err(at) = shallow(&text) {
             let message = "brackets or operators nest deeper than any that are read";
             let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
-            return self.found.errors.push(format!("{place}: {message}\nhelp: at most {MOST_NESTED} levels"));
+            return self.found.errors.push(format!(
+                "{place}: {message}\nhelp: at most {MOST_NESTED} levels"
+            ));
         }
         match syn::parse_file(&text) {
             Ok(file) => self.items(&file.items, path, &text, folder),
             Err(error) => {
                 let at = error.span().start();
                 let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
-                self.found.errors.push(format!("{place}: {error}\nhelp: `cargo check` shows more of it"));
+                self.found.errors.push(format!(
+                    "{place}: {error}\nhelp: `cargo check` shows more of it"
+                ));
             }
         }
     }
@@ -103,8 +119,12 @@ impl Walk<'_> {
     fn items(&mut self, items: &[syn::Item], path: &Path, text: &str, folder: &Path) {
         for item in items {
             match item {
-                syn::Item::ForeignMod(block) if self.enabled(&block.attrs) => self.block(block, path, text),
-                syn::Item::Mod(module) if self.enabled(&module.attrs) => self.module(module, path, text, folder),
+                syn::Item::ForeignMod(block) if self.enabled(&block.attrs) => {
+                    self.block(block, path, text)
+                }
+                syn::Item::Mod(module) if self.enabled(&module.attrs) => {
+                    self.module(module, path, text, folder)
+                }
                 _ => {}
             }
         }
@@ -121,21 +141,32 @@ impl Walk<'_> {
             let inner = file.parent().map(Path::to_path_buf).unwrap_or_default();
             return self.file(&file, &inner);
         }
-        let candidates = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
+        let candidates = [
+            folder.join(format!("{name}.rs")),
+            folder.join(name).join("mod.rs"),
+        ];
         match candidates.iter().find(|file| file.is_file()) {
             Some(file) => self.file(&file.clone(), &folder.join(name)),
             None => {
                 let at = module.span().start();
                 let (here, line) = (path.display(), at.line);
-                let help = format!("write {} or {}", candidates[0].display(), candidates[1].display());
-                self.found.errors.push(format!("{here}:{line}: module `{name}` has no file\nhelp: {help}"));
+                let help = format!(
+                    "write {} or {}",
+                    candidates[0].display(),
+                    candidates[1].display()
+                );
+                self.found.errors.push(format!(
+                    "{here}:{line}: module `{name}` has no file\nhelp: {help}"
+                ));
             }
         }
     }
 
     /// A foreign block with the attribute.
     fn block(&mut self, block: &syn::ItemForeignMod, path: &Path, text: &str) {
-        let Some(place) = block.attrs.iter().position(|attr| is_ours(attr.path())) else { return };
+        let Some(place) = block.attrs.iter().position(|attr| is_ours(attr.path())) else {
+            return;
+        };
         let mut rest = block.clone();
         let attribute = rest.attrs.remove(place);
         let tokens = match &attribute.meta {
@@ -154,8 +185,15 @@ impl Walk<'_> {
         let (source, scan) = match self.source(path, &parsed.spec.source) {
             Ok(read) => read,
             Err(error) => {
-                let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: the source must be whole as it is" };
-                return self.found.errors.push(format!("{file}: kernel `{}`: {error}{help}", parsed.spec.name));
+                let help = if error.contains("\nhelp: ") {
+                    ""
+                } else {
+                    "\nhelp: the source must be whole as it is"
+                };
+                return self.found.errors.push(format!(
+                    "{file}: kernel `{}`: {error}{help}",
+                    parsed.spec.name
+                ));
             }
         };
         if let Err(diagnostics) = check_source(&parsed, &scan).into_result(()) {
@@ -177,39 +215,59 @@ impl Walk<'_> {
         let file = fs::canonicalize(declared_in).map_err(|error| error.to_string())?;
         let folder = file.parent().unwrap_or(&root);
         let below = folder.strip_prefix(&root).unwrap_or(folder);
-        let mut parts: Vec<_> = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let mut parts: Vec<_> = below
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
         parts.push(source.to_owned());
         let mut read = |name: &str| {
             let path = root.join(name);
-            let real = fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
+            let real =
+                fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
             if !real.starts_with(&root) {
                 return Err("it is a link to a file outside the package".to_owned());
             }
             fs::read_to_string(&real).map_err(|error| error.to_string())
         };
-        let text = SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;
+        let text =
+            SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;
         let scan = SourceScan::new(&text).map_err(|error| error.to_string())?;
         Ok((text, scan))
     }
 
     fn enabled(&self, attributes: &[syn::Attribute]) -> bool {
-        let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
-        conditions.filter_map(|attribute| attribute.parse_args::<syn::Meta>().ok()).all(|meta| self.holds(&meta))
+        let conditions = attributes
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("cfg"));
+        conditions
+            .filter_map(|attribute| attribute.parse_args::<syn::Meta>().ok())
+            .all(|meta| self.holds(&meta))
     }
 
     /// Whether a `cfg` condition holds; unknown conditions do.
     fn holds(&self, meta: &syn::Meta) -> bool {
         let inner = |list: &syn::MetaList| {
             let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
-            list.parse_args_with(parser).map(|all| all.into_iter().collect::<Vec<_>>()).unwrap_or_default()
+            list.parse_args_with(parser)
+                .map(|all| all.into_iter().collect::<Vec<_>>())
+                .unwrap_or_default()
         };
         match meta {
             syn::Meta::Path(path) => !path.is_ident("test"),
-            syn::Meta::List(list) if list.path.is_ident("all") => inner(list).iter().all(|meta| self.holds(meta)),
-            syn::Meta::List(list) if list.path.is_ident("any") => inner(list).iter().any(|meta| self.holds(meta)),
-            syn::Meta::List(list) if list.path.is_ident("not") => !inner(list).iter().all(|meta| self.holds(meta)),
+            syn::Meta::List(list) if list.path.is_ident("all") => {
+                inner(list).iter().all(|meta| self.holds(meta))
+            }
+            syn::Meta::List(list) if list.path.is_ident("any") => {
+                inner(list).iter().any(|meta| self.holds(meta))
+            }
+            syn::Meta::List(list) if list.path.is_ident("not") => {
+                !inner(list).iter().all(|meta| self.holds(meta))
+            }
             syn::Meta::NameValue(pair) if pair.path.is_ident("feature") => match &pair.value {
-                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }) => self.features.contains(&name.value()),
+                syn::Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(name),
+                    ..
+                }) => self.features.contains(&name.value()),
                 _ => true,
             },
             _ => true,
@@ -224,7 +282,9 @@ const MOST_NESTED: usize = 128;
 ///
 /// What cannot be split into tokens passes: the parser says what is wrong with it.
 fn shallow(text: &str) -> Result<(), LineColumn> {
-    let Ok(tokens) = text.parse::<TokenStream>() else { return Ok(()) };
+    let Ok(tokens) = text.parse::<TokenStream>() else {
+        return Ok(());
+    };
     let mut open = vec![tokens.into_iter()];
     let mut in_a_row = 0;
     while let Some(innermost) = open.last_mut() {
@@ -232,7 +292,11 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
             open.pop();
             continue;
         };
-        in_a_row = if matches!(token, TokenTree::Punct(_)) { in_a_row + 1 } else { 0 };
+        in_a_row = if matches!(token, TokenTree::Punct(_)) {
+            in_a_row + 1
+        } else {
+            0
+        };
         if open.len() > MOST_NESTED || in_a_row > MOST_NESTED {
             return Err(token.span().start());
         }
@@ -245,15 +309,22 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
 
 /// `tuned_kernel`, `kiln::tuned_kernel`.
 fn is_ours(path: &syn::Path) -> bool {
-    path.segments.last().is_some_and(|segment| segment.ident == "tuned_kernel")
+    path.segments
+        .last()
+        .is_some_and(|segment| segment.ident == "tuned_kernel")
 }
 
 fn path_attribute(attributes: &[syn::Attribute]) -> Option<String> {
-    attributes.iter().find_map(|attribute| match &attribute.meta {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => Some(path.value()),
+    attributes
+        .iter()
+        .find_map(|attribute| match &attribute.meta {
+            syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+                syn::Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(path),
+                    ..
+                }) => Some(path.value()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    })
+        })
 }

@@ -94,12 +94,19 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// When the baseline fails, the device is lost or a trial cannot be stored.
-    pub fn batch(&mut self, configs: &[Config], until: Option<Instant>) -> Result<Vec<Evaluated>, EvaluateError> {
+    pub fn batch(
+        &mut self,
+        configs: &[Config],
+        until: Option<Instant>,
+    ) -> Result<Vec<Evaluated>, EvaluateError> {
         let mut evaluated = Vec::with_capacity(configs.len());
         let mut fresh = Vec::new();
         for config in configs {
             match self.known(config)? {
-                Some(cost) => evaluated.push(Evaluated { config: config.clone(), cost }),
+                Some(cost) => evaluated.push(Evaluated {
+                    config: config.clone(),
+                    cost,
+                }),
                 None => fresh.push(config.clone()),
             }
         }
@@ -108,7 +115,10 @@ impl Evaluator<'_> {
                 break;
             }
             let cost = self.one(config, made, until)?;
-            evaluated.push(Evaluated { config: config.clone(), cost });
+            evaluated.push(Evaluated {
+                config: config.clone(),
+                cost,
+            });
         }
         Ok(evaluated)
     }
@@ -116,18 +126,32 @@ impl Evaluator<'_> {
     /// What the cache knows of a config: its cost, where it was measured under the same key.
     fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.cache.trial(&self.id(config))?;
-        Ok(trial.map(|trial| trial.outcome.summary().and_then(|s| s.ratio_ppm).map(|ppm| ppm as f64 / 1e6)))
+        Ok(trial.map(|trial| {
+            trial
+                .outcome
+                .summary()
+                .and_then(|s| s.ratio_ppm)
+                .map(|ppm| ppm as f64 / 1e6)
+        }))
     }
 
     fn id(&self, config: &Config) -> TrialId {
-        TrialId { key: self.task.key.hash(), config: config.to_string() }
+        TrialId {
+            key: self.task.key.hash(),
+            config: config.to_string(),
+        }
     }
 
     fn compile_all(&self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
         self.reporter.stage(Stage::Compile, configs.len() as u64);
         let make = |config: &Config| {
             let which = Which::Config(config);
-            let made = self.workshop.make(self.task.kernel, which, self.task.problem, BuildKind::Release);
+            let made = self.workshop.make(
+                self.task.kernel,
+                which,
+                self.task.problem,
+                BuildKind::Release,
+            );
             self.reporter.step();
             made
         };
@@ -166,7 +190,12 @@ impl Evaluator<'_> {
     }
 
     /// A compiled config that computes what it should; else its outcome, and how long it took to find out.
-    fn verified(&self, config: &Config, compiled: Compiled, attempt: u32) -> Result<Contender, (Outcome, u64)> {
+    fn verified(
+        &self,
+        config: &Config,
+        compiled: Compiled,
+        attempt: u32,
+    ) -> Result<Contender, (Outcome, u64)> {
         self.reporter.stage(Stage::Verify, self.cases.len() as u64);
         let start = Instant::now();
         let verified = self.verifier.verify(&compiled.arm, self.cases);
@@ -174,36 +203,64 @@ impl Evaluator<'_> {
         let proof = verified.map_err(|error| (of_worker_error(&error), verify_ns))?;
         let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
         // The arm is set when it enters the lab.
-        Ok(Contender { config: config.clone(), compiled, arm: ArmId(0), receipt, verify_ns, attempt })
+        Ok(Contender {
+            config: config.clone(),
+            compiled,
+            arm: ArmId(0),
+            receipt,
+            verify_ns,
+            attempt,
+        })
     }
 
     /// Races a verified config against the best so far and stores what became of it; its cost.
-    fn race(&mut self, mut contender: Contender, until: Option<Instant>) -> Result<Option<f64>, EvaluateError> {
+    fn race(
+        &mut self,
+        mut contender: Contender,
+        until: Option<Instant>,
+    ) -> Result<Option<f64>, EvaluateError> {
         self.reporter.stage(Stage::Race, 1);
         contender.arm = self.lab.add(contender.compiled.arm.clone());
         self.contenders.push(contender.clone());
         let start = Instant::now();
         // A race that has begun gets a little time in any case, so that its trial is not lost.
-        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(LEAST_RACE));
+        let left = until.map(|end| {
+            end.saturating_duration_since(Instant::now())
+                .max(LEAST_RACE)
+        });
         let budget_ns = left.map_or(u64::MAX, nanoseconds);
         let arms = [contender.arm];
-        let result = self.tournament.submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {})?;
+        let result =
+            self.tournament
+                .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {})?;
         let measure_ns = nanoseconds(start.elapsed());
-        let outcome = result.entry(contender.arm).and_then(|entry| self.outcome(&contender, entry));
+        let outcome = result
+            .entry(contender.arm)
+            .and_then(|entry| self.outcome(&contender, entry));
         let Some(outcome) = outcome else {
             // Not its fault, and not measured: it may be asked for again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };
-        let cost = outcome.summary().and_then(|s| s.ratio_ppm).map(|ppm| ppm as f64 / 1e6);
-        let times = [contender.compiled.compile_ns, contender.verify_ns, measure_ns];
+        let cost = outcome
+            .summary()
+            .and_then(|s| s.ratio_ppm)
+            .map(|ppm| ppm as f64 / 1e6);
+        let times = [
+            contender.compiled.compile_ns,
+            contender.verify_ns,
+            measure_ns,
+        ];
         self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
         Ok(cost)
     }
 
     /// Stores a trial, then says so.
     fn finish(&self, trial: Trial) -> Result<(), CacheError> {
-        let line = format!("{} ({}) {}: {}", trial.kernel, trial.problem, trial.config, trial.outcome);
+        let line = format!(
+            "{} ({}) {}: {}",
+            trial.kernel, trial.problem, trial.config, trial.outcome
+        );
         self.cache.finish(trial)?;
         self.reporter.trial(&line);
         Ok(())
@@ -231,7 +288,13 @@ impl Evaluator<'_> {
         }))
     }
 
-    fn trial(&self, config: &Config, outcome: Outcome, [compile_ns, verify_ns, measure_ns]: [u64; 3], attempt: u32) -> Trial {
+    fn trial(
+        &self,
+        config: &Config,
+        outcome: Outcome,
+        [compile_ns, verify_ns, measure_ns]: [u64; 3],
+        attempt: u32,
+    ) -> Trial {
         Trial {
             kernel: self.task.kernel.spec.name.clone(),
             problem: self.task.problem.to_string(),
@@ -257,20 +320,41 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// As [`Self::batch`].
-    pub fn recall(&mut self, configs: &[Config], until: Option<Instant>) -> Result<(), EvaluateError> {
-        let known = |this: &Self, config: &Config| this.contenders.iter().any(|contender| contender.config == *config);
-        let missing: Vec<Config> = configs.iter().filter(|config| !known(self, config)).cloned().collect();
+    pub fn recall(
+        &mut self,
+        configs: &[Config],
+        until: Option<Instant>,
+    ) -> Result<(), EvaluateError> {
+        let known = |this: &Self, config: &Config| {
+            this.contenders
+                .iter()
+                .any(|contender| contender.config == *config)
+        };
+        let missing: Vec<Config> = configs
+            .iter()
+            .filter(|config| !known(self, config))
+            .cloned()
+            .collect();
         for (config, made) in missing.iter().zip(self.compile_all(&missing)) {
             let Ok(compiled) = made else { continue };
             match self.verified(config, compiled, 1) {
                 Ok(mut contender) => {
                     contender.arm = self.lab.add(contender.compiled.arm.clone());
                     self.contenders.push(contender.clone());
-                    let budget_ns = until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
+                    let budget_ns =
+                        until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
                     let budget_ns = budget_ns.unwrap_or(u64::MAX);
-                    self.tournament.submit(&mut self.lab, &[contender.arm], budget_ns, &mut self.rng, &mut |_| {})?;
+                    self.tournament.submit(
+                        &mut self.lab,
+                        &[contender.arm],
+                        budget_ns,
+                        &mut self.rng,
+                        &mut |_| {},
+                    )?;
                 }
-                Err((outcome, verify_ns)) => self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?,
+                Err((outcome, verify_ns)) => {
+                    self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?
+                }
             }
         }
         Ok(())
@@ -282,12 +366,15 @@ impl Evaluator<'_> {
     /// When it cannot be stored.
     pub fn disown(&self, contender: &Contender, outcome: Outcome) -> Result<(), CacheError> {
         let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
-        self.cache.finish(self.trial(&contender.config, outcome, times, contender.attempt))
+        self.cache
+            .finish(self.trial(&contender.config, outcome, times, contender.attempt))
     }
 
     /// The contender of an arm.
     pub fn contender(&self, arm: ArmId) -> Option<&Contender> {
-        self.contenders.iter().find(|contender| contender.arm == arm)
+        self.contenders
+            .iter()
+            .find(|contender| contender.arm == arm)
     }
 }
 

@@ -59,12 +59,19 @@ impl Failure {
     }
 
     /// For `map_err`: a failed file operation.
-    pub fn file(doing: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Failure {
+    pub fn file(
+        doing: &'static str,
+        path: &std::path::Path,
+    ) -> impl FnOnce(std::io::Error) -> Failure {
         let path = path.to_owned();
         move |error| {
             // The path is named once, even where the error names it too.
             let text = error.to_string();
-            let error = text.split(" at path ").next().unwrap_or_default().to_owned();
+            let error = text
+                .split(" at path ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             Failure::File { doing, path, error }
         }
     }

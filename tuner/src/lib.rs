@@ -54,7 +54,9 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
     // `cargo tune` passes the word `tune` on when it is installed as `cargo-tune`.
     let mut words: Vec<_> = std::env::args_os().collect();
     let is_cargo = words.first().is_some_and(|program| {
-        std::path::Path::new(program).file_stem().is_some_and(|stem| stem == "cargo-tune")
+        std::path::Path::new(program)
+            .file_stem()
+            .is_some_and(|stem| stem == "cargo-tune")
     });
     if is_cargo && words.get(1).is_some_and(|word| word == "tune") {
         words.remove(1);
@@ -64,7 +66,11 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
         Err(error) => {
             // A closed pipe must not turn help into a panic.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+            return ExitCode::from(if error.use_stderr() {
+                exit::USAGE
+            } else {
+                exit::DONE
+            });
         }
     };
     match commands::dispatch(cli, catalogue) {

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kiln::{Device, DeviceError};
 use kiln::compiler::Compiler;
+use kiln::{Device, DeviceError};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 
 use crate::exit::Failure;
@@ -18,9 +18,9 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Fail
     let name = name.unwrap_or("cpu");
     match kiln::open(name) {
         Ok(device) => Ok((name.to_owned(), device)),
-        Err(error @ DeviceError::NotFound { .. }) => {
-            Err(Failure::NoDevice(format!("{error}\nhelp: run `tune devices` for what is here")))
-        }
+        Err(error @ DeviceError::NotFound { .. }) => Err(Failure::NoDevice(format!(
+            "{error}\nhelp: run `tune devices` for what is here"
+        ))),
         Err(error) => Err(Failure::Other(error.to_string())),
     }
 }
@@ -32,7 +32,11 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Fail
 pub fn compiler(device: &dyn Device) -> Result<&dyn Compiler, Failure> {
     device.compiler().map_err(|error| {
         let error = error.to_string();
-        let help = if error.contains("\nhelp: ") { "" } else { "\nhelp: check the cache folder and the free disk space" };
+        let help = if error.contains("\nhelp: ") {
+            ""
+        } else {
+            "\nhelp: check the cache folder and the free disk space"
+        };
         Failure::Other(error + help)
     })
 }
@@ -53,7 +57,10 @@ pub fn open_cache() -> Result<Cache, Failure> {
     };
     let program = std::env::current_exe();
     let program = program.map_err(Failure::file("find", &PathBuf::from("the running program")))?;
-    let probe = ProbeCommand { program, args: vec!["probe-store".into()] };
+    let probe = ProbeCommand {
+        program,
+        args: vec!["probe-store".into()],
+    };
     let options = OpenOptions::new().probe(probe).wait(None, wait);
     let (cache, warnings) = Cache::open(&folder, options)?;
     for warning in warnings {
@@ -63,6 +70,11 @@ pub fn open_cache() -> Result<Cache, Failure> {
 }
 
 fn waiting_for(waiting: &Waiting) -> String {
-    let process = waiting.process.map_or_else(String::new, |process| format!(" (process {process})"));
-    format!("another tune{process} is using {}; waiting for it to end", waiting.folder.display())
+    let process = waiting
+        .process
+        .map_or_else(String::new, |process| format!(" (process {process})"));
+    format!(
+        "another tune{process} is using {}; waiting for it to end",
+        waiting.folder.display()
+    )
 }

@@ -18,9 +18,16 @@ const BYTES_PER_CYCLE: u64 = 3 * 64;
 
 /// The roofline of a device. For GPUs the drivers' figures; nothing is bound where they say nothing.
 pub fn roofline(info: &DeviceInfo) -> Roofline {
-    let field = |name: &str| info.fingerprint.get(name).and_then(|text| text.parse().ok());
+    let field = |name: &str| {
+        info.fingerprint
+            .get(name)
+            .and_then(|text| text.parse().ok())
+    };
     if info.key.backend != Backend::Cpu {
-        return Roofline { flops_per_s: field("peak_flops_per_s"), bytes_per_s: field("peak_bytes_per_s") };
+        return Roofline {
+            flops_per_s: field("peak_flops_per_s"),
+            bytes_per_s: field("peak_bytes_per_s"),
+        };
     }
     let cores = u64::from(info.limits.multiprocessors.max(1));
     Roofline {
@@ -32,8 +39,15 @@ pub fn roofline(info: &DeviceInfo) -> Roofline {
 /// The work of one launch, as declared; 0 where nothing is declared or it has no value.
 pub fn work(spec: &KernelSpec, problem: &Problem) -> Work {
     let amount = |declared: &Option<expr::Expr>| {
-        let value = declared.as_ref().and_then(|expr| expr::evaluate_int(expr, problem).ok());
-        value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
+        let value = declared
+            .as_ref()
+            .and_then(|expr| expr::evaluate_int(expr, problem).ok());
+        value
+            .and_then(|value| u64::try_from(value).ok())
+            .unwrap_or(0)
     };
-    Work { flops: amount(&spec.work.flops), bytes: amount(&spec.work.bytes) }
+    Work {
+        flops: amount(&spec.work.flops),
+        bytes: amount(&spec.work.bytes),
+    }
 }

@@ -58,7 +58,14 @@ pub trait Reporter: Sync {
 /// Bars on a terminal, plain lines elsewhere and in CI; with a line for every trial if `verbose`.
 pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
-    if plain { Box::new(Lines { verbose, ..Lines::default() }) } else { Box::new(Bars::new(verbose)) }
+    if plain {
+        Box::new(Lines {
+            verbose,
+            ..Lines::default()
+        })
+    } else {
+        Box::new(Bars::new(verbose))
+    }
 }
 
 /// Plain lines on standard error, at most one every few seconds while a task runs.
@@ -95,7 +102,9 @@ impl Lines {
 impl Reporter for Lines {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
         self.with(|state| state.tasks = tasks);
-        let budget = budget.map_or("no time limit".into(), |b| format!("a budget of {} s", b.as_secs()));
+        let budget = budget.map_or("no time limit".into(), |b| {
+            format!("a budget of {} s", b.as_secs())
+        });
         Self::say(&format!("{tasks} kernel problems, {budget}"));
     }
 
@@ -104,7 +113,11 @@ impl Reporter for Lines {
             name.clone_into(&mut state.task);
             state.planned = trials;
             state.last = Some(Instant::now());
-            Self::say(&format!("[{}/{}] {name}: up to {trials} configs", index + 1, state.tasks));
+            Self::say(&format!(
+                "[{}/{}] {name}: up to {trials} configs",
+                index + 1,
+                state.tasks
+            ));
         });
     }
 
@@ -118,7 +131,12 @@ impl Reporter for Lines {
                 return;
             }
             state.last = Some(Instant::now());
-            Self::say(&format!("{}: {trials} of {} configs, {}", state.task, state.planned, best_so_far(best)));
+            Self::say(&format!(
+                "{}: {trials} of {} configs, {}",
+                state.task,
+                state.planned,
+                best_so_far(best)
+            ));
         });
     }
 
@@ -161,14 +179,21 @@ impl Bars {
         let run = bar("{bar:24.green} {pos}/{len} kernel problems, {elapsed} gone{msg}");
         let task = bar("{bar:24.cyan} {pos}/{len} configs, {eta} left  {msg}");
         let stage = bar("{bar:24.dim} {pos}/{len} {msg}");
-        Bars { verbose, all, run, task, stage }
+        Bars {
+            verbose,
+            all,
+            run,
+            task,
+            stage,
+        }
     }
 }
 
 impl Reporter for Bars {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
         self.run.set_length(tasks as u64);
-        self.run.set_message(budget.map_or(String::new(), |b| format!(" of {} s", b.as_secs())));
+        self.run
+            .set_message(budget.map_or(String::new(), |b| format!(" of {} s", b.as_secs())));
         self.run.enable_steady_tick(Duration::from_millis(200));
     }
 
@@ -192,7 +217,8 @@ impl Reporter for Bars {
 
     fn tried(&self, trials: u64, best: Option<f64>) {
         self.task.set_position(trials);
-        self.task.set_message(format!("{}: {}", self.task.prefix(), best_so_far(best)));
+        self.task
+            .set_message(format!("{}: {}", self.task.prefix(), best_so_far(best)));
     }
 
     fn trial(&self, line: &str) {

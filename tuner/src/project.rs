@@ -44,7 +44,9 @@ pub struct Project {
 #[non_exhaustive]
 pub enum ProjectError {
     /// Cargo cannot describe the package.
-    #[error("cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`")]
+    #[error(
+        "cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`"
+    )]
     Metadata {
         /// What cargo says.
         text: String,
@@ -56,7 +58,9 @@ pub enum ProjectError {
         text: String,
     },
     /// There is no such package.
-    #[error("the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`")]
+    #[error(
+        "the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`"
+    )]
     NoPackage {
         /// The name asked for.
         wanted: String,
@@ -80,7 +84,9 @@ pub enum ProjectError {
         searched: String,
     },
     /// Two kernels of one package have the same name.
-    #[error("package `{package}` declares two kernels `{name}`: {first} and {second}\nhelp: rename one; tables are kept by kernel name")]
+    #[error(
+        "package `{package}` declares two kernels `{name}`: {first} and {second}\nhelp: rename one; tables are kept by kernel name"
+    )]
     Duplicate {
         /// The package.
         package: String,
@@ -119,22 +125,39 @@ impl Project {
         no_duplicates(&kernels)?;
         let roots = packages.iter().map(|package| root_of(package)).collect();
         let target = metadata.target_directory.clone().into();
-        let project = Project { kernels, target, roots };
+        let project = Project {
+            kernels,
+            target,
+            roots,
+        };
         project.only(&args.kernels, &packages)
     }
 
     /// Keeps the named kernels.
     fn only(mut self, wanted: &[String], packages: &[&Package]) -> Result<Project, ProjectError> {
-        let names: Vec<_> = self.kernels.iter().map(|kernel| kernel.spec.name.clone()).collect();
+        let names: Vec<_> = self
+            .kernels
+            .iter()
+            .map(|kernel| kernel.spec.name.clone())
+            .collect();
         if let Some(missing) = wanted.iter().find(|name| !names.contains(name)) {
-            return Err(ProjectError::NoKernel { wanted: missing.clone(), known: listed(&names) });
+            return Err(ProjectError::NoKernel {
+                wanted: missing.clone(),
+                known: listed(&names),
+            });
         }
         if names.is_empty() {
-            let names: Vec<_> = packages.iter().map(|package| format!("package `{}`", package.name)).collect();
-            return Err(ProjectError::NothingFound { searched: listed(&names) });
+            let names: Vec<_> = packages
+                .iter()
+                .map(|package| format!("package `{}`", package.name))
+                .collect();
+            return Err(ProjectError::NothingFound {
+                searched: listed(&names),
+            });
         }
         if !wanted.is_empty() {
-            self.kernels.retain(|kernel| wanted.contains(&kernel.spec.name));
+            self.kernels
+                .retain(|kernel| wanted.contains(&kernel.spec.name));
         }
         Ok(self)
     }
@@ -154,39 +177,67 @@ fn metadata(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
         cargo_metadata::Error::CargoMetadata { stderr } => {
             let from = stderr.find("error: ").unwrap_or(0);
             let text = stderr[from..].trim();
-            ProjectError::Metadata { text: text.strip_prefix("error: ").unwrap_or(text).to_owned() }
+            ProjectError::Metadata {
+                text: text.strip_prefix("error: ").unwrap_or(text).to_owned(),
+            }
         }
-        cargo_metadata::Error::Io(error) => ProjectError::NoCargo { text: error.to_string() },
-        other => ProjectError::Metadata { text: other.to_string() },
+        cargo_metadata::Error::Io(error) => ProjectError::NoCargo {
+            text: error.to_string(),
+        },
+        other => ProjectError::Metadata {
+            text: other.to_string(),
+        },
     })
 }
 
 /// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
 fn all(errors: &[String]) -> String {
-    let each = errors.iter().map(|error| error.strip_prefix("error: ").unwrap_or(error).trim_end());
+    let each = errors
+        .iter()
+        .map(|error| error.strip_prefix("error: ").unwrap_or(error).trim_end());
     each.collect::<Vec<_>>().join("\nerror: ")
 }
 
 /// The packages that the flags choose.
-fn chosen<'a>(metadata: &'a Metadata, args: &PackageArgs) -> Result<Vec<&'a Package>, ProjectError> {
+fn chosen<'a>(
+    metadata: &'a Metadata,
+    args: &PackageArgs,
+) -> Result<Vec<&'a Package>, ProjectError> {
     let members = metadata.workspace_packages();
-    let Some(wanted) = &args.package else { return Ok(members) };
-    let found: Vec<_> = members.iter().copied().filter(|package| package.name.as_str() == wanted).collect();
+    let Some(wanted) = &args.package else {
+        return Ok(members);
+    };
+    let found: Vec<_> = members
+        .iter()
+        .copied()
+        .filter(|package| package.name.as_str() == wanted)
+        .collect();
     if found.is_empty() {
-        let known: Vec<_> = members.iter().map(|package| package.name.to_string()).collect();
-        return Err(ProjectError::NoPackage { wanted: wanted.clone(), known: listed(&known) });
+        let known: Vec<_> = members
+            .iter()
+            .map(|package| package.name.to_string())
+            .collect();
+        return Err(ProjectError::NoPackage {
+            wanted: wanted.clone(),
+            known: listed(&known),
+        });
     }
     Ok(found)
 }
 
 /// The folder of a package's manifest.
 pub fn root_of(package: &Package) -> PathBuf {
-    package.manifest_path.parent().map_or_else(|| PathBuf::from("."), |path| path.as_std_path().to_owned())
+    package
+        .manifest_path
+        .parent()
+        .map_or_else(|| PathBuf::from("."), |path| path.as_std_path().to_owned())
 }
 
 fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
     for (i, second) in kernels.iter().enumerate() {
-        let same = |first: &&TunedKernel| first.package == second.package && first.spec.name == second.spec.name;
+        let same = |first: &&TunedKernel| {
+            first.package == second.package && first.spec.name == second.spec.name
+        };
         if let Some(first) = kernels[..i].iter().find(same) {
             return Err(ProjectError::Duplicate {
                 package: second.package.clone(),
@@ -200,5 +251,9 @@ fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
 }
 
 fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
+    }
 }

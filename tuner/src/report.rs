@@ -79,7 +79,9 @@ pub struct TableReport {
 impl RunReport {
     /// Whether a kernel has no working baseline.
     pub fn any_failed(&self) -> bool {
-        self.tasks.iter().any(|task| matches!(task.state, TaskState::Failed { .. }))
+        self.tasks
+            .iter()
+            .any(|task| matches!(task.state, TaskState::Failed { .. }))
     }
 
     /// The report as text.
@@ -94,13 +96,22 @@ impl RunReport {
             text.push('\n');
         }
         let seconds = self.elapsed_ms as f64 / 1e3;
-        let _ = writeln!(text, "{} compiles, {} launches, {seconds:.1} s", self.compiles, self.launches);
+        let _ = writeln!(
+            text,
+            "{} compiles, {} launches, {seconds:.1} s",
+            self.compiles, self.launches
+        );
         text
     }
 
     fn write_tables(&self, text: &mut String) {
         for table in &self.tables {
-            let _ = writeln!(text, "table: {} ({} rows of this device)", table.path.display(), table.rows);
+            let _ = writeln!(
+                text,
+                "table: {} ({} rows of this device)",
+                table.path.display(),
+                table.rows
+            );
         }
         if !self.tables.is_empty() {
             text.push('\n');
@@ -129,7 +140,11 @@ impl TaskReport {
             (_, TaskState::NotSearched) => "not searched, baseline kept".into(),
             (Some(winner), _) => match winner.verdict {
                 Verdict::Proven { speedup_ppm, .. } => {
-                    format!("proven {:.2}x with {}", speedup_ppm as f64 / 1e6, winner.config)
+                    format!(
+                        "proven {:.2}x with {}",
+                        speedup_ppm as f64 / 1e6,
+                        winner.config
+                    )
                 }
                 Verdict::BaselineKept { reason } => format!("baseline kept: {reason}"),
             },
@@ -141,9 +156,19 @@ impl TaskReport {
     fn write(&self, text: &mut String) {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{}  {}", self.kernel, self.problem);
-        let _ = writeln!(text, "  trials    {} of {} configs{}", self.trials, self.space, self.state_note());
+        let _ = writeln!(
+            text,
+            "  trials    {} of {} configs{}",
+            self.trials,
+            self.space,
+            self.state_note()
+        );
         if !self.outcomes.is_empty() {
-            let outcomes: Vec<_> = self.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            let outcomes: Vec<_> = self
+                .outcomes
+                .iter()
+                .map(|(name, count)| format!("{name} {count}"))
+                .collect();
             let _ = writeln!(text, "  outcomes  {}", outcomes.join(", "));
         }
         match (&self.winner, &self.state) {
@@ -168,7 +193,11 @@ impl TaskReport {
 
 fn write_winner(winner: &Winner, text: &mut String) {
     match winner.verdict {
-        Verdict::Proven { speedup_ppm, low_ppm, high_ppm } => {
+        Verdict::Proven {
+            speedup_ppm,
+            low_ppm,
+            high_ppm,
+        } => {
             let _ = writeln!(text, "  winner    {}", winner.config);
             let [speedup, low, high] = [speedup_ppm, low_ppm, high_ppm].map(|ppm| ppm as f64 / 1e6);
             let _ = writeln!(
@@ -189,6 +218,8 @@ fn grade(grade: ReferenceGrade) -> &'static str {
     match grade {
         ReferenceGrade::Reference => "compared with the plain-Rust reference",
         ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
-        ReferenceGrade::BaselineOnly => "compared with the baseline only: self-consistent, not verified",
+        ReferenceGrade::BaselineOnly => {
+            "compared with the baseline only: self-consistent, not verified"
+        }
     }
 }

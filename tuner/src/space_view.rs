@@ -15,8 +15,14 @@ pub struct KernelSpace<'a> {
 impl<'a> KernelSpace<'a> {
     /// The view of a space.
     pub fn new(space: &'a SearchSpace) -> KernelSpace<'a> {
-        let counts = space.axes().iter().map(|axis| u32::try_from(axis.values.len()).unwrap_or(u32::MAX));
-        KernelSpace { space, value_counts: counts.collect() }
+        let counts = space
+            .axes()
+            .iter()
+            .map(|axis| u32::try_from(axis.values.len()).unwrap_or(u32::MAX));
+        KernelSpace {
+            space,
+            value_counts: counts.collect(),
+        }
     }
 }
 
@@ -31,17 +37,26 @@ impl SpaceView for KernelSpace<'_> {
 
     fn is_ordinal(&self, param: usize) -> bool {
         let values = &self.space.axes()[param].values;
-        values.iter().all(|value| matches!(value, ParamValue::Int(_)))
+        values
+            .iter()
+            .all(|value| matches!(value, ParamValue::Int(_)))
     }
 
     fn positions(&self, index: usize) -> Vec<u32> {
-        self.space.ordinals(index).into_iter().map(|ordinal| u32::try_from(ordinal).unwrap_or(u32::MAX)).collect()
+        self.space
+            .ordinals(index)
+            .into_iter()
+            .map(|ordinal| u32::try_from(ordinal).unwrap_or(u32::MAX))
+            .collect()
     }
 
     fn index_of(&self, positions: &[u32]) -> Option<usize> {
         let axes = self.space.axes().iter().zip(positions);
         let value = |(axis, &place): (&TunableParam, &u32)| {
-            Some((axis.name.clone(), axis.values.get(usize::try_from(place).ok()?)?.clone()))
+            Some((
+                axis.name.clone(),
+                axis.values.get(usize::try_from(place).ok()?)?.clone(),
+            ))
         };
         let values = axes.map(value).collect::<Option<Vec<_>>>()?;
         self.space.index_of(&Config::new(values))

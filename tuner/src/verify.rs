@@ -22,13 +22,21 @@ pub struct Case {
 
 /// The cases of a task: every verification problem and the tuned one, each with two seeds.
 pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
-    let all = verification.iter().filter(|&small| small != problem).chain([problem]);
+    let all = verification
+        .iter()
+        .filter(|&small| small != problem)
+        .chain([problem]);
     let case = |problem: &Problem, which: u64| {
         let problem = problem.clone();
         // The receipt is a matter of the launch, not of the data: one seed is enough for it.
-        Case { problem, seed: seed.wrapping_mul(2).wrapping_add(which), receipt: which == 0 }
+        Case {
+            problem,
+            seed: seed.wrapping_mul(2).wrapping_add(which),
+            receipt: which == 0,
+        }
     };
-    all.flat_map(|problem| [case(problem, 0), case(problem, 1)]).collect()
+    all.flat_map(|problem| [case(problem, 0), case(problem, 1)])
+        .collect()
 }
 
 /// What a verified candidate showed.
@@ -46,8 +54,16 @@ pub struct Proof {
 ///
 /// # Errors
 /// When its geometry has no value there.
-pub fn plan_of(spec: &KernelSpec, arm: &ArmJob, problem: &Problem) -> Result<LaunchPlan, PlanError> {
-    if arm.baseline { spec.baseline_plan(problem, None) } else { spec.plan(&arm.config, problem, None) }
+pub fn plan_of(
+    spec: &KernelSpec,
+    arm: &ArmJob,
+    problem: &Problem,
+) -> Result<LaunchPlan, PlanError> {
+    if arm.baseline {
+        spec.baseline_plan(problem, None)
+    } else {
+        spec.plan(&arm.config, problem, None)
+    }
 }
 
 /// What verifying a candidate needs.
@@ -73,17 +89,28 @@ impl Verifier<'_> {
         let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
         worker.ask(&open, Duration::from_secs(20))?;
         let mut proof = Proof::default();
-        for (i, case) in cases.iter().filter(|case| self.applies(arm, case)).enumerate() {
+        for (i, case) in cases
+            .iter()
+            .filter(|case| self.applies(arm, case))
+            .enumerate()
+        {
             let job = self.job(arm, case, i)?;
             // Receipt and release entry, forwards and in reverse, and reading the buffers back.
-            let deadline = launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4);
+            let deadline =
+                launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4);
             match worker.ask(&Request::Verify(job), deadline)? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
-                    proof.receipts.extend((!verified.receipt.is_empty()).then_some(verified.receipt));
+                    proof
+                        .receipts
+                        .extend((!verified.receipt.is_empty()).then_some(verified.receipt));
                     proof.cases += 1;
                 }
-                _ => return Err(internal("a worker answered something else than a verification".into())),
+                _ => {
+                    return Err(internal(
+                        "a worker answered something else than a verification".into(),
+                    ));
+                }
             }
         }
         Ok(proof)
@@ -93,29 +120,53 @@ impl Verifier<'_> {
     fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline
-            || self.spec.check_config(&arm.config, &case.problem, None).is_ok()
+            || self
+                .spec
+                .check_config(&arm.config, &case.problem, None)
+                .is_ok()
     }
 
     fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
-        let plan = plan_of(self.spec, arm, &case.problem).map_err(|error| internal(error.to_string()))?;
+        let plan =
+            plan_of(self.spec, arm, &case.problem).map_err(|error| internal(error.to_string()))?;
         // The reference is launched with the baseline's geometry, whatever the candidate's is.
         let reference_plan = self.spec.baseline_plan(&case.problem, None);
         let reference_plan = reference_plan.map_err(|error| internal(error.to_string()))?;
-        let expected = self.expected.get(&case.problem, case.seed, reference_plan)?;
+        let expected = self
+            .expected
+            .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
         // Zones find a stray write by one element, fences also a stray read: one seed each.
-        Ok(VerifyJob { arm: 0, problem, plan, seed: case.seed, expected, nonce, fenced: !case.receipt })
+        Ok(VerifyJob {
+            arm: 0,
+            problem,
+            plan,
+            seed: case.seed,
+            expected,
+            nonce,
+            fenced: !case.receipt,
+        })
     }
 }
 
 /// A number that no earlier receipt can hold.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let text = format!("{} {seed} {number} {} {}", arm.release, now.as_nanos(), std::process::id());
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let text = format!(
+        "{} {seed} {number} {} {}",
+        arm.release,
+        now.as_nanos(),
+        std::process::id()
+    );
     kiln_spec::Hash::of("nonce", text.as_bytes()).short().max(1)
 }
 
 fn internal(text: String) -> WorkerError {
-    WorkerError::Failed { arm: Some(0), failure: crate::worker::Failure::Internal(text) }
+    WorkerError::Failed {
+        arm: Some(0),
+        failure: crate::worker::Failure::Internal(text),
+    }
 }

@@ -25,18 +25,31 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let cache = machine::open_cache()?;
     let info = device.info();
-    let tables = bake::bake(&project, info, machine::compiler(&*device)?, &cache, args.write)?;
+    let tables = bake::bake(
+        &project,
+        info,
+        machine::compiler(&*device)?,
+        &cache,
+        args.write,
+    )?;
     if args.output.json {
         print_json(&tables)?;
         return Ok(checked(true));
     }
     for table in &tables {
-        print(&format!("{}: {} rows of {}\n", table.path.display(), table.rows, info.key));
+        print(&format!(
+            "{}: {} rows of {}\n",
+            table.path.display(),
+            table.rows,
+            info.key
+        ));
     }
     if tables.is_empty() {
         print("nothing is proven on this device yet\nhelp: run `tune run`\n");
     }
-    bake::notices(&tables, info.key.backend, args.write).iter().for_each(|notice| print(notice));
+    bake::notices(&tables, info.key.backend, args.write)
+        .iter()
+        .for_each(|notice| print(notice));
     Ok(checked(true))
 }
 
@@ -68,10 +81,22 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
         for finding in &findings {
             let kind = if finding.fails { "error" } else { "warning" };
             let whose = [finding.kernel.as_str(), &finding.problem].join(" ");
-            print(&format!("{kind}: {}: {}: {}\n", finding.path.display(), whose.trim_end(), finding.what));
+            print(&format!(
+                "{kind}: {}: {}: {}\n",
+                finding.path.display(),
+                whose.trim_end(),
+                finding.what
+            ));
         }
-        let verdict = if failed { "not up to date\nhelp: run `tune bake`, or `tune run` where sources changed" } else { "up to date" };
-        print(&format!("{} kernels, {rows} baked rows: {verdict}\n", project.kernels.len()));
+        let verdict = if failed {
+            "not up to date\nhelp: run `tune bake`, or `tune run` where sources changed"
+        } else {
+            "up to date"
+        };
+        print(&format!(
+            "{} kernels, {rows} baked rows: {verdict}\n",
+            project.kernels.len()
+        ));
     }
     Ok(checked(!failed))
 }
@@ -80,20 +105,43 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
 fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usize, Failure> {
     let name = &kernel.spec.name;
     let mut find = |path: PathBuf, problem: &str, what: String, fails| {
-        findings.push(Finding { path, kernel: name.clone(), problem: problem.to_owned(), what, fails });
+        findings.push(Finding {
+            path,
+            kernel: name.clone(),
+            problem: problem.to_owned(),
+            what,
+            fails,
+        });
     };
     let Some(index) = read_index(&kernel.tuned)? else {
-        find(kernel.tuned.clone(), "", "there is no index; run `tune init`".into(), true);
+        find(
+            kernel.tuned.clone(),
+            "",
+            "there is no index; run `tune init`".into(),
+            true,
+        );
         return Ok(0);
     };
-    let Some(file) = index.file(name) else { return Ok(0) };
+    let Some(file) = index.file(name) else {
+        return Ok(0);
+    };
     let path = kernel.tuned.join(file);
     let Some(table) = read_table(&path)? else {
-        find(path, "", "the index lists it, but it is not there".into(), true);
+        find(
+            path,
+            "",
+            "the index lists it, but it is not there".into(),
+            true,
+        );
         return Ok(0);
     };
     if table.kernel() != name {
-        find(path.clone(), "", format!("it is of the kernel `{}`", table.kernel()), true);
+        find(
+            path.clone(),
+            "",
+            format!("it is of the kernel `{}`", table.kernel()),
+            true,
+        );
     }
     for row in table.rows() {
         if let Some(what) = fault(kernel, row) {
@@ -106,9 +154,10 @@ fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usi
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
     match row.freshness(&now) {
-        Freshness::Stale { which, baked, now } => {
-            Some(format!("row of `{}` is stale: {which} was {baked} when baked and is {now} now", row.device))
-        }
+        Freshness::Stale { which, baked, now } => Some(format!(
+            "row of `{}` is stale: {which} was {baked} when baked and is {now} now",
+            row.device
+        )),
         Freshness::Fresh => match row.resolve(&kernel.spec) {
             Err(error) => Some(error.to_string()),
             Ok(resolved) => other_symbol(kernel, row, &resolved.config, &resolved.problem),
@@ -117,30 +166,58 @@ fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
 }
 
 /// The row's symbol must be the one that its source and config give.
-fn other_symbol(kernel: &TunedKernel, row: &Row, config: &Config, problem: &Problem) -> Option<String> {
+fn other_symbol(
+    kernel: &TunedKernel,
+    row: &Row,
+    config: &Config,
+    problem: &Problem,
+) -> Option<String> {
     let target = target_of(row.device.backend);
-    let unit = TranslationUnit::new(&kernel.source, &kernel.scan, &kernel.spec, &row.entry, config, problem, target);
+    let unit = TranslationUnit::new(
+        &kernel.source,
+        &kernel.scan,
+        &kernel.spec,
+        &row.entry,
+        config,
+        problem,
+        target,
+    );
     let device = &row.device;
     match unit {
         Ok(unit) if unit.release.as_str() == row.symbol => None,
-        Ok(unit) => Some(format!("row of `{device}`: `symbol` is `{}`, but the source gives `{}`", row.symbol, unit.release)),
+        Ok(unit) => Some(format!(
+            "row of `{device}`: `symbol` is `{}`, but the source gives `{}`",
+            row.symbol, unit.release
+        )),
         Err(error) => Some(format!("row of `{device}`: {error}")),
     }
 }
 
 /// Tables of kernels that are not there any more are worth a warning.
 fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    let mut folders: Vec<_> = project.kernels.iter().map(|kernel| kernel.tuned.clone()).collect();
+    let mut folders: Vec<_> = project
+        .kernels
+        .iter()
+        .map(|kernel| kernel.tuned.clone())
+        .collect();
     folders.sort();
     folders.dedup();
     for folder in folders {
-        let Some(index) = read_index(&folder)? else { continue };
+        let Some(index) = read_index(&folder)? else {
+            continue;
+        };
         for (name, file) in index.iter() {
             let here = |kernel: &TunedKernel| kernel.tuned == folder && kernel.spec.name == name;
             if !project.kernels.iter().any(here) {
                 let what = "no kernel of that name is declared".to_owned();
                 let (path, kernel) = (folder.join(file), name.to_owned());
-                findings.push(Finding { path, kernel, problem: String::new(), what, fails: false });
+                findings.push(Finding {
+                    path,
+                    kernel,
+                    problem: String::new(),
+                    what,
+                    fails: false,
+                });
             }
         }
     }
@@ -148,13 +225,20 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
 }
 
 /// The rows of the device at hand must be those that the cache proves.
-fn check_device(project: &Project, device: &dyn Device, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+fn check_device(
+    project: &Project,
+    device: &dyn Device,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Failure> {
     let cache = machine::open_cache()?;
     let info = device.info();
     for kernel in &project.kernels {
         let path = kernel.tuned.join(format!("{}.toml", kernel.spec.name));
         let table = read_table(&path)?;
-        let baked: Vec<Row> = table.iter().flat_map(|table| table.device_rows(&info.key).cloned()).collect();
+        let baked: Vec<Row> = table
+            .iter()
+            .flat_map(|table| table.device_rows(&info.key).cloned())
+            .collect();
         for row in bake::rows(kernel, info, machine::compiler(device)?, &cache)? {
             if !baked.contains(&row) {
                 findings.push(Finding {

@@ -15,11 +15,19 @@ pub(super) fn run(action: &CacheAction) -> Result<ExitCode, Failure> {
         CacheAction::Path => print(&format!("{}\n", folder.display())),
         CacheAction::Stats(output) => {
             let stats = machine::open_cache()?.stats()?;
-            if output.json { print_json(&stats)? } else { print(&stats_text(&folder, &stats)) }
+            if output.json {
+                print_json(&stats)?
+            } else {
+                print(&stats_text(&folder, &stats))
+            }
         }
         CacheAction::Verify(output) => {
             let report = machine::open_cache()?.verify()?;
-            if output.json { print_json(&report)? } else { print(&report_text(&report)) }
+            if output.json {
+                print_json(&report)?
+            } else {
+                print(&report_text(&report))
+            }
             return Ok(checked(report.is_sound()));
         }
         CacheAction::Export => {
@@ -68,10 +76,17 @@ fn stats_text(folder: &std::path::Path, stats: &Stats) -> String {
 fn report_text(report: &VerifyReport) -> String {
     let mut text = format!(
         "journal: {} records, {} damaged stretches, {} missing\nstore: {} entries\n",
-        report.journal_records, report.journal_damaged, report.journal_missing, report.store_entries
+        report.journal_records,
+        report.journal_damaged,
+        report.journal_missing,
+        report.store_entries
     );
     if let Some(fault) = &report.store_fault {
         text += &format!("store: {fault}\n");
     }
-    text + if report.is_sound() { "sound\n" } else { "damaged: only the records counted above are lost\n" }
+    text + if report.is_sound() {
+        "sound\n"
+    } else {
+        "damaged: only the records counted above are lost\n"
+    }
 }

@@ -29,8 +29,13 @@ pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
         listed.push(Listed {
             name: info.key.backend.to_string(),
             key: info.key.to_string(),
-            flags: compiler.as_ref().map(|compiler| compiler.flags(BuildKind::Release)).unwrap_or_default(),
-            compiler: compiler.map(|compiler| compiler.identity().to_string()).map_err(|error| error.to_string()),
+            flags: compiler
+                .as_ref()
+                .map(|compiler| compiler.flags(BuildKind::Release))
+                .unwrap_or_default(),
+            compiler: compiler
+                .map(|compiler| compiler.identity().to_string())
+                .map_err(|error| error.to_string()),
             max_threads_per_block: info.limits.max_threads_per_block,
             shared_bytes_per_block: info.limits.shared_bytes_per_block,
             multiprocessors: info.limits.multiprocessors,
@@ -54,7 +59,11 @@ impl Listed {
         };
         format!(
             "{}\n  identity   {}\n  compiler   {compiler}\n  limits     {} threads and {} bytes of shared memory a block, {} cores\n",
-            self.name, self.key, self.max_threads_per_block, self.shared_bytes_per_block, self.multiprocessors
+            self.name,
+            self.key,
+            self.max_threads_per_block,
+            self.shared_bytes_per_block,
+            self.multiprocessors
         )
     }
 }

@@ -11,7 +11,11 @@ use crate::exit::Failure;
 use crate::project::Project;
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
-    let mut folders: Vec<_> = Project::read(&args.package)?.kernels.into_iter().map(|kernel| kernel.tuned).collect();
+    let mut folders: Vec<_> = Project::read(&args.package)?
+        .kernels
+        .into_iter()
+        .map(|kernel| kernel.tuned)
+        .collect();
     folders.sort();
     folders.dedup();
     for folder in folders {

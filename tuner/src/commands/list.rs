@@ -28,7 +28,13 @@ pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     if args.output.json {
         print_json(&listed)?;
     } else {
-        print(&listed.iter().map(Listed::to_text).collect::<Vec<_>>().join("\n"));
+        print(
+            &listed
+                .iter()
+                .map(Listed::to_text)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
     }
     Ok(checked(true))
 }

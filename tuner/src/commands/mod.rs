@@ -34,7 +34,9 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
         Some(Command::Worker) => Ok(server::serve(catalogue)),
-        Some(Command::ProbeStore { path }) => Ok(ExitCode::from(u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED))),
+        Some(Command::ProbeStore { path }) => Ok(ExitCode::from(
+            u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED),
+        )),
     }
 }
 
@@ -42,7 +44,9 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
 /// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else { return };
+    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else {
+        return;
+    };
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(i32::from(DONE));
     }
@@ -55,7 +59,8 @@ fn print(text: &str) {
 
 /// Prints a value as one JSON object.
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
     print(&(text + "\n"));
     Ok(())
 }

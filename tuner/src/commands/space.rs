@@ -35,10 +35,19 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     for kernel in &project.kernels {
         for problem in &kernel.spec.problems {
             let space = SearchSpace::build(&kernel.spec, problem, &device.info().limits);
-            let space = space.map_err(|error| Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name)))?;
+            let space = space.map_err(|error| {
+                Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name))
+            })?;
             let cuts = space.rejections().iter();
-            let cuts = cuts.map(|cut| Cut { rule: cut.text.clone(), configs: cut.configs.to_string() });
-            let configs = args.configs.then(|| (0..space.len()).map(|i| space.config(i).to_string()).collect());
+            let cuts = cuts.map(|cut| Cut {
+                rule: cut.text.clone(),
+                configs: cut.configs.to_string(),
+            });
+            let configs = args.configs.then(|| {
+                (0..space.len())
+                    .map(|i| space.config(i).to_string())
+                    .collect()
+            });
             described.push(Described {
                 kernel: kernel.spec.name.clone(),
                 problem: problem.to_string(),
@@ -52,16 +61,29 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     if args.output.json {
         print_json(&described)?;
     } else {
-        print(&described.iter().map(Described::to_text).collect::<Vec<_>>().join("\n"));
+        print(
+            &described
+                .iter()
+                .map(Described::to_text)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
     }
     Ok(checked(true))
 }
 
 impl Described {
     fn to_text(&self) -> String {
-        let mut text = format!("{} ({}): {} valid of {} configs\n", self.kernel, self.problem, self.valid, self.product);
+        let mut text = format!(
+            "{} ({}): {} valid of {} configs\n",
+            self.kernel, self.problem, self.valid, self.product
+        );
         for cut in &self.cuts {
-            let note = if cut.configs == "0" { "  (cuts nothing)" } else { "" };
+            let note = if cut.configs == "0" {
+                "  (cuts nothing)"
+            } else {
+                ""
+            };
             text += &format!("  {:>12} cut by {}{note}\n", cut.configs, cut.rule);
         }
         for config in self.configs.iter().flatten() {

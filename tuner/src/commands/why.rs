@@ -44,13 +44,17 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let compiler = machine::compiler(&*device)?;
     let Some(kernel) = project.kernels.first() else {
-        return Err(Failure::Other(format!("no kernel `{}`\nhelp: run `tune list`", args.kernel)));
+        return Err(Failure::Other(format!(
+            "no kernel `{}`\nhelp: run `tune list`",
+            args.kernel
+        )));
     };
     let problem = match &args.problem {
         None => kernel.spec.problems[0].clone(),
-        Some(text) => kernel.spec.parse_problem(text).map_err(|error| {
-            Failure::Other(format!("problem `{text}`: {error}"))
-        })?,
+        Some(text) => kernel
+            .spec
+            .parse_problem(text)
+            .map_err(|error| Failure::Other(format!("problem `{text}`: {error}")))?,
     };
     let key = task::key(kernel, &problem, device.info(), compiler);
     let cache = machine::open_cache()?;
@@ -76,14 +80,22 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-fn nearest(cache: &kiln_cache::Cache, key: &kiln_cache::TuningKey) -> Result<Option<Nearest>, Failure> {
-    let Some(explanation) = cache.explain(key)? else { return Ok(None) };
+fn nearest(
+    cache: &kiln_cache::Cache,
+    key: &kiln_cache::TuningKey,
+) -> Result<Option<Nearest>, Failure> {
+    let Some(explanation) = cache.explain(key)? else {
+        return Ok(None);
+    };
     let differences = explanation.differences.iter().map(|difference| Different {
         field: difference.field.clone(),
         stored: difference.stored.clone().unwrap_or_default(),
         now: difference.wanted.clone().unwrap_or_default(),
     });
-    Ok(Some(Nearest { key: explanation.nearest.hash().to_string(), differences: differences.collect() }))
+    Ok(Some(Nearest {
+        key: explanation.nearest.hash().to_string(),
+        differences: differences.collect(),
+    }))
 }
 
 impl Why {
@@ -96,9 +108,15 @@ impl Why {
             (true, _) => text += &format!("stored: {} trials\n", self.trials),
             (false, None) => text += "nothing is stored for this kernel\nhelp: run `tune run`\n",
             (false, Some(nearest)) => {
-                text += &format!("nothing is stored under this key; the nearest is {}, which differs in:\n", nearest.key);
+                text += &format!(
+                    "nothing is stored under this key; the nearest is {}, which differs in:\n",
+                    nearest.key
+                );
                 for difference in &nearest.differences {
-                    text += &format!("  {}: stored `{}`, now `{}`\n", difference.field, difference.stored, difference.now);
+                    text += &format!(
+                        "  {}: stored `{}`, now `{}`\n",
+                        difference.field, difference.stored, difference.now
+                    );
                 }
             }
         }

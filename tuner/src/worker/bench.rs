@@ -15,8 +15,8 @@ use kiln_spec::{Access, KernelSpec, LaunchPlan, Problem};
 use super::frame;
 use super::protocol::{ArmJob, Failure, OpenJob, Reply, Request, Verified, VerifyJob};
 use super::server::{failure_of, read_expected, spec_of, write_expected};
-use crate::measure::span::{Resolution, launches_per_sample};
 use crate::measure::Sample;
+use crate::measure::span::{Resolution, launches_per_sample};
 
 /// Launches that warm an arm: module loading, page faults and caches are behind it then.
 const WARM_LAUNCHES: u32 = 3;

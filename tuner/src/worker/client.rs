@@ -68,7 +68,10 @@ impl WorkerLimits {
     /// When the running program's path cannot be found.
     pub fn current() -> std::io::Result<WorkerLimits> {
         let program = std::env::current_exe()?;
-        Ok(WorkerLimits { command: vec![program.into(), "worker".into()], reap: Duration::from_secs(5) })
+        Ok(WorkerLimits {
+            command: vec![program.into(), "worker".into()],
+            reap: Duration::from_secs(5),
+        })
     }
 }
 
@@ -92,7 +95,10 @@ impl Worker {
     /// [`WorkerError::Spawn`].
     pub fn spawn(limits: &WorkerLimits) -> Result<Worker, WorkerError> {
         let spawn = |error: std::io::Error| WorkerError::Spawn(error.to_string());
-        let (program, arguments) = limits.command.split_first().ok_or_else(|| WorkerError::Spawn("no program".into()))?;
+        let (program, arguments) = limits
+            .command
+            .split_first()
+            .ok_or_else(|| WorkerError::Spawn("no program".into()))?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -112,10 +118,20 @@ impl Worker {
         let stderr = Arc::new(Mutex::new(String::new()));
         if let Some(output) = child.stderr.take() {
             let stderr = stderr.clone();
-            thread::Builder::new().spawn(move || keep_tail(output, &stderr)).map_err(spawn)?;
+            thread::Builder::new()
+                .spawn(move || keep_tail(output, &stderr))
+                .map_err(spawn)?;
         }
         let input = child.stdin.take();
-        Ok(Worker { child, input, replies, stderr, launching, reap: limits.reap, ended: false })
+        Ok(Worker {
+            child,
+            input,
+            replies,
+            stderr,
+            launching,
+            reap: limits.reap,
+            ended: false,
+        })
     }
 
     /// Sends a request and waits for its reply.
@@ -132,7 +148,9 @@ impl Worker {
             return Err(self.lost());
         }
         match self.replies.recv_timeout(deadline) {
-            Ok(Ok(Some(Reply::Failed { arm, failure }))) => Err(WorkerError::Failed { arm, failure }),
+            Ok(Ok(Some(Reply::Failed { arm, failure }))) => {
+                Err(WorkerError::Failed { arm, failure })
+            }
             Ok(Ok(Some(reply))) => Ok(reply),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
             Err(RecvTimeoutError::Timeout) => {
@@ -178,7 +196,12 @@ impl Worker {
                     return Ok(Some(status));
                 }
                 Ok(None) if start.elapsed() < bound => thread::sleep(Duration::from_micros(500)),
-                Ok(None) => return Err(WorkerError::Unkillable { pid: self.child.id(), waited: bound }),
+                Ok(None) => {
+                    return Err(WorkerError::Unkillable {
+                        pid: self.child.id(),
+                        waited: bound,
+                    });
+                }
                 Err(_) => return Ok(None),
             }
         }
@@ -199,8 +222,16 @@ impl Worker {
         let how = status.map_or_else(|| "its status is unknown".to_owned(), describe);
         // The reader thread ends with the pipe; a moment is enough for the last line.
         thread::sleep(Duration::from_millis(2));
-        let stderr = self.stderr.lock().map(|text| last_line(&text)).unwrap_or_default();
-        WorkerError::Lost { how, signal, stderr }
+        let stderr = self
+            .stderr
+            .lock()
+            .map(|text| last_line(&text))
+            .unwrap_or_default();
+        WorkerError::Lost {
+            how,
+            signal,
+            stderr,
+        }
     }
 }
 
@@ -212,7 +243,11 @@ impl Drop for Worker {
 }
 
 /// Passes replies on, and keeps what the worker says it is about to launch.
-fn pass_on(mut output: ChildStdout, replies: &Sender<std::io::Result<Option<Reply>>>, launching: &AtomicI64) {
+fn pass_on(
+    mut output: ChildStdout,
+    replies: &Sender<std::io::Result<Option<Reply>>>,
+    launching: &AtomicI64,
+) {
     loop {
         let reply = frame::read::<Reply>(&mut output);
         if let Ok(Some(Reply::Launching { arm })) = reply {
@@ -263,6 +298,13 @@ fn keep_tail(mut stream: impl Read, tail: &Mutex<String>) {
 fn last_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     // A sanitizer's summary says more than the last line of its dump.
-    let summary = lines.clone().find(|line| line.contains("ERROR:") || line.starts_with("kiln:"));
-    summary.or_else(|| lines.last()).unwrap_or_default().chars().take(300).collect()
+    let summary = lines
+        .clone()
+        .find(|line| line.contains("ERROR:") || line.starts_with("kiln:"));
+    summary
+        .or_else(|| lines.last())
+        .unwrap_or_default()
+        .chars()
+        .take(300)
+        .collect()
 }

@@ -15,7 +15,8 @@ const MAX_BYTES: u32 = 64 << 20;
 pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let length = u32::try_from(body.len()).ok().filter(|&n| n <= MAX_BYTES);
-    let length = length.ok_or_else(|| invalid(format!("a message of {} bytes is too long", body.len())))?;
+    let length =
+        length.ok_or_else(|| invalid(format!("a message of {} bytes is too long", body.len())))?;
     pipe.write_all(&length.to_le_bytes())?;
     pipe.write_all(&checksum(&body))?;
     pipe.write_all(&body)?;
@@ -79,7 +80,9 @@ mod tests {
         for byte in 0..pipe.len() {
             let mut damaged = pipe.clone();
             damaged[byte] ^= 0x10;
-            assert!(!matches!(read::<String>(&mut damaged.as_slice()), Ok(Some(text)) if text == "text"));
+            assert!(
+                !matches!(read::<String>(&mut damaged.as_slice()), Ok(Some(text)) if text == "text")
+            );
         }
     }
 }

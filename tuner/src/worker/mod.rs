@@ -11,4 +11,4 @@ pub mod server;
 
 pub use bench::reference_of;
 pub use client::{Worker, WorkerError, WorkerLimits};
-pub use protocol::{ArmJob, Failure, OpenJob, Reply, Request, VerifyJob, Verified};
+pub use protocol::{ArmJob, Failure, OpenJob, Reply, Request, Verified, VerifyJob};

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use kiln::Kernel;
 use kiln::rig::{Expected, RigError};
-use rustix::process::{Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit};
+use rustix::process::{
+    Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
+};
 
 use super::bench::Opened;
 use super::frame;
@@ -32,7 +34,10 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
     let mut replies = fs::File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     let mut requests = io::stdin().lock();
-    let mut worker = Server { catalogue, opened: None };
+    let mut worker = Server {
+        catalogue,
+        opened: None,
+    };
     while let Some(request) = frame::read::<Request>(&mut requests)? {
         let reply = worker.answer(request, &mut replies);
         frame::write(&mut replies, &reply)?;
@@ -47,7 +52,13 @@ fn die_with_parent() -> io::Result<()> {
     if getppid().is_none_or(|parent| parent.is_init()) {
         return Err(io::Error::other("the parent process is gone"));
     }
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    )?;
     Ok(())
 }
 
@@ -68,14 +79,25 @@ impl Server {
         answered.unwrap_or_else(|(arm, failure)| Reply::Failed { arm, failure })
     }
 
-    fn open(&mut self, job: &OpenJob, replies: &mut impl Write) -> Result<Reply, (Option<usize>, Failure)> {
+    fn open(
+        &mut self,
+        job: &OpenJob,
+        replies: &mut impl Write,
+    ) -> Result<Reply, (Option<usize>, Failure)> {
         let internal = |text: String| (None, Failure::Internal(text));
         if job.protocol != PROTOCOL {
-            return Err(internal(format!("protocol {} was asked for, this worker speaks {PROTOCOL}", job.protocol)));
+            return Err(internal(format!(
+                "protocol {} was asked for, this worker speaks {PROTOCOL}",
+                job.protocol
+            )));
         }
         limit(job).map_err(|error| internal(format!("cannot set limits: {error}")))?;
         let mut opened = Opened::new(job, self.catalogue)?;
-        let pace = if job.timed { opened.warm(replies)? } else { vec![(0, 0); job.arms.len()] };
+        let pace = if job.timed {
+            opened.warm(replies)?
+        } else {
+            vec![(0, 0); job.arms.len()]
+        };
         self.opened = Some(opened);
         Ok(Reply::Opened { pace })
     }
@@ -83,7 +105,10 @@ impl Server {
 
 /// Sets the process's own limits, before anything foreign is loaded.
 fn limit(job: &OpenJob) -> io::Result<()> {
-    let bound = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
+    let bound = |value: u64| Rlimit {
+        current: Some(value),
+        maximum: Some(value),
+    };
     if job.limits.memory_bytes > 0 {
         setrlimit(Resource::As, bound(job.limits.memory_bytes))?;
     }
@@ -95,10 +120,12 @@ fn limit(job: &OpenJob) -> io::Result<()> {
 
 /// Reads a file of expected outputs.
 pub(super) fn read_expected(path: &std::path::Path) -> Result<Expected, Failure> {
-    let internal = |error: &dyn std::fmt::Display| Failure::Internal(format!("{}: {error}", path.display()));
+    let internal =
+        |error: &dyn std::fmt::Display| Failure::Internal(format!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
     let mut file = fs::File::open(path).map_err(|error| internal(&error))?;
-    file.read_to_end(&mut bytes).map_err(|error| internal(&error))?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| internal(&error))?;
     Expected::from_bytes(&bytes).map_err(|error| internal(&error))
 }
 
@@ -124,12 +151,16 @@ pub(super) fn failure_of(error: RigError) -> Failure {
         RigError::NotANumber { output, index } => Failure::NotANumber { output, index },
         RigError::GuardHit { argument } => Failure::GuardHit { output: argument },
         RigError::InputChanged { argument } => Failure::InputChanged { arg: argument },
-        RigError::Device(DeviceError::Oom { wanted_bytes, .. }) => {
-            Failure::OutOfMemory { needed_bytes: Some(wanted_bytes) }
-        }
+        RigError::Device(DeviceError::Oom { wanted_bytes, .. }) => Failure::OutOfMemory {
+            needed_bytes: Some(wanted_bytes),
+        },
         RigError::Device(error) => match error.class() {
-            ErrorClass::LaunchRefused | ErrorClass::Unsupported => Failure::LaunchRefused(error.to_string()),
-            ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => Failure::Sticky(error.to_string()),
+            ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
+                Failure::LaunchRefused(error.to_string())
+            }
+            ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => {
+                Failure::Sticky(error.to_string())
+            }
             ErrorClass::Invalid => Failure::Faulted(error.to_string()),
             _ => Failure::Internal(error.to_string()),
         },
