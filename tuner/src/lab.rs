@@ -127,7 +127,7 @@ impl WorkerLab {
 
 /// How long one launch of a candidate may take, given the baseline's time.
 ///
-/// Before the baseline's time is known, only it and the reference are launched: they get [`FIRST_DEADLINE`].
+/// Before the baseline's time is known, only it and the reference are launched: they get a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
     if baseline_ns == 0 {
         return FIRST_DEADLINE;

@@ -2,7 +2,7 @@
 //!
 //! The elites (the best configs so far) are climbed from all at once: every neighbour of an elite is a
 //! candidate, so are random walks of a few steps from an elite (a restart from good ground) and random configs
-//! (a restart anywhere). Which of them to try first is up to a [`Surrogate`]: those that promise the most
+//! (a restart anywhere). Which of them to try first is up to a surrogate model: those that promise the most
 //! improvement, weighed with the chance that they fail like those around them.
 //!
 //! Neighbours in plain random order, as in the textbook, do worse than random sampling on recorded spaces at budgets of

@@ -296,13 +296,13 @@ fn keep_tail(mut stream: impl Read, tail: &Mutex<String>) {
 }
 
 fn last_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     // A sanitizer's summary says more than the last line of its dump.
     let summary = lines
         .clone()
         .find(|line| line.contains("ERROR:") || line.starts_with("kiln:"));
     summary
-        .or_else(|| lines.last())
+        .or_else(|| lines.next_back())
         .unwrap_or_default()
         .chars()
         .take(300)

@@ -37,7 +37,7 @@ const DISCARDED_ONE_IN: usize = 5;
 /// Sets the draw of the allocation order apart from the draws of the processes.
 const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 
-/// A claim under test, one process at a time. [`confirm`] drives it over a [`Lab`]; a caller that
+/// A claim under test, one process at a time. [`confirm`] drives it over a [`Lab`](super::Lab); a caller that
 /// resumes or replays drives it with stored records.
 #[derive(Clone, Debug)]
 pub struct Confirm {
