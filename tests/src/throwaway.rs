@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
@@ -93,8 +94,12 @@ fn manifest(name: &str) -> String {
         .iter()
         .map(|package| format!("{package} = {{ path = {:?} }}\n", packages.join(package)))
         .collect();
+    // Cargo tells packages of one name in one target folder apart by their version, not by where they are.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let version =
+        u64::from(std::process::id()) * 1000 + u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
     format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.1.{version}\"\nedition = \"2024\"\n\n\
          [dependencies]\nkiln = \"0.1\"\n\n[patch.crates-io]\n{patches}\n[workspace]\n"
     )
 }

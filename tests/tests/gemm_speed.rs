@@ -78,7 +78,7 @@ fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() 
 /// One complete run with a cache of its own; the winner's config.
 fn tuned(seed: u32) -> String {
     let cache = tempfile::tempdir().expect("a temporary directory should be had");
-    let budget = if in_full() { "150s" } else { "40s" };
+    let budget = if in_full() { "240s" } else { "60s" };
     let mut run = tune(&workspace(), cache.path());
     run.args([
         "run",
