@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use kiln::Stream;
+use kiln::backend::cpu::{CpuDevice, CpuOptions};
 use kiln::compiler::CompileRequest;
 use kiln::device::Function;
 use kiln::rig::{Layout, Rig};
@@ -123,7 +124,13 @@ impl Bench {
             .expect("gemm is there");
         let spec = Arc::new(kernel.spec().clone());
         let problem = spec.parse_problem(PROBLEM).expect("a declared problem");
-        let stream = Stream::default_of(kiln::open("cpu").expect("the cpu device is always there"));
+        // One thread for all, so that the loop, which has no blocks to share out, is compared fairly.
+        let options = CpuOptions {
+            threads: 1,
+            ..CpuOptions::default()
+        };
+        let device = CpuDevice::with_options(options).expect("the cpu device is always there");
+        let stream = Stream::default_of(device);
         let rig =
             Rig::new(&stream, &spec, &problem, 1, Layout::Plain).expect("the data should fit");
         Bench {
