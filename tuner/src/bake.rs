@@ -79,7 +79,10 @@ pub fn rows(
     let mut rows = Vec::new();
     for problem in &kernel.spec.problems {
         let key = task::key(kernel, problem, info, compiler);
-        if let Some(winner) = cache.winner(key.hash())? {
+        // That the baseline is best can only be said of a search that was carried to its end.
+        let whole = cache.search_done(key.hash())?.is_some();
+        let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
+        if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
             rows.extend(row(kernel, info, &winner));
         }
     }
