@@ -252,19 +252,9 @@ impl fmt::Debug for Function {
 /// Arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as
 /// `cuLaunchKernel` takes them.
 #[derive(Clone, Copy, Debug)]
-pub struct KernelArgs<'a>(&'a [*const c_void]);
+pub struct KernelArgs<'a>(pub(crate) &'a [*const c_void]);
 
 impl<'a> KernelArgs<'a> {
-    /// Vouches for the arguments, so that launching itself can be a safe call.
-    ///
-    /// # Safety
-    /// There is one pointer for each parameter of the kernel that they are launched with; each points to a
-    /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
-    /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
-    pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
-        KernelArgs(pointers)
-    }
-
     /// The pointers.
     pub fn pointers(self) -> &'a [*const c_void] {
         self.0

@@ -41,6 +41,18 @@ pub const fn type_code(ty: ElemType) -> i64 {
     ty as i64
 }
 
+impl<'a> KernelArgs<'a> {
+    /// Vouches for the arguments, so that launching itself can be a safe call.
+    ///
+    /// # Safety
+    /// There is one pointer for each parameter of the kernel that they are launched with; each points to a
+    /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
+    /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
+    pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
+        KernelArgs(pointers)
+    }
+}
+
 /// A pointer to the value of one kernel argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Arg<'a>(*const c_void, PhantomData<&'a ()>);
