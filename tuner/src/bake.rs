@@ -18,7 +18,7 @@ use kiln_spec::baked::{
 
 use crate::exit::Failure;
 use crate::project::{Project, TunedKernel};
-use crate::report::TableReport;
+use crate::report::{TableReport, TaskReport};
 use crate::task;
 
 /// Writes the rows of a device for every kernel of a project that has a decision.
@@ -48,6 +48,20 @@ pub fn bake(
         });
     }
     Ok(tables)
+}
+
+/// The kernels of a run's tasks that have no row of the device.
+pub fn without_table(
+    project: &Project,
+    tasks: &[TaskReport],
+    tables: &[TableReport],
+) -> Vec<String> {
+    let names = project.kernels.iter().map(|kernel| &kernel.spec.name);
+    names
+        .filter(|name| tasks.iter().any(|task| task.kernel == **name))
+        .filter(|name| tables.iter().all(|table| table.kernel != **name))
+        .cloned()
+        .collect()
 }
 
 /// The folder that rows of a backend's devices go to.

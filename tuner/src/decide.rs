@@ -1,5 +1,7 @@
 //! From the races to a decision: play-off, checking build, confirmation on new data.
 
+use std::time::Duration;
+
 use kiln::compiler::BuildKind;
 use kiln_cache::record::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict};
 use kiln_cache::{Outcome, TrialId, Winner};
@@ -11,13 +13,19 @@ use crate::evaluate::{Contender, EvaluateError, Evaluator, nanoseconds};
 use crate::measure::confirm::ProcessRecord;
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
-use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision};
-use crate::outcome::of_worker_error;
+use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Lab as _, Opening};
+use crate::outcome::{of_fault, of_worker_error};
 use crate::progress::Stage;
 use crate::tuning::Ground;
 
 /// Finalists that may fail the checking build before the baseline is kept.
 const MOST_FINALISTS: usize = 40;
+
+/// A finalist is launched this often in one process, unless that takes longer than [`SOAK_TIME`].
+const SOAK_LAUNCHES: u64 = 2_000;
+
+/// The longest that a finalist is soaked.
+const SOAK_TIME: Duration = Duration::from_secs(1);
 
 /// Samples of one ABBA or BAAB block.
 const BLOCK: usize = 4;
@@ -86,7 +94,11 @@ fn finalist(
         let Some(contender) = evaluator.contender(finalist.arm).cloned() else {
             return Ok(None);
         };
-        match check(ground, evaluator, &contender) {
+        let found = match check(ground, evaluator, &contender) {
+            None => soak(evaluator, &contender)?,
+            failed => failed,
+        };
+        match found {
             None => return Ok(Some((finalist, contender))),
             Some(outcome) => {
                 evaluator.disown(&contender, outcome)?;
@@ -129,6 +141,34 @@ fn check(ground: &Ground<'_>, evaluator: &Evaluator<'_>, contender: &Contender) 
         .verify(&compiled.arm, cases)
         .err()
         .map(|error| of_worker_error(&error))
+}
+
+/// Launches a finalist many times in one process: some faults come late. The outcome, if it fails.
+fn soak(
+    evaluator: &mut Evaluator<'_>,
+    contender: &Contender,
+) -> Result<Option<Outcome>, EvaluateError> {
+    let arm = contender.arm;
+    let (launches, launch_ns) = evaluator.lab.pace(arm);
+    let affordable = nanoseconds(SOAK_TIME) / launch_ns.max(1);
+    let samples = affordable
+        .min(SOAK_LAUNCHES)
+        .div_ceil(u64::from(launches))
+        .max(1);
+    let plan = vec![arm; usize::try_from(samples).unwrap_or(1)];
+    let opening = Opening {
+        load: vec![arm],
+        allocate: vec![arm],
+    };
+    let soaked = evaluator.lab.open(&opening).and_then(|mut session| {
+        session.run(&plan)?;
+        session.finish()
+    });
+    match soaked {
+        Ok(()) => Ok(None),
+        Err(fault) if fault.arm == Some(arm) => Ok(Some(of_fault(&fault))),
+        Err(fault) => Err(fault.into()),
+    }
 }
 
 /// The winner that an earlier run sealed, if it is the same config: it was proven on data of its own.

@@ -32,6 +32,7 @@ pub mod progress;
 pub mod project;
 pub mod reference;
 pub mod report;
+pub mod scratch;
 pub mod search;
 pub mod space_view;
 pub mod task;

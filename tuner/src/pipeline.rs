@@ -21,12 +21,16 @@ use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::report::{RunReport, TaskReport, TaskState};
+use crate::scratch::Scratch;
 use crate::task::{self, Task};
 use crate::tuning::{self, Ground};
 use crate::worker::WorkerLimits;
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;
+
+/// How often a task may be taken up within a run; each time is a chance of a false claim, and counted as one.
+const ROUNDS: usize = 2;
 
 /// Everything a run is given.
 pub struct Run<'a> {
@@ -61,8 +65,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let tasks = task::only(tasks, &run.options.problems)?;
     let budget = Budget::start(run.options.budget);
 
-    let folder = tempfile::Builder::new().prefix("kiln-run-").tempdir();
-    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let folder = Scratch::new(run.cache.folder())?;
     let artifacts = ArtifactCache::at(run.cache.folder().join("artifacts"), ARTIFACT_BYTES);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(run.options.jobs)
@@ -89,24 +92,18 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         worker: &WorkerLimits::current()
             .map_err(Failure::file("find", "the running program".as_ref()))?,
         folder: folder.path(),
-        claims: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        claims: u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);
-    let mut launches = 0;
-    let mut reports = Vec::with_capacity(tasks.len());
-    for (done, task) in tasks.iter().enumerate() {
-        let (report, launched) = one(&ground, task, &budget, (done, tasks.len()))?;
-        run.reporter.task_finished(&report.one_line());
-        launches += launched;
-        reports.push(report);
-    }
+    let (reports, launches) = rounds(&ground, &tasks, &budget)?;
     run.reporter.run_finished();
 
     let tables = bake::bake(run.project, info, compiler, run.cache, run.options.write)?;
     run.cache.end_run(number, unix_s())?;
     Ok(RunReport {
         device: info.key.to_string(),
+        without_table: bake::without_table(run.project, &reports, &tables),
         tasks: reports,
         notices: bake::notices(&tables, info.key.backend, run.options.write),
         tables,
@@ -114,6 +111,33 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         launches,
         elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
+}
+
+/// Tunes the tasks one after the other; then, with the time that is left, those that ran out of theirs.
+fn rounds(
+    ground: &Ground<'_>,
+    tasks: &[Task<'_>],
+    budget: &Budget,
+) -> Result<(Vec<TaskReport>, u64), Failure> {
+    let mut launches = 0;
+    let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
+    let mut open: Vec<usize> = (0..tasks.len()).collect();
+    for round in 0..ROUNDS {
+        for (done, &index) in open.iter().enumerate() {
+            if round > 0 && budget.is_spent() {
+                break;
+            }
+            let (report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;
+            ground.reporter.task_finished(&report.one_line());
+            launches += launched;
+            reports[index] = Some(report);
+        }
+        open.retain(|&index| {
+            let state = reports[index].as_ref().map(|report| &report.state);
+            state == Some(&TaskState::Unfinished)
+        });
+    }
+    Ok((reports.into_iter().flatten().collect(), launches))
 }
 
 /// One task: known from an earlier run, out of time, or tuned now.

@@ -19,6 +19,8 @@ pub struct RunReport {
     pub tasks: Vec<TaskReport>,
     /// The tables that were written, and the rows in each.
     pub tables: Vec<TableReport>,
+    /// Kernels without a row of this device: nothing was proven, and no search was carried to its end.
+    pub without_table: Vec<String>,
     /// Candidates compiled in this run.
     pub compiles: u64,
     /// Launches made in this run, to verify and to time.
@@ -52,8 +54,10 @@ pub struct TaskReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Searched and decided in this run.
+    /// Searched to its end and decided in this run.
     Searched,
+    /// Searched in this run until its time was up; what was found is reported, the next run goes on.
+    Unfinished,
     /// Decided by an earlier run; nothing was compiled or launched.
     Known,
     /// There was no time; the baseline is kept, the next run goes on.
@@ -113,7 +117,13 @@ impl RunReport {
                 table.rows
             );
         }
-        if !self.tables.is_empty() {
+        for kernel in &self.without_table {
+            let _ = writeln!(
+                text,
+                "no table: {kernel}: nothing is proven and no search has ended; builds launch the baseline"
+            );
+        }
+        if !(self.tables.is_empty() && self.without_table.is_empty()) {
             text.push('\n');
         }
     }
@@ -184,6 +194,7 @@ impl TaskReport {
     fn state_note(&self) -> &'static str {
         match self.state {
             TaskState::Searched => "",
+            TaskState::Unfinished => " (its time was up; the next run goes on)",
             TaskState::Known => " (decided by an earlier run)",
             TaskState::NotSearched => " (no time left; the next run goes on)",
             TaskState::Failed { .. } => " (failed)",

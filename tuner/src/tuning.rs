@@ -190,6 +190,9 @@ fn search_and_decide(
     }
     let ruling = decide::decide(ground, &mut evaluator, &baseline, slice)?;
     *launches = evaluator.lab.launches();
+    if !(complete && ruling.settled) {
+        report.state = TaskState::Unfinished;
+    }
     seal(ground, task, report, ruling, complete)
 }
 

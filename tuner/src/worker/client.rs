@@ -67,7 +67,13 @@ impl WorkerLimits {
     /// # Errors
     /// When the running program's path cannot be found.
     pub fn current() -> std::io::Result<WorkerLimits> {
-        let program = std::env::current_exe()?;
+        // The link names the running program itself: also when a build has put another in its place since.
+        let link = std::path::PathBuf::from("/proc/self/exe");
+        let program = if link.exists() {
+            link
+        } else {
+            std::env::current_exe()?
+        };
         Ok(WorkerLimits {
             command: vec![program.into(), "worker".into()],
             reap: Duration::from_secs(5),
