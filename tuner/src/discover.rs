@@ -1,8 +1,5 @@
-//! Finding `#[tuned_kernel]` in a package's sources, by reading them as the compiler would: from the root file
-//! of each target along its modules.
-//!
-//! What other macros or `include!` make is not seen. `#[cfg(test)]` is left out; `#[cfg(feature = "..")]` follows
-//! `--features`; every other condition counts as true.
+//! The kernels of a package: its files read as the compiler would, from the root file of each target along its
+//! modules. What a file declares, [`kiln_spec::parse::discover`] says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package;
 use kiln_spec::check::check_source;
-use kiln_spec::parse::{self, ParsedKernel};
+use kiln_spec::diagnostic::Diagnostics;
+use kiln_spec::parse::ParsedKernel;
+use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover};
 use kiln_spec::source::{SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::spanned::Spanned;
 
 use crate::project::{TunedKernel, root_of};
 
@@ -30,13 +27,7 @@ pub struct Found {
 /// The kernels of a package.
 pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
     let features = enabled(package, features);
-    let mut walk = Walk {
-        root: root_of(package),
-        package: package.name.to_string(),
-        features: &features,
-        seen: BTreeSet::new(),
-        found: Found::default(),
-    };
+    let mut walk = Walk::new(root_of(package), &package.name, &features);
     // Kernels of tests and examples are not what a package ships.
     let shipped = package
         .targets
@@ -47,9 +38,7 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
         .collect();
     roots.sort();
     for root in roots {
-        // A root file's modules lie beside it.
-        let folder = root.parent().map(Path::to_path_buf).unwrap_or_default();
-        walk.file(&root, &folder);
+        walk.file(&root, &Layout::Root);
     }
     walk.found
 }
@@ -80,133 +69,123 @@ struct Walk<'a> {
     found: Found,
 }
 
-impl Walk<'_> {
-    /// Reads a file whose modules are in `folder`.
-    fn file(&mut self, path: &Path, folder: &Path) {
+impl<'a> Walk<'a> {
+    fn new(root: PathBuf, package: &str, features: &'a BTreeSet<String>) -> Walk<'a> {
+        Walk {
+            root,
+            package: package.to_owned(),
+            features,
+            seen: BTreeSet::new(),
+            found: Found::default(),
+        }
+    }
+
+    /// Reads a file and, where it declares them, those of its modules.
+    fn file(&mut self, path: &Path, layout: &Layout) {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(real) {
             return;
         }
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) => {
-                let message = format!(
-                    "cannot read {}: {error}\nhelp: a source file is UTF-8 text",
-                    path.display()
-                );
-                return self.found.errors.push(message);
-            }
-        };
-        if let Err(at) = shallow(&text) {
-            let message = "brackets or operators nest deeper than any that are read";
-            let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
-            return self.found.errors.push(format!(
-                "{place}: {message}\nhelp: at most {MOST_NESTED} levels"
-            ));
-        }
-        match syn::parse_file(&text) {
-            Ok(file) => self.items(&file.items, path, &text, folder),
-            Err(error) => {
-                let at = error.span().start();
-                let place = format!("{}:{}:{}", path.display(), at.line, at.column + 1);
-                self.found.errors.push(format!(
-                    "{place}: {error}\nhelp: `cargo check` shows more of it"
-                ));
-            }
-        }
-    }
-
-    fn items(&mut self, items: &[syn::Item], path: &Path, text: &str, folder: &Path) {
-        for item in items {
-            match item {
-                syn::Item::ForeignMod(block) if self.enabled(&block.attrs) => {
-                    self.block(block, path, text)
+        match self.read(path, layout) {
+            Ok((text, Discovery { kernels, modules })) => {
+                let mut modules = modules.into_iter().peekable();
+                for kernel in kernels {
+                    // In the order of the file.
+                    while let Some(module) = modules.next_if(|module| module.line < kernel.line) {
+                        self.module(&module, path);
+                    }
+                    self.kernel(kernel.kernel, path, &text);
                 }
-                syn::Item::Mod(module) if self.enabled(&module.attrs) => {
-                    self.module(module, path, text, folder)
-                }
-                _ => {}
+                modules.for_each(|module| self.module(&module, path));
             }
+            Err(error) => self.found.errors.push(error),
         }
     }
 
-    fn module(&mut self, module: &syn::ItemMod, path: &Path, text: &str, folder: &Path) {
-        let name = module.ident.to_string();
-        let name = name.strip_prefix("r#").unwrap_or(&name);
-        if let Some((_, items)) = &module.content {
-            return self.items(items, path, text, &folder.join(name));
+    /// A file's text and what it declares.
+    fn read(&self, path: &Path, layout: &Layout) -> Result<(String, Discovery), String> {
+        let file = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            format!("cannot read {file}: {error}\nhelp: a source file is UTF-8 text")
+        })?;
+        shallow(&text).map_err(|at| {
+            format!(
+                "{file}:{}:{}: brackets or operators nest deeper than any that are read\nhelp: at most {MOST_NESTED} levels",
+                at.line,
+                at.column + 1
+            )
+        })?;
+        let declared = discover(&text, layout, self.features).map_err(|error| {
+            let (line, column) = error.position();
+            format!(
+                "{file}:{line}:{column}: {}\nhelp: `cargo check` shows more of it",
+                error.message
+            )
+        })?;
+        Ok((text, declared))
+    }
+
+    /// A module in a file of its own.
+    fn module(&mut self, module: &ModuleFile, declared_in: &Path) {
+        let folder = declared_in.parent().unwrap_or(Path::new(""));
+        let candidates = module
+            .candidates
+            .iter()
+            .map(|(path, layout)| (folder.join(path), layout));
+        let candidates: Vec<_> = candidates.collect();
+        if let Some((file, layout)) = candidates.iter().find(|(file, _)| file.is_file()) {
+            return self.file(file, layout);
         }
-        if let Some(given) = path_attribute(&module.attrs) {
-            let file = path.parent().unwrap_or(Path::new("")).join(given);
-            let inner = file.parent().map(Path::to_path_buf).unwrap_or_default();
-            return self.file(&file, &inner);
-        }
-        let candidates = [
-            folder.join(format!("{name}.rs")),
-            folder.join(name).join("mod.rs"),
-        ];
-        match candidates.iter().find(|file| file.is_file()) {
-            Some(file) => self.file(&file.clone(), &folder.join(name)),
-            None => {
-                let at = module.span().start();
-                let (here, line) = (path.display(), at.line);
-                let help = format!(
-                    "write {} or {}",
-                    candidates[0].display(),
-                    candidates[1].display()
-                );
-                self.found.errors.push(format!(
-                    "{here}:{line}: module `{name}` has no file\nhelp: {help}"
-                ));
-            }
+        let looked: Vec<_> = candidates
+            .iter()
+            .map(|(file, _)| file.display().to_string())
+            .collect();
+        self.found.errors.push(format!(
+            "{}:{}: module `{}` has no file\nhelp: write {}",
+            declared_in.display(),
+            module.line,
+            module.module.join("::"),
+            looked.join(" or ")
+        ));
+    }
+
+    /// A declaration, to be compared with its source where it is right in itself.
+    fn kernel(&mut self, kernel: Result<ParsedKernel, Diagnostics>, path: &Path, text: &str) {
+        let found = kernel
+            .map_err(|wrong| wrong.render(&path.display().to_string(), text))
+            .and_then(|parsed| self.checked(parsed, path, text));
+        match found {
+            Ok(kernel) => self.found.kernels.push(kernel),
+            Err(error) => self.found.errors.push(error),
         }
     }
 
-    /// A foreign block with the attribute.
-    fn block(&mut self, block: &syn::ItemForeignMod, path: &Path, text: &str) {
-        let Some(place) = block.attrs.iter().position(|attr| is_ours(attr.path())) else {
-            return;
-        };
-        let mut rest = block.clone();
-        let attribute = rest.attrs.remove(place);
-        let tokens = match &attribute.meta {
-            syn::Meta::List(list) => list.tokens.clone(),
-            _ => TokenStream::new(),
-        };
+    fn checked(
+        &self,
+        parsed: ParsedKernel,
+        path: &Path,
+        text: &str,
+    ) -> Result<TunedKernel, String> {
         let file = path.display().to_string();
-        match parse::kernel(tokens, rest.to_token_stream()) {
-            Err(diagnostics) => self.found.errors.push(diagnostics.render(&file, text)),
-            Ok(parsed) => self.parsed(parsed, path, &file, text),
-        }
-    }
-
-    /// A declaration of the right form, to be compared with its source.
-    fn parsed(&mut self, parsed: ParsedKernel, path: &Path, file: &str, text: &str) {
-        let (source, scan) = match self.source(path, &parsed.spec.source) {
-            Ok(read) => read,
-            Err(error) => {
-                let help = if error.contains("\nhelp: ") {
-                    ""
-                } else {
-                    "\nhelp: the source must be whole as it is"
-                };
-                return self.found.errors.push(format!(
-                    "{file}: kernel `{}`: {error}{help}",
-                    parsed.spec.name
-                ));
-            }
-        };
-        if let Err(diagnostics) = check_source(&parsed, &scan).into_result(()) {
-            return self.found.errors.push(diagnostics.render(file, text));
-        }
-        self.found.kernels.push(TunedKernel {
+        let (source, scan) = self.source(path, &parsed.spec.source).map_err(|error| {
+            let help = if error.contains("\nhelp: ") {
+                ""
+            } else {
+                "\nhelp: the source must be whole as it is"
+            };
+            format!("{file}: kernel `{}`: {error}{help}", parsed.spec.name)
+        })?;
+        check_source(&parsed, &scan)
+            .into_result(())
+            .map_err(|wrong| wrong.render(&file, text))?;
+        Ok(TunedKernel {
             spec: parsed.spec,
             source,
             scan,
             file: path.to_owned(),
             package: self.package.clone(),
             tuned: self.root.join("tuned"),
-        });
+        })
     }
 
     /// The expanded source, its files named as the macro names them: relative to the package.
@@ -233,45 +212,6 @@ impl Walk<'_> {
             SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;
         let scan = SourceScan::new(&text).map_err(|error| error.to_string())?;
         Ok((text, scan))
-    }
-
-    fn enabled(&self, attributes: &[syn::Attribute]) -> bool {
-        let conditions = attributes
-            .iter()
-            .filter(|attribute| attribute.path().is_ident("cfg"));
-        conditions
-            .filter_map(|attribute| attribute.parse_args::<syn::Meta>().ok())
-            .all(|meta| self.holds(&meta))
-    }
-
-    /// Whether a `cfg` condition holds; unknown conditions do.
-    fn holds(&self, meta: &syn::Meta) -> bool {
-        let inner = |list: &syn::MetaList| {
-            let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
-            list.parse_args_with(parser)
-                .map(|all| all.into_iter().collect::<Vec<_>>())
-                .unwrap_or_default()
-        };
-        match meta {
-            syn::Meta::Path(path) => !path.is_ident("test"),
-            syn::Meta::List(list) if list.path.is_ident("all") => {
-                inner(list).iter().all(|meta| self.holds(meta))
-            }
-            syn::Meta::List(list) if list.path.is_ident("any") => {
-                inner(list).iter().any(|meta| self.holds(meta))
-            }
-            syn::Meta::List(list) if list.path.is_ident("not") => {
-                !inner(list).iter().all(|meta| self.holds(meta))
-            }
-            syn::Meta::NameValue(pair) if pair.path.is_ident("feature") => match &pair.value {
-                syn::Expr::Lit(syn::ExprLit {
-                    lit: syn::Lit::Str(name),
-                    ..
-                }) => self.features.contains(&name.value()),
-                _ => true,
-            },
-            _ => true,
-        }
     }
 }
 
@@ -307,24 +247,97 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
     Ok(())
 }
 
-/// `tuned_kernel`, `kiln::tuned_kernel`.
-fn is_ours(path: &syn::Path) -> bool {
-    path.segments
-        .last()
-        .is_some_and(|segment| segment.ident == "tuned_kernel")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn path_attribute(attributes: &[syn::Attribute]) -> Option<String> {
-    attributes
-        .iter()
-        .find_map(|attribute| match &attribute.meta {
-            syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-                syn::Expr::Lit(syn::ExprLit {
-                    lit: syn::Lit::Str(path),
-                    ..
-                }) => Some(path.value()),
-                _ => None,
-            },
-            _ => None,
-        })
+    /// The declaration of a kernel whose source is beside it.
+    fn kernel(name: &str) -> String {
+        format!(
+            "#[tuned_kernel(source = \"{name}.cu\", params(THREADS in [32, 64]), baseline(THREADS = 32), \
+             grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 64)), tolerance(relative = 1e-6))] \
+             unsafe extern \"C\" {{ fn {name}(n: u32, #[len(n)] y: &mut [f32]); }}\n"
+        )
+    }
+
+    fn source(name: &str) -> String {
+        format!(
+            "extern \"C\" __global__ void {name}(unsigned n, float* y) {{ y[blockIdx.x * THREADS] = n; }}\n"
+        )
+    }
+
+    fn found(files: &[(&str, &str)], kernels: &[(&str, &str)]) -> Found {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = files
+            .iter()
+            .map(|(path, text)| (PathBuf::from(path), (*text).to_owned()));
+        let declared = kernels
+            .iter()
+            .map(|(path, name)| (PathBuf::from(path), kernel(name)));
+        let sources = kernels.iter().map(|(path, name)| {
+            (
+                Path::new(path).with_file_name(format!("{name}.cu")),
+                source(name),
+            )
+        });
+        for (path, text) in texts.chain(declared).chain(sources) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let old = fs::read_to_string(&path).unwrap_or_default();
+            fs::write(path, old + &text).unwrap();
+        }
+        let features = BTreeSet::new();
+        let mut walk = Walk::new(folder.path().to_owned(), "tiny", &features);
+        walk.file(&folder.path().join("src/lib.rs"), &Layout::Root);
+        walk.found
+    }
+
+    #[test]
+    fn kernels_are_found_along_modules_and_in_the_order_of_the_files() {
+        let found = found(
+            &[
+                (
+                    "src/lib.rs",
+                    "mod plain;\nmod written { #[path = \"far/away.rs\"] mod there; }\n\
+                     #[cfg_attr(unix, path = \"system/unix.rs\")]\nmod system;\n#[cfg(test)] mod unseen;\n",
+                ),
+                ("src/plain/mod.rs", "mod below;\n"),
+                ("src/written/far/away.rs", "mod beside;\n"),
+            ],
+            &[
+                ("src/lib.rs", "last"),
+                ("src/plain/below.rs", "first"),
+                ("src/plain/mod.rs", "second"),
+                ("src/written/far/beside.rs", "third"),
+                ("src/system/unix.rs", "fourth"),
+            ],
+        );
+        assert!(found.errors.is_empty(), "{:#?}", found.errors);
+        let names: Vec<_> = found.kernels.iter().map(|k| k.spec.name.as_str()).collect();
+        assert_eq!(names, ["first", "second", "third", "fourth", "last"]);
+    }
+
+    #[test]
+    fn a_file_that_is_its_own_module_is_read_once() {
+        let itself = "#[path = \"lib.rs\"] mod itself;\n";
+        let found = found(&[("src/lib.rs", itself)], &[("src/lib.rs", "only")]);
+        assert!(found.errors.is_empty(), "{:#?}", found.errors);
+        assert_eq!(found.kernels.len(), 1);
+    }
+
+    #[test]
+    fn a_module_without_a_file_says_where_one_is_looked_for() {
+        let found = found(&[("src/lib.rs", "\nmod outer { mod gone; }\n")], &[]);
+        let [error] = &found.errors[..] else {
+            panic!("{:#?}", found.errors);
+        };
+        assert!(
+            error.contains("src/lib.rs:2: module `outer::gone` has no file"),
+            "{error}"
+        );
+        assert!(
+            error.contains("src/outer/gone.rs or ") && error.ends_with("src/outer/gone/mod.rs"),
+            "{error}"
+        );
+    }
 }

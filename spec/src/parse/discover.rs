@@ -1,7 +1,7 @@
 //! Finding tuned kernels in a source file, without compiling it.
 //!
-//! What is found: `#[tuned_kernel(..)]` or `#[kiln::tuned_kernel(..)]` on an item of the file or of a
-//! module written out in it, also behind `cfg_attr`. What is not: kernels inside function bodies, and
+//! What is found: `#[tuned_kernel(..)]`, `#[kiln::tuned_kernel(..)]` or by any other path, on an item of the
+//! file or of a module written out in it, also behind `cfg_attr`. What is not: kernels inside function bodies, and
 //! those that other macros or `include!` make.
 //!
 //! `cfg` is honoured like this: `test` is off, `feature = ".."` is on for the features given, and every
@@ -265,15 +265,10 @@ fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option
     all_known.then_some(!deciding)
 }
 
+/// Whether it is the attribute, whatever path it is named by.
 fn is_tuned_kernel(meta: &Meta) -> bool {
-    let segments: Vec<_> = meta
-        .path()
-        .segments
-        .iter()
-        .map(|s| s.ident.to_string())
-        .collect();
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-    matches!(segments[..], ["tuned_kernel"] | ["kiln", "tuned_kernel"])
+    let last = meta.path().segments.last();
+    last.is_some_and(|segment| segment.ident == "tuned_kernel")
 }
 
 /// The item without the attribute that declares it a kernel, as the macro sees it.
