@@ -25,7 +25,7 @@ const MOST_FINALISTS: usize = 40;
 const SOAK_LAUNCHES: u64 = 2_000;
 
 /// The longest that a finalist is soaked.
-const SOAK_TIME: Duration = Duration::from_secs(1);
+const SOAK_TIME: Duration = Duration::from_secs(2);
 
 /// Samples of one ABBA or BAAB block.
 const BLOCK: usize = 4;
