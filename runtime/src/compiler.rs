@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,6 +86,8 @@ pub struct CompileRequest {
     pub build: BuildKind,
     /// What the compiler may use up.
     pub limits: CompileLimits,
+    /// An existing folder for the compiler's own files; the system's temporary folder where there is none.
+    pub scratch: Option<PathBuf>,
 }
 
 impl CompileRequest {
@@ -96,6 +99,7 @@ impl CompileRequest {
             options: Vec::new(),
             build: BuildKind::Release,
             limits: CompileLimits::default(),
+            scratch: None,
         }
     }
 

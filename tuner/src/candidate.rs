@@ -127,6 +127,7 @@ impl Workshop<'_> {
         let mut request =
             CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
         request.limits = self.limits;
+        request.scratch = Some(self.folder.to_owned());
         let key = compile_key(self.compiler, self.backend, &request);
         if let Some(artifact) = self.artifacts.get(key) {
             let (path, hash) = self.place(&artifact).map_err(internal)?;

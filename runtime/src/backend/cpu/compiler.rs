@@ -247,10 +247,13 @@ impl Compiler for CpuCompiler {
             _ => &self.toolchain,
         };
         let failed = |what| move |error| CompileError::io(what, error);
-        let folder = tempfile::Builder::new()
-            .prefix("kiln-compile-")
-            .tempdir()
-            .map_err(failed("making a folder"))?;
+        let mut named = tempfile::Builder::new();
+        named.prefix("kiln-compile-");
+        let folder = match &request.scratch {
+            Some(scratch) => named.tempdir_in(scratch),
+            None => named.tempdir(),
+        };
+        let folder = folder.map_err(failed("making a folder"))?;
         fs::write(folder.path().join("kernel.cpp"), &request.source)
             .map_err(failed("writing the source"))?;
         let command = self.command(toolchain, request, folder.path());
