@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kiln_spec::Backend;
+
 use crate::backend::cpu::{CpuDevice, CpuOptions};
 use crate::backend::fake::FakeDevice;
 use crate::device::{Device, DeviceError};
@@ -23,17 +25,17 @@ use crate::device::{Device, DeviceError};
 /// # Errors
 /// [`DeviceError::NotFound`] when there is no such device here.
 pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
-    let (backend, which) = match name.split_once(':') {
-        Some((backend, which)) => (backend, Some(which)),
-        None => (name, None),
-    };
+    let (backend, which) = split(name);
     match backend {
         "cpu" if which.is_none() => Ok(cpu()?),
         "fake" => Ok(FakeDevice::open(which)?),
-        _ => Err(DeviceError::NotFound {
-            what: format!("device `{name}`"),
-            text: "devices are named `cpu`, `cuda`, `cuda:1`, `hip`, `fake`".into(),
-        }),
+        _ => {
+            let here: Vec<_> = devices().iter().map(|device| name_of(&**device)).collect();
+            Err(DeviceError::NotFound {
+                what: format!("device `{name}`"),
+                text: not_found(name, &BUILT, &here),
+            })
+        }
     }
 }
 
@@ -43,6 +45,66 @@ pub fn devices() -> Vec<Arc<dyn Device>> {
         .into_iter()
         .filter_map(|name| open(name).ok())
         .collect()
+}
+
+/// The backends that this version has.
+const BUILT: [Backend; 2] = [Backend::Cpu, Backend::Fake];
+
+/// The backends that Kiln knows of but this version does not have.
+pub fn backends_not_built() -> Vec<Backend> {
+    let all = Backend::ALL.into_iter();
+    all.filter(|backend| !BUILT.contains(backend)).collect()
+}
+
+/// The backend's part of a device's name, and which of its devices.
+fn split(name: &str) -> (&str, Option<&str>) {
+    match name.split_once(':') {
+        Some((backend, which)) => (backend, Some(which)),
+        None => (name, None),
+    }
+}
+
+/// What [`open`] calls a device.
+fn name_of(device: &dyn Device) -> String {
+    let info = device.info();
+    match info.key.backend {
+        backend @ (Backend::Cpu | Backend::Fake) => backend.to_string(),
+        backend @ (Backend::Cuda | Backend::Hip) => format!("{backend}:{}", info.ordinal),
+    }
+}
+
+/// Why nothing opens under a name, and what does.
+fn not_found(name: &str, built: &[Backend], here: &[String]) -> String {
+    let why = match meant(name) {
+        Some(backend) if built.contains(&backend) => {
+            format!("no {backend} device here has that name")
+        }
+        Some(backend) => format!("this build of Kiln has no {backend} backend"),
+        None => "no backend has that name".to_owned(),
+    };
+    let why = match arch_of(name) {
+        Some(backend) => format!("it is an architecture of {backend} devices, and {why}"),
+        None => why,
+    };
+    if here.is_empty() {
+        return format!("{why}; there is no device here");
+    }
+    let here: Vec<_> = here.iter().map(|name| format!("`{name}`")).collect();
+    format!("{why}; devices here: {}", here.join(", "))
+}
+
+/// The backend that somebody who gave this name thinks of.
+fn meant(name: &str) -> Option<Backend> {
+    let named = split(name).0.to_ascii_lowercase().parse().ok();
+    named.or_else(|| arch_of(name))
+}
+
+/// The backend whose architectures have names of this form.
+fn arch_of(name: &str) -> Option<Backend> {
+    let name = name.to_ascii_lowercase();
+    let forms = [("sm_", Backend::Cuda), ("gfx", Backend::Hip)];
+    let form = forms.into_iter().find(|(form, _)| name.starts_with(form));
+    form.map(|(_, backend)| backend)
 }
 
 /// The index of one more device object.
@@ -65,4 +127,87 @@ fn cpu() -> Result<Arc<CpuDevice>, DeviceError> {
 pub(crate) fn cpu_with_raised_limits() -> Result<Arc<dyn Device>, DeviceError> {
     let options = CpuOptions::from_env()?.with_raised_limits();
     Ok(CpuDevice::with_options(options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_opens_nothing_says_why_and_what_opens() {
+        let cpu = ["cpu".to_owned()];
+        let two = ["hip:0".to_owned(), "cpu".to_owned()];
+        let with_hip = [Backend::Hip, Backend::Cpu];
+        let cases: [(&str, &[Backend], &[String], &str); 9] = [
+            (
+                "toaster",
+                &BUILT,
+                &cpu,
+                "no backend has that name; devices here: `cpu`",
+            ),
+            (
+                "",
+                &BUILT,
+                &[],
+                "no backend has that name; there is no device here",
+            ),
+            (
+                "cuda",
+                &BUILT,
+                &cpu,
+                "this build of Kiln has no cuda backend; devices here: `cpu`",
+            ),
+            (
+                "CUDA:0",
+                &BUILT,
+                &cpu,
+                "this build of Kiln has no cuda backend; devices here: `cpu`",
+            ),
+            (
+                "hip:1",
+                &BUILT,
+                &cpu,
+                "this build of Kiln has no hip backend; devices here: `cpu`",
+            ),
+            (
+                "hip:1",
+                &with_hip,
+                &two,
+                "no hip device here has that name; devices here: `hip:0`, `cpu`",
+            ),
+            (
+                "cpu:0",
+                &BUILT,
+                &cpu,
+                "no cpu device here has that name; devices here: `cpu`",
+            ),
+            (
+                "sm_89",
+                &BUILT,
+                &cpu,
+                "it is an architecture of cuda devices, and this build of Kiln has no cuda backend; \
+                 devices here: `cpu`",
+            ),
+            (
+                "gfx1151",
+                &with_hip,
+                &two,
+                "it is an architecture of hip devices, and no hip device here has that name; \
+                 devices here: `hip:0`, `cpu`",
+            ),
+        ];
+        for (name, built, here, says) in cases {
+            assert_eq!(not_found(name, built, here), says, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_named_as_being_here_opens() {
+        for device in devices() {
+            let name = name_of(&*device);
+            assert!(open(&name).is_ok(), "{name}");
+            let error = open("gfx1151").expect_err("that is no name of a device");
+            assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
+        }
+    }
 }

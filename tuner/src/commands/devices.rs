@@ -46,7 +46,16 @@ pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
         print_json(&listed)?;
     } else {
         print(&listed.iter().map(Listed::to_text).collect::<String>());
-        print("not built into this version: cuda, hip\n");
+        let missing: Vec<_> = kiln::devices::backends_not_built()
+            .iter()
+            .map(|backend| backend.name())
+            .collect();
+        if !missing.is_empty() {
+            print(&format!(
+                "not built into this version: {}\n",
+                missing.join(", ")
+            ));
+        }
     }
     Ok(checked(true))
 }
