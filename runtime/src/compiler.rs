@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kiln_spec::time::Nanoseconds;
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
@@ -204,7 +205,7 @@ pub enum CompileError {
         log: String,
     },
     /// The compiler was killed at its deadline.
-    #[error("`{name}` was not compiled within {deadline:?}")]
+    #[error("`{name}` was not compiled within {}", Nanoseconds::from(*deadline))]
     TimedOut {
         /// The request's name.
         name: String,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kiln_spec::PlanError;
+use kiln_spec::time::Nanoseconds;
 use thiserror::Error;
 
 /// Why a device could not do what it was asked to.
@@ -56,7 +57,7 @@ pub enum DeviceError {
         text: String,
     },
     /// A launch was not done by its deadline.
-    #[error("`{symbol}` was not done after {after_ns} ns")]
+    #[error("`{symbol}` was not done after {}", Nanoseconds(*after_ns))]
     Hang {
         /// The kernel's symbol.
         symbol: String,

@@ -31,6 +31,7 @@ pub mod targets;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod time;
 pub mod validity;
 
 pub use config::{Config, ParamValue};

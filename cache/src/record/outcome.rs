@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kiln_spec::Hash;
+use kiln_spec::time::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::real::Real;
@@ -189,7 +190,7 @@ impl fmt::Display for Outcome {
             Outcome::Rejected { constraint } => write!(f, " by `{constraint}`"),
             Outcome::CompileFailed { first_line, .. } => write!(f, ": {first_line}"),
             Outcome::CompileTimedOut { limit_ns } | Outcome::TimedOut { limit_ns } => {
-                write!(f, " after {limit_ns} ns")
+                write!(f, " after {}", Nanoseconds(*limit_ns))
             }
             Outcome::LaunchRefused { reason } => write!(f, ": {reason}"),
             Outcome::OutOfMemory { needed_bytes: None } => Ok(()),
@@ -248,6 +249,20 @@ mod tests {
         assert!(Outcome::Measured(summary).is_valid());
         assert!(!Outcome::WorkerLost { signal: Some(11) }.is_valid());
         assert!(!Outcome::Quarantined { strikes: 2 }.is_valid());
+    }
+
+    #[test]
+    fn a_limit_is_shown_in_its_own_unit_and_stored_in_nanoseconds() {
+        let hung = Outcome::TimedOut {
+            limit_ns: 2_500_000_000,
+        };
+        assert_eq!(hung.to_string(), "timed out after 2.5 s");
+        let stored = serde_json::to_string(&hung).unwrap();
+        assert_eq!(stored, r#"{"timed_out":{"limit_ns":2500000000}}"#);
+        let slow = Outcome::CompileTimedOut {
+            limit_ns: 60_000_000_000,
+        };
+        assert_eq!(slow.to_string(), "compile timed out after 60 s");
     }
 
     #[test]

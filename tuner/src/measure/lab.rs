@@ -1,6 +1,7 @@
 //! What the engines ask of a machine: open a fresh process, run a plan, return samples.
 
 use super::span::Resolution;
+use kiln_spec::time::Nanoseconds;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -138,7 +139,7 @@ pub enum FaultCause {
     #[error("over a limit of the device: {0}")]
     LimitsExceeded(String),
     /// A deadline passed.
-    #[error("no answer within {limit_ns} ns")]
+    #[error("no answer within {}", Nanoseconds(*limit_ns))]
     TimedOut {
         /// The deadline, in nanoseconds.
         limit_ns: u64,
