@@ -64,9 +64,6 @@ impl ArtifactCache {
         backend: Backend,
         request: &CompileRequest,
     ) -> Result<Artifact, CompileError> {
-        if !compiler.artifacts_are_kept() {
-            return compiler.compile(request);
-        }
         let key = compile_key(compiler, backend, request);
         if let Some(artifact) = self.get(key) {
             return Ok(artifact);
@@ -78,8 +75,8 @@ impl ArtifactCache {
     }
 
     /// The artifact stored under a key; a damaged file is removed.
-    pub fn get(&self, key: Hash) -> Option<Artifact> {
-        if !is_private(&self.folder) {
+    pub fn get(&self, key: CompileKey) -> Option<Artifact> {
+        if !key.kept || !is_private(&self.folder) {
             return None;
         }
         let path = self.path(key);
@@ -93,11 +90,15 @@ impl ArtifactCache {
         Some(artifact)
     }
 
-    /// Stores an artifact, then evicts the least recently used ones over the bound.
+    /// Stores an artifact, then evicts the least recently used ones over the bound. Nothing is stored where
+    /// the compiler's artifacts are not kept.
     ///
     /// # Errors
     /// When the folder or file cannot be written, or the folder is open to other users.
-    pub fn put(&self, key: Hash, artifact: &Artifact) -> io::Result<()> {
+    pub fn put(&self, key: CompileKey, artifact: &Artifact) -> io::Result<()> {
+        if !key.kept {
+            return Ok(());
+        }
         let path = self.path(key);
         let parent = path.parent().unwrap_or(&self.folder);
         create_private(&self.folder)?;
@@ -106,7 +107,8 @@ impl ArtifactCache {
             return Err(io::Error::other("the cache folder is open to other users"));
         }
         let unique = format!(
-            "{key}.{}.{:?}.tmp",
+            "{}.{}.{:?}.tmp",
+            key.hash,
             std::process::id(),
             std::thread::current().id()
         );
@@ -136,8 +138,8 @@ impl ArtifactCache {
         look
     }
 
-    fn path(&self, key: Hash) -> PathBuf {
-        let name = key.to_string();
+    fn path(&self, key: CompileKey) -> PathBuf {
+        let name = key.hash.to_string();
         self.folder.join(&name[..2]).join(name)
     }
 
@@ -194,8 +196,21 @@ fn is_private(folder: &Path) -> bool {
     })
 }
 
-/// The hash of everything that goes into a compile.
-pub fn compile_key(compiler: &dyn Compiler, backend: Backend, request: &CompileRequest) -> Hash {
+/// What an artifact is stored under, if it is stored at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileKey {
+    /// The hash of everything that goes into the compile.
+    hash: Hash,
+    /// [`Compiler::artifacts_are_kept`].
+    kept: bool,
+}
+
+/// The key of a compile.
+pub fn compile_key(
+    compiler: &dyn Compiler,
+    backend: Backend,
+    request: &CompileRequest,
+) -> CompileKey {
     let identity = compiler.identity();
     let mut hasher = kiln_spec::hash::Hasher::new("kiln compile 1");
     for text in [
@@ -212,7 +227,10 @@ pub fn compile_key(compiler: &dyn Compiler, backend: Backend, request: &CompileR
     for option in compiler.flags(request.build).iter().chain(&request.options) {
         hasher.field(option.as_bytes());
     }
-    hasher.finish()
+    CompileKey {
+        hash: hasher.finish(),
+        kept: compiler.artifacts_are_kept(),
+    }
 }
 
 fn build_name(build: BuildKind) -> &'static str {
@@ -283,8 +301,11 @@ mod tests {
         )
     }
 
-    fn key(text: &str) -> Hash {
-        Hash::of("test", text.as_bytes())
+    fn key(text: &str) -> CompileKey {
+        CompileKey {
+            hash: Hash::of("test", text.as_bytes()),
+            kept: true,
+        }
     }
 
     #[test]
@@ -344,5 +365,27 @@ mod tests {
         fs::set_permissions(folder.path().join("artifacts"), open).unwrap();
         assert_eq!(cache.get(key("a")), None);
         assert!(cache.put(key("b"), &artifact(b"image")).is_err());
+    }
+
+    #[test]
+    fn artifacts_of_a_compiler_that_does_not_keep_them_are_made_anew_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ArtifactCache::at(folder.path().join("artifacts"), 1 << 20);
+        let device = crate::open("fake").unwrap();
+        let compiler = device.compiler().unwrap();
+        assert!(!compiler.artifacts_are_kept());
+        let request = CompileRequest::new("a", "a source");
+        let passing = compile_key(compiler, Backend::Fake, &request);
+        cache.put(passing, &artifact(b"image")).unwrap();
+        assert_eq!(cache.get(passing), None);
+        assert!(!folder.path().join("artifacts").exists());
+        // Nor is one found that an older version stored.
+        let stored = CompileKey {
+            kept: true,
+            ..passing
+        };
+        cache.put(stored, &artifact(b"image")).unwrap();
+        assert_eq!(cache.get(passing), None);
+        assert!(cache.get(stored).is_some());
     }
 }
