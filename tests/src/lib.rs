@@ -1,6 +1,9 @@
-//! What the workspace tests share: which tools this machine has, and crates outside the workspace.
+//! What the workspace tests share: which tools this machine has, crates outside the workspace, tables of devices that
+//! are not here, and what documentation promises.
 #![forbid(unsafe_code)]
 
 pub mod capability;
 pub mod command;
+pub mod console;
+pub mod tables;
 pub mod throwaway;

@@ -4,14 +4,12 @@
 use std::path::Path;
 use std::process::Output;
 
-use kiln_spec::baked::{BakedTable, Evidence, Hashes, Index, Row, Speedup};
-use kiln_spec::codegen::{Symbol, Target, symbol_hash};
+use kiln_spec::baked::{BakedTable, Evidence, Index, Row, Speedup};
 use kiln_spec::{Backend, DeviceKey};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout};
+use kiln_tests::tables;
 use kiln_tests::throwaway::Throwaway;
-use kiln_tuner::cli::PackageArgs;
-use kiln_tuner::project::Project;
 
 const FILES: [(&str, &str); 2] = [
     (
@@ -87,43 +85,22 @@ fn crate_with_a_row_of_an_l4() -> Throwaway {
 
 /// What `tune bake` on an L4 would have written for 384 threads.
 fn table_of_an_l4(root: &Path) -> String {
-    let args = PackageArgs {
-        manifest_path: Some(root.join("Cargo.toml")),
-        ..PackageArgs::default()
-    };
-    let project = Project::read(&args).expect("the kernel should be found");
-    let kernel = &project.kernels[0];
-    let (spec, source) = (&kernel.spec, kernel.source.hash());
-    let config = spec
-        .parse_config("THREADS=384")
-        .expect("the config should be in the spec");
-    let problem = &spec.problems[0];
-    let plan = spec.plan(&config, problem, None);
-    let hash = symbol_hash(source, spec, &spec.entry, &config, problem, Target::Cuda);
-    let hash = hash.expect("the config should have a symbol");
+    let kernel = tables::kernel(&root.join("Cargo.toml"), "attend", &[]);
     let device = DeviceKey {
         backend: Backend::Cuda,
         arch: "sm_89".into(),
         name: "NVIDIA L4".into(),
     };
     let row = Row {
-        device: device.clone(),
-        problem: problem.to_string(),
-        entry: spec.entry.clone(),
-        config: config.to_string(),
         evidence: Evidence::Proven,
         speedup: Some(Speedup {
             low_ppm: 1_600_000,
             speedup_ppm: 1_700_000,
             high_ppm: 1_800_000,
         }),
-        baseline: spec.baseline_text(),
-        symbol: Symbol::release(&spec.entry, hash).as_str().to_owned(),
-        plan: plan.expect("the config should have a plan"),
-        hashes: Hashes::now(spec, source, Backend::Cuda),
-        image: None,
+        ..tables::row(&kernel, &device, "THREADS=384")
     };
-    let mut table = BakedTable::new(spec.name.as_str());
+    let mut table = BakedTable::new("attend");
     table
         .replace_device(&device, vec![row])
         .expect("the row should be one that tables hold");

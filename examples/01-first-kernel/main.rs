@@ -1,0 +1,110 @@
+//! # 1. A first kernel
+//!
+//! You learn how a kernel is declared, how it is launched on the `cpu` device, which is always there, and how the
+//! device itself says what it ran.
+//!
+//! ```console
+//! $ cargo run --example 01-first-kernel
+//! device   cpu/…
+//! launch   baseline: nothing is baked for this kernel
+//! result   [1.0, 4.0, 9.0, 16.0, 25.0]
+//! receipt  grid [4, 1, 1], block [64, 1, 1], 256 threads, symbol …
+//! the receipt is that of the intended launch
+//! ```
+//!
+//! The kernel is ordinary CUDA: `square.cu`, beside this file. `THREADS` is a macro there; its values are declared
+//! here. Nothing is tuned yet, so the baseline is launched: the simplest correct version.
+#![forbid(unsafe_code)]
+// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
+#![allow(deprecated)]
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use kiln::receipt::ExpectedReceipt;
+use kiln::rig::{Layout, Rig};
+use kiln::{Buffer, Stream, prepare, tuned_kernel};
+
+// `unsafe`, because you vouch for what nothing can check: that the source does what is declared here. The function
+// that is generated is safe, and takes slices instead of pointers.
+#[tuned_kernel(
+    source = "square.cu",
+    params(THREADS in [32, 64, 128, 256]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 200)),
+    reference = square_reference,
+)]
+unsafe extern "C" {
+    /// `y = x * x` over n elements.
+    fn square(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+/// The same in plain Rust: what outputs are compared with. Outputs of `f32` kernels are computed in `f64`.
+fn square_reference(_n: u32, x: &[f32], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = f64::from(*x) * f64::from(*x);
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Where there is no C++ compiler, this says so, and what to install.
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let stream = Stream::default_of(kiln::open("cpu")?);
+    println!("device   {}", stream.device().info().key);
+    launch(&stream)?;
+    receipt(&stream)
+}
+
+/// The launch: as a program makes it.
+fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
+    let kernel = &square::KERNEL;
+    let problem = kernel.spec().parse_problem("n=5")?;
+    let selection = kernel.selection(&**stream.device(), &problem);
+    println!("launch   {selection}");
+
+    let x = Buffer::from_slice(stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
+    let mut y = Buffer::<f32>::zeros(stream, 5)?;
+    square(stream, 5, &x, &mut y)?;
+    println!("result   {:?}", y.to_vec(stream)?);
+    Ok(())
+}
+
+/// The proof: a second entry with the same body, in the same module, that also writes down what ran.
+fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
+    let kernel = &square::KERNEL;
+    let device = &**stream.device();
+    let problem = &kernel.spec().problems[0];
+    let choice = kernel.selection(device, problem).choice();
+    let prepared = prepare::get(kernel, device, choice, problem)?;
+    let plan = kernel.plan(choice, problem, Some(&device.info().limits))?;
+
+    // A rig makes the inputs, poisons the outputs and guards both.
+    let spec = Arc::new(kernel.spec().clone());
+    let rig = Rig::new(stream, &spec, problem, 1, Layout::Zones)?;
+    let nonce = 42;
+    let receipt = rig.launch_for_receipt(&prepared.receipt, &plan, nonce)?;
+    println!(
+        "receipt  grid {:?}, block {:?}, {} threads, symbol {:016x}",
+        receipt.grid, receipt.block, receipt.threads, receipt.symbol_hash
+    );
+    receipt.check(&ExpectedReceipt {
+        nonce,
+        symbol_hash: prepared.symbol_hash,
+        config_hash: prepared.config_hash,
+        plan,
+    })?;
+    println!("the receipt is that of the intended launch");
+    Ok(())
+}

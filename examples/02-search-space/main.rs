@@ -1,0 +1,139 @@
+//! # 2. The search space
+//!
+//! You learn how constraints cut the product of all parameter values down to the configs that make sense, how grid,
+//! block and shared memory follow from a config and the sizes, and how to look at both.
+//!
+//! ```console
+//! $ cargo run --example 02-search-space
+//! 26 valid of 40 configs
+//!   2 cut by TILE % STEP == 0
+//!   10 cut by TILE / STEP * TILE <= device.max_threads_per_block
+//!   2 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block
+//! baseline  TILE=16,STEP=1,PAD=0: grid=(13,7,1) block=(16,16,1) shared=1024
+//! the last  TILE=64,STEP=16,PAD=1: grid=(4,2,1) block=(64,4,1) shared=16640
+//! refused   TILE=64,STEP=1,PAD=0: constraint `TILE / STEP * TILE <= device.max_threads_per_block` is false with STEP=1, TILE=64, device.max_threads_per_block=1024
+//! the baseline transposes 100 x 200 floats
+//! ```
+//!
+//! `tune space` counts the same in any crate, and with `--configs` lists every config. (In a crate of your own it is
+//! just `tune space`; here `--features course` shows it these examples.)
+//!
+//! ```console
+//! $ cargo tune space --features course --kernel transpose
+//! transpose (rows=100,cols=200): 26 valid of 40 configs
+//!              2 cut by TILE % STEP == 0
+//!             10 cut by TILE / STEP * TILE <= device.max_threads_per_block
+//!              2 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block
+//! …
+//! ```
+#![forbid(unsafe_code)]
+// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
+#![allow(deprecated)]
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use kiln::spec::space::SearchSpace;
+use kiln::{Buffer, Choice, Stream, tuned_kernel};
+
+#[tuned_kernel(
+    source = "transpose.cu",
+    params(
+        TILE in [8, 16, 32, 64, 128],
+        STEP in [1, 2, 4, 16],
+        PAD in [0, 1],
+    ),
+    // What is true of every config. A constraint over `device.*` is evaluated with the limits of the device at hand.
+    where(
+        TILE % STEP == 0,
+        TILE / STEP * TILE <= device.max_threads_per_block,
+        TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block,
+    ),
+    baseline(TILE = 16, STEP = 1, PAD = 0),
+    // The geometry is derived, never tuned: it cannot contradict the config.
+    grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
+    block(TILE, TILE / STEP),
+    shared(TILE * (TILE + PAD) * 4),
+    problems((rows = 100, cols = 200)),
+    work(bytes = 8 * rows * cols),
+    reference = transpose_reference,
+)]
+unsafe extern "C" {
+    /// `y` is the transpose of `x`, which is rows x cols, row-major.
+    fn transpose(
+        rows: u32,
+        cols: u32,
+        #[len(rows * cols)] x: &[f32],
+        #[len(rows * cols)] y: &mut [f32],
+    );
+}
+
+fn transpose_reference(rows: u32, cols: u32, x: &[f32], y: &mut [f64]) {
+    let (rows, cols) = (rows as usize, cols as usize);
+    for row in 0..rows {
+        for col in 0..cols {
+            y[col * rows + row] = f64::from(x[row * cols + col]);
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Where there is no C++ compiler, this says so, and what to install.
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let stream = Stream::default_of(kiln::open("cpu")?);
+    look(&stream)?;
+    launch(&stream)
+}
+
+/// What the space is, with the limits of this device.
+fn look(stream: &Stream) -> Result<(), Box<dyn Error>> {
+    let kernel = &transpose::KERNEL;
+    let spec = kernel.spec();
+    let problem = &spec.problems[0];
+    let limits = stream.device().info().limits;
+    let space = SearchSpace::build(spec, problem, &limits)?;
+    println!("{} valid of {} configs", space.len(), space.product_len());
+    for cut in space.rejections().iter().filter(|cut| cut.configs > 0) {
+        println!("  {} cut by {}", cut.configs, cut.text);
+    }
+
+    let plan = kernel.plan(Choice::Baseline, problem, Some(&limits))?;
+    println!("baseline  {}: {plan}", spec.baseline.config);
+    let last = space.config(space.len() - 1);
+    println!(
+        "the last  {last}: {}",
+        spec.plan(&last, problem, Some(&limits))?
+    );
+
+    let too_many = spec.parse_config("TILE=64,STEP=1,PAD=0")?;
+    if let Some(why) = space.why_invalid(&too_many) {
+        println!("refused   {too_many}: {why}");
+    }
+    Ok(())
+}
+
+/// The baseline is launched with the geometry of its own config.
+fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
+    let (rows, cols) = (100, 200);
+    let x: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
+    let x_there = Buffer::from_slice(stream, &x)?;
+    let mut y = Buffer::<f32>::zeros(stream, x.len())?;
+    transpose(stream, rows as u32, cols as u32, &x_there, &mut y)?;
+
+    let y = y.to_vec(stream)?;
+    let moved = |at: usize| y[at % cols * rows + at / cols] == x[at];
+    if !(0..x.len()).all(moved) {
+        return Err("an element is not where it should be".into());
+    }
+    println!("the baseline transposes {rows} x {cols} floats");
+    Ok(())
+}

@@ -1,0 +1,20 @@
+// p[i] = exp(log_p[label[i]]) over n samples: the probability that a table gives each sample's class.
+//
+// Tunable parameters:
+//   THREADS  threads of a block
+//   ITEMS    samples of a thread, THREADS apart
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+likelihood(unsigned int n, unsigned int classes, const unsigned int* __restrict__ label,
+           const float* __restrict__ log_p, float* __restrict__ p)
+{
+    const unsigned int first = blockIdx.x * THREADS * ITEMS + threadIdx.x;
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+        const unsigned int i = first + item * THREADS;
+        if (i < n) {
+            // Labels are below `classes`: the caller's promise, and what `#[fill(below(classes))]` makes.
+            p[i] = __expf(log_p[label[i]]);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! # 7. Embedding in a program of your own
+//!
+//! You learn how a program keeps streams and buffers of its own, where compiling happens, what later launches cost,
+//! and how errors come back as values.
+//!
+//! ```console
+//! $ cargo run --example 07-embedding
+//! ready   mix_… for cpu/…
+//! thread  0: the mean of 100 frames is 0.5
+//! thread  1: the mean of 100 frames is 1.5
+//! 10000 launches, … ns each
+//! refused: the second frame has 3 samples, it should have 4096
+//! refused: kernel `mix`: `a` has 8 elements, but `#[len(n)]` is 4096 here
+//! refused: device `toaster` was not found: …
+//! and goes on: 2.0
+//! ```
+#![forbid(unsafe_code)]
+// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
+#![allow(deprecated)]
+
+use std::fmt;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use kiln::prepare::{self, PrepareError};
+use kiln::{Buffer, Device, DeviceError, LaunchCause, LaunchError, Stream, tuned_kernel};
+
+/// Samples of a frame.
+const FRAME: usize = 4096;
+
+#[tuned_kernel(
+    source = "mix.cu",
+    params(
+        THREADS in [64, 128, 256],
+        ITEMS in [1, 2, 4],
+    ),
+    baseline(THREADS = 64, ITEMS = 1),
+    grid(n.div_ceil(THREADS * ITEMS)),
+    block(THREADS),
+    problems((n = 4096)),
+    work(flops = 3 * n, bytes = 12 * n),
+    reference = mix_reference,
+)]
+unsafe extern "C" {
+    /// `y = share * a + (1 - share) * b`.
+    fn mix(
+        n: u32,
+        #[value(0.25)] share: f32,
+        #[len(n)] a: &[f32],
+        #[len(n)] b: &[f32],
+        #[len(n)] y: &mut [f32],
+    );
+}
+
+fn mix_reference(_n: u32, share: f32, a: &[f32], b: &[f32], y: &mut [f64]) {
+    let share = f64::from(share);
+    for (y, (a, b)) in y.iter_mut().zip(a.iter().zip(b)) {
+        *y = share * f64::from(*a) + (1.0 - share) * f64::from(*b);
+    }
+}
+
+/// What can go wrong in this program.
+#[derive(Debug)]
+enum Error {
+    /// A frame has another number of samples than [`FRAME`].
+    Frame { which: &'static str, samples: usize },
+    /// No compiler, or a kernel that cannot be loaded.
+    Prepare(PrepareError),
+    /// A launch that was refused.
+    Launch(LaunchError),
+    /// A device that is not there, or that failed.
+    Device(DeviceError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Frame { which, samples } => {
+                write!(
+                    f,
+                    "the {which} frame has {samples} samples, it should have {FRAME}"
+                )
+            }
+            Error::Prepare(error) => error.fmt(f),
+            Error::Launch(error) => error.fmt(f),
+            Error::Device(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<PrepareError> for Error {
+    fn from(error: PrepareError) -> Error {
+        Error::Prepare(error)
+    }
+}
+
+impl From<LaunchError> for Error {
+    fn from(error: LaunchError) -> Error {
+        Error::Launch(error)
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Error {
+        Error::Device(error)
+    }
+}
+
+/// Mixes frames on a stream of its own, in buffers that are allocated once.
+struct Mixer {
+    stream: Stream,
+    a: Buffer<f32>,
+    b: Buffer<f32>,
+    y: Buffer<f32>,
+}
+
+impl Mixer {
+    fn new(device: &Arc<dyn Device>) -> Result<Mixer, Error> {
+        let stream = Stream::new(device.clone())?;
+        let frame = || Buffer::zeros(&stream, FRAME);
+        let (a, b, y) = (frame()?, frame()?, frame()?);
+        Ok(Mixer { stream, a, b, y })
+    }
+
+    /// Copies two frames to the device, mixes them there, and copies the result back.
+    fn mix(&mut self, share: f32, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Error> {
+        for (which, frame) in [("first", a), ("second", b)] {
+            if frame.len() != FRAME {
+                let samples = frame.len();
+                return Err(Error::Frame { which, samples });
+            }
+        }
+        self.a.copy_from_slice(&self.stream, a)?;
+        self.b.copy_from_slice(&self.stream, b)?;
+        self.launch(share)?;
+        // Reading waits for what is queued on the stream.
+        Ok(self.y.to_vec(&self.stream)?)
+    }
+
+    /// Mixes what is on the device already.
+    fn launch(&mut self, share: f32) -> Result<(), LaunchError> {
+        mix(
+            &self.stream,
+            FRAME as u32,
+            share,
+            &self.a,
+            &self.b,
+            &mut self.y,
+        )
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Where there is no C++ compiler, this says so, and what to install.
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Error> {
+    let device = kiln::open("cpu")?;
+    get_ready(&*device)?;
+    on_two_threads(&device)?;
+    let mut mixer = Mixer::new(&device)?;
+    launch_often(&mut mixer)?;
+    go_wrong(&mut mixer)?;
+    let mixed = mixer.mix(0.5, &[1.0; FRAME], &[3.0; FRAME])?;
+    println!("and goes on: {:.1}", mixed[0]);
+    Ok(())
+}
+
+/// Compiles and loads at start-up, so that no launch waits for a compiler. What was compiled is kept in the cache.
+fn get_ready(device: &dyn Device) -> Result<(), Error> {
+    let kernel = &mix::KERNEL;
+    let problem = &kernel.spec().problems[0];
+    let choice = kernel.selection(device, problem).choice();
+    let prepared = prepare::get(kernel, device, choice, problem)?;
+    println!(
+        "ready   {} for {}",
+        prepared.release.symbol(),
+        device.info().key
+    );
+    Ok(())
+}
+
+/// Each thread has a stream and buffers; the loaded kernel is shared.
+fn on_two_threads(device: &Arc<dyn Device>) -> Result<(), Error> {
+    let mean = |number: usize| -> Result<f32, Error> {
+        let mut mixer = Mixer::new(device)?;
+        let mut sum = 0.0;
+        for frame in 0..100 {
+            let a = vec![number as f32; FRAME];
+            let b = vec![number as f32 + frame as f32 / 49.5; FRAME];
+            sum += mixer.mix(0.5, &a, &b)?[FRAME - 1];
+        }
+        Ok(sum / 100.0)
+    };
+    let means = thread::scope(|scope| {
+        let threads = [0, 1].map(|number| scope.spawn(move || mean(number)));
+        threads.map(|thread| thread.join().expect("a thread should not panic"))
+    });
+    for (number, mean) in means.into_iter().enumerate() {
+        println!("thread  {number}: the mean of 100 frames is {:.1}", mean?);
+    }
+    Ok(())
+}
+
+/// Each thread remembers what it selected for the sizes it launched last: selecting that again needs no lock and no
+/// allocation.
+fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
+    mixer.launch(0.5)?;
+    let launches = 10_000;
+    let start = Instant::now();
+    for _ in 0..launches {
+        mixer.launch(0.5)?;
+    }
+    mixer.stream.synchronize()?;
+    let each = start.elapsed().as_nanos() / launches;
+    println!("{launches} launches, {each} ns each");
+    Ok(())
+}
+
+/// Errors are values that say what is wrong. After one of these the device is as usable as before.
+fn go_wrong(mixer: &mut Mixer) -> Result<(), Error> {
+    if let Err(error) = mixer.mix(0.5, &[0.0; FRAME], &[0.0; 3]) {
+        println!("refused: {error}");
+    }
+    let short = Buffer::<f32>::zeros(&mixer.stream, 8)?;
+    let launched = mix(
+        &mixer.stream,
+        FRAME as u32,
+        0.5,
+        &short,
+        &mixer.b,
+        &mut mixer.y,
+    );
+    match launched {
+        Err(error) if matches!(error.cause(), LaunchCause::Length { .. }) => {
+            println!("refused: {error}");
+        }
+        other => other?,
+    }
+    if let Err(error) = kiln::open("toaster") {
+        println!("refused: {error}");
+    }
+    Ok(())
+}

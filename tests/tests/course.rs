@@ -1,0 +1,198 @@
+//! The course in `examples/`: every program runs, and prints what its documentation promises.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kiln_spec::baked::Index;
+use kiln_spec::{Backend, DeviceKey};
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{cargo, expect_code, stderr, stdout, target_dir, tune, workspace};
+use kiln_tests::console::{Promise, module_documentation, promises};
+use kiln_tests::tables;
+
+/// Held while programs of the course are built or run: a build with other tables replaces them.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn folder() -> PathBuf {
+    workspace().join("examples")
+}
+
+/// The examples, by name.
+fn examples() -> Vec<String> {
+    let entries = fs::read_dir(folder()).expect("the course should be there");
+    let entries = entries.filter_map(Result::ok);
+    let examples = entries.filter(|entry| entry.path().join("main.rs").is_file());
+    let names = examples.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+fn text_of(path: &str) -> String {
+    let path = folder().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a promise's command line runs; `cargo run` and `cargo test` in the profile of these tests.
+fn command_of(line: &str, cache: &std::path::Path) -> Command {
+    let mut words: Vec<&str> = line.split(' ').collect();
+    let variable = words[0].split_once('=');
+    if variable.is_some() {
+        words.remove(0);
+    }
+    let mut command = match words[..] {
+        ["cargo", "tune", ..] => {
+            let mut command = tune(&workspace(), cache);
+            command.args(&words[2..]);
+            command
+        }
+        ["cargo", "run" | "test", ..] => {
+            let mut command = cargo(&workspace());
+            command.arg(words[1]);
+            if !cfg!(debug_assertions) {
+                command.arg("--release");
+            }
+            command.args(&words[2..]);
+            command
+                .env("KILN_CACHE", cache)
+                .env("CARGO_NET_OFFLINE", "true");
+            for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
+                command.env_remove(name);
+            }
+            command
+        }
+        _ => panic!("`{line}` is no command of the course"),
+    };
+    if let Some((name, value)) = variable {
+        let target = target_dir().display().to_string();
+        command.env(name, value.replace("$PWD/target", &target));
+    }
+    command
+}
+
+fn keep(promise: &Promise, cache: &std::path::Path) {
+    println!("$ {}", promise.command);
+    let mut command = command_of(&promise.command, cache);
+    let output = expect_code(&mut command, 0);
+    if let Err(differs) = promise.check(&stdout(&output)) {
+        panic!("{differs}\n--- stderr\n{}", stderr(&output));
+    }
+}
+
+#[test]
+fn every_example_prints_what_its_documentation_promises() {
+    let name = "every_example_prints_what_its_documentation_promises";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let _alone = alone();
+    let cache = tempfile::tempdir().expect("a temporary directory should be had");
+    let examples = examples();
+    assert!(examples.len() >= 7, "{examples:?}");
+    for example in examples {
+        let promises = promises(&module_documentation(&text_of(&format!(
+            "{example}/main.rs"
+        ))));
+        let own = format!("cargo run --example {example}");
+        assert!(
+            promises.first().is_some_and(|first| first.command == own),
+            "{example} should first say how it is run"
+        );
+        for promise in &promises {
+            keep(promise, cache.path());
+        }
+    }
+}
+
+#[test]
+fn without_a_compiler_every_example_says_so_and_what_to_install() {
+    let _alone = alone();
+    let mut build = cargo(&workspace());
+    build.args(["build", "--quiet", "--package", "kiln-examples"]);
+    build.args(["--examples", "--offline"]);
+    let profile = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        build.arg("--release");
+        "release"
+    };
+    expect_code(&mut build, 0);
+    for example in examples() {
+        let mut run = Command::new(target_dir().join(profile).join("examples").join(&example));
+        run.env("PATH", "").env_remove("KILN_CXX");
+        let said = stderr(&expect_code(&mut run, 1));
+        for part in [
+            "error: ",
+            "a C++ compiler was not found",
+            "\nhelp: install ",
+        ] {
+            assert!(said.contains(part), "{example}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_course_is_listed_and_a_plain_tune_does_not_see_it() {
+    let (readme, library) = (text_of("README.md"), text_of("lib.rs"));
+    for example in examples() {
+        assert!(
+            readme.contains(&format!("]({example}/main.rs)")),
+            "{example}"
+        );
+        assert!(
+            library.contains(&format!("\"{example}/main.rs\"")),
+            "{example}"
+        );
+    }
+    let cache = tempfile::tempdir().expect("a temporary directory should be had");
+    let list = |words: &[&str]| {
+        let mut list = tune(&workspace(), cache.path());
+        stdout(&expect_code(list.arg("list").args(words), 0))
+    };
+    let of_course = |text: &str| text.matches("(kiln-examples)").count();
+    let plain = list(&[]);
+    assert!(plain.contains("(kiln-kernels)"), "{plain}");
+    assert_eq!(of_course(&plain), 0, "{plain}");
+    let course = list(&["--features", "course"]);
+    assert_eq!(of_course(&course), examples().len(), "{course}");
+}
+
+#[test]
+fn the_rows_of_other_devices_in_the_course_are_those_of_its_kernel() {
+    let kernel = tables::kernel(&folder().join("Cargo.toml"), "row_norms", &["course"]);
+    let device = |backend, arch: &str, name: &str| DeviceKey {
+        backend,
+        arch: arch.into(),
+        name: name.into(),
+    };
+    let rows = [
+        (device(Backend::Cuda, "sm_89", "NVIDIA L4"), "THREADS=384"),
+        (
+            device(Backend::Hip, "gfx1151", "Radeon 8060S"),
+            "THREADS=256",
+        ),
+    ];
+    let table = tables::unmeasured(&kernel, &rows).to_text();
+    let made = target_dir().join("kiln/row_norms.toml");
+    fs::create_dir_all(target_dir().join("kiln")).expect("a folder should be made");
+    fs::write(&made, &table).expect("a file should be written");
+    let committed = fs::read_to_string(folder().join("tuned/row_norms.toml")).unwrap_or_default();
+    assert!(
+        committed == table,
+        "examples/tuned/row_norms.toml is not up to date\nhelp: copy {} there",
+        made.display()
+    );
+    let index = Index::parse(text_of("tuned/index.toml").as_bytes());
+    let index = index.expect("the index should be one that `tune` writes");
+    assert_eq!(index.file("row_norms"), Some("row_norms.toml"));
+    let cache = tempfile::tempdir().expect("a temporary directory should be had");
+    let mut check = tune(&workspace(), cache.path());
+    check.args(["bake", "--check", "--package", "kiln-examples"]);
+    let checked = stdout(&expect_code(check.args(["--features", "course"]), 0));
+    assert!(checked.ends_with("2 baked rows: up to date\n"), "{checked}");
+}
