@@ -133,72 +133,35 @@ pub(crate) fn cpu_with_raised_limits() -> Result<Arc<dyn Device>, DeviceError> {
 mod tests {
     use super::*;
 
+    fn says(name: &str, built: &[Backend], here: &[&str]) -> String {
+        let here: Vec<_> = here.iter().map(|name| (*name).to_owned()).collect();
+        not_found(name, built, &here)
+    }
+
     #[test]
-    fn a_name_that_opens_nothing_says_why_and_what_opens() {
-        let cpu = ["cpu".to_owned()];
-        let two = ["hip:0".to_owned(), "cpu".to_owned()];
-        let with_hip = [Backend::Hip, Backend::Cpu];
-        let cases: [(&str, &[Backend], &[String], &str); 9] = [
-            (
-                "toaster",
-                &BUILT,
-                &cpu,
-                "no backend has that name; devices here: `cpu`",
-            ),
-            (
-                "",
-                &BUILT,
-                &[],
-                "no backend has that name; there is no device here",
-            ),
-            (
-                "cuda",
-                &BUILT,
-                &cpu,
-                "this build of Kiln has no cuda backend; devices here: `cpu`",
-            ),
-            (
-                "CUDA:0",
-                &BUILT,
-                &cpu,
-                "this build of Kiln has no cuda backend; devices here: `cpu`",
-            ),
-            (
-                "hip:1",
-                &BUILT,
-                &cpu,
-                "this build of Kiln has no hip backend; devices here: `cpu`",
-            ),
-            (
-                "hip:1",
-                &with_hip,
-                &two,
-                "no hip device here has that name; devices here: `hip:0`, `cpu`",
-            ),
-            (
-                "cpu:0",
-                &BUILT,
-                &cpu,
-                "no cpu device here has that name; devices here: `cpu`",
-            ),
-            (
-                "sm_89",
-                &BUILT,
-                &cpu,
-                "it is an architecture of cuda devices, and this build of Kiln has no cuda backend; \
-                 devices here: `cpu`",
-            ),
-            (
-                "gfx1151",
-                &with_hip,
-                &two,
-                "it is an architecture of hip devices, and no hip device here has that name; \
-                 devices here: `hip:0`, `cpu`",
-            ),
-        ];
-        for (name, built, here, says) in cases {
-            assert_eq!(not_found(name, built, here), says, "{name}");
+    fn a_name_of_a_backend_that_is_not_built_says_so() {
+        let [cuda, hip] = ["cuda", "hip"]
+            .map(|name| format!("this build of Kiln has no {name} backend; devices here: `cpu`"));
+        for name in ["cuda", "cuda:0", "CUDA:0"] {
+            assert_eq!(says(name, &BUILT, &["cpu"]), cuda, "{name}");
         }
+        assert_eq!(says("hip:1", &BUILT, &["cpu"]), hip);
+        let arch = |backend: &str| format!("it is an architecture of {backend} devices, and ");
+        assert_eq!(says("sm_89", &BUILT, &["cpu"]), arch("cuda") + &cuda);
+        assert_eq!(says("gfx1151", &BUILT, &["cpu"]), arch("hip") + &hip);
+    }
+
+    #[test]
+    fn a_name_that_no_device_has_says_which_there_are() {
+        let built = [Backend::Hip, Backend::Cpu];
+        let none = "no hip device here has that name; devices here: `hip:0`, `cpu`";
+        assert_eq!(says("hip:1", &built, &["hip:0", "cpu"]), none);
+        let arch = format!("it is an architecture of hip devices, and {none}");
+        assert_eq!(says("gfx1151", &built, &["hip:0", "cpu"]), arch);
+        let second = "no cpu device here has that name; devices here: `cpu`";
+        assert_eq!(says("cpu:1", &BUILT, &["cpu"]), second);
+        let unknown = "no backend has that name; there is no device here";
+        assert_eq!(says("toaster", &BUILT, &[]), unknown);
     }
 
     #[test]

@@ -19,14 +19,20 @@ fn init(root: &Path) -> String {
     stdout(&expect_code(command.arg("init"), 0))
 }
 
+/// A package whose tables `tune init` has not prepared yet.
+fn package() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    fs::create_dir(folder.path().join("src")).expect("a folder should be made");
+    for (path, text) in FILES {
+        fs::write(folder.path().join(path), text).expect("a file should be written");
+    }
+    folder
+}
+
 #[test]
 fn init_writes_what_is_missing_and_changes_nothing_that_is_there() {
-    let folder = tempfile::tempdir().expect("a temporary directory should be had");
-    let root = folder.path();
-    fs::create_dir(root.join("src")).expect("a folder should be made");
-    for (path, text) in FILES {
-        fs::write(root.join(path), text).expect("a file should be written");
-    }
+    let package = package();
+    let root = package.path();
     let [index, attributes] = ["tuned/index.toml", "tuned/.gitattributes"].map(|at| root.join(at));
     let read = |path| fs::read_to_string(path).expect("a file should be there");
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use kiln::Device;
 use kiln::compiler::BuildKind;
 use serde::Serialize;
 
@@ -22,11 +23,29 @@ struct Listed {
 }
 
 pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
-    let mut listed = Vec::new();
-    for device in kiln::devices() {
+    let devices = kiln::devices();
+    let listed: Vec<_> = devices.iter().map(|device| Listed::of(&**device)).collect();
+    if args.json {
+        print_json(&listed)?;
+        return Ok(checked(true));
+    }
+    print(&listed.iter().map(Listed::to_text).collect::<String>());
+    let missing = kiln::devices::backends_not_built();
+    if !missing.is_empty() {
+        let missing: Vec<_> = missing.iter().map(|backend| backend.name()).collect();
+        print(&format!(
+            "not built into this version: {}\n",
+            missing.join(", ")
+        ));
+    }
+    Ok(checked(true))
+}
+
+impl Listed {
+    fn of(device: &dyn Device) -> Listed {
         let info = device.info();
         let compiler = device.compiler();
-        listed.push(Listed {
+        Listed {
             name: info.key.backend.to_string(),
             key: info.key.to_string(),
             flags: compiler
@@ -40,27 +59,9 @@ pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
             shared_bytes_per_block: info.limits.shared_bytes_per_block,
             multiprocessors: info.limits.multiprocessors,
             fingerprint: info.fingerprint.clone(),
-        });
-    }
-    if args.json {
-        print_json(&listed)?;
-    } else {
-        print(&listed.iter().map(Listed::to_text).collect::<String>());
-        let missing: Vec<_> = kiln::devices::backends_not_built()
-            .iter()
-            .map(|backend| backend.name())
-            .collect();
-        if !missing.is_empty() {
-            print(&format!(
-                "not built into this version: {}\n",
-                missing.join(", ")
-            ));
         }
     }
-    Ok(checked(true))
-}
 
-impl Listed {
     fn to_text(&self) -> String {
         let compiler = match &self.compiler {
             Ok(identity) => identity.clone(),
