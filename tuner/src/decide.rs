@@ -1,6 +1,6 @@
 //! From the races to a decision: play-off, checking build, confirmation on new data.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kiln::compiler::BuildKind;
 use kiln_cache::record::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict};
@@ -149,22 +149,26 @@ fn soak(
     contender: &Contender,
 ) -> Result<Option<Outcome>, EvaluateError> {
     let arm = contender.arm;
-    let (launches, launch_ns) = evaluator.lab.pace(arm);
-    let affordable = nanoseconds(SOAK_TIME) / launch_ns.max(1);
-    let samples = affordable
-        .min(SOAK_LAUNCHES)
-        .div_ceil(u64::from(launches))
-        .max(1);
-    let plan = vec![arm; usize::try_from(samples).unwrap_or(1)];
     let opening = Opening {
         load: vec![arm],
         allocate: vec![arm],
     };
-    let soaked = evaluator.lab.open(&opening).and_then(|mut session| {
-        session.run(&plan)?;
+    let mut soak = || {
+        let mut session = evaluator.lab.open(&opening)?;
+        // By the wall clock: on the fake device a launch takes longer than it says.
+        let start = Instant::now();
+        let mut launches = 0;
+        while launches < SOAK_LAUNCHES && start.elapsed() < SOAK_TIME {
+            let samples = session.run(&[arm])?;
+            launches += samples
+                .iter()
+                .map(|sample| u64::from(sample.launches))
+                .sum::<u64>()
+                .max(1);
+        }
         session.finish()
-    });
-    match soaked {
+    };
+    match soak() {
         Ok(()) => Ok(None),
         Err(fault) if fault.arm == Some(arm) => Ok(Some(of_fault(&fault))),
         Err(fault) => Err(fault.into()),

@@ -104,12 +104,6 @@ impl WorkerLab {
         self.baseline_ns
     }
 
-    /// Launches of one sample of an arm, and the time of one in nanoseconds, once a process has found out.
-    pub fn pace(&self, arm: ArmId) -> (u32, u64) {
-        let job = &self.arms[arm.0];
-        (job.launches.max(1), job.launch_ns)
-    }
-
     /// Launches timed so far.
     pub fn launches(&self) -> u64 {
         self.launches
