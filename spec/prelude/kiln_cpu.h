@@ -23,11 +23,12 @@
 #endif
 
 #include "cpu/base.h"
-#include "cpu/vector.h"
-#include "cpu/integer.h"
+#include "portable/vector.h"
+#include "portable/integer.h"
 #include "cpu/math.h"
-#include "cpu/half.h"
-#include "cpu/bfloat16.h"
+#include "portable/conversion.h"
+#include "portable/half.h"
+#include "portable/bfloat16.h"
 #include "cpu/fault.h"
 #include "cpu/context.h"
 #if KILN_CPU_FIBERS

@@ -1,5 +1,8 @@
 //! The device preludes: headers that every kernel is compiled with, embedded so that they are there for
 //! crates outside this workspace too. A compiler gets them through a folder named by their hash.
+//!
+//! In each list the first header is the one to include. Headers that CUDA sources include by habit are
+//! there too; they are empty where the prelude or the compiler itself has their contents.
 
 use crate::hash::{Hash, Hasher};
 
@@ -9,16 +12,17 @@ macro_rules! prelude {
     };
 }
 
-/// The headers of the cpu device: name below the include folder, and text. The first is the one to include;
-/// those that CUDA sources include by habit are there too, and empty.
+/// The headers of the cpu device: name below the include folder, and text. The host's own standard library
+/// has what is not here.
 pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cpu.h" = "kiln_cpu.h",
     "cpu/base.h" = "cpu/base.h",
-    "cpu/vector.h" = "cpu/vector.h",
-    "cpu/integer.h" = "cpu/integer.h",
+    "portable/vector.h" = "portable/vector.h",
+    "portable/integer.h" = "portable/integer.h",
     "cpu/math.h" = "cpu/math.h",
-    "cpu/half.h" = "cpu/half.h",
-    "cpu/bfloat16.h" = "cpu/bfloat16.h",
+    "portable/conversion.h" = "portable/conversion.h",
+    "portable/half.h" = "portable/half.h",
+    "portable/bfloat16.h" = "portable/bfloat16.h",
     "cpu/fault.h" = "cpu/fault.h",
     "cpu/context.h" = "cpu/context.h",
     "cpu/scheduler.h" = "cpu/scheduler.h",
@@ -27,13 +31,91 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/warp.h" = "cpu/warp.h",
     "cpu/atomic.h" = "cpu/atomic.h",
     "cpu/entry.h" = "cpu/entry.h",
+    "portable/receipt.h" = "portable/receipt.h",
     "cpu/receipt.h" = "cpu/receipt.h",
     "assert.h" = "cpu/shim/assert.h",
-    "math.h" = "cpu/shim/empty.h",
-    "math_constants.h" = "cpu/shim/empty.h",
-    "cuda_runtime.h" = "cpu/shim/empty.h",
-    "cuda_fp16.h" = "cpu/shim/empty.h",
-    "cuda_bf16.h" = "cpu/shim/empty.h",
+    "math.h" = "shim/empty.h",
+    "math_constants.h" = "shim/empty.h",
+    "cuda_runtime.h" = "shim/empty.h",
+    "cuda_fp16.h" = "shim/empty.h",
+    "cuda_bf16.h" = "shim/empty.h",
+};
+
+/// The headers for NVRTC. `cuda_fp16.h`, `cuda_bf16.h` and `mma.h` are NVIDIA's own and come with NVRTC.
+pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
+    "kiln_cuda.h" = "kiln_cuda.h",
+    "portable/receipt.h" = "portable/receipt.h",
+    "cuda/receipt.h" = "cuda/receipt.h",
+    "assert.h" = "shim/empty.h",
+    "cassert" = "shim/empty.h",
+    "cfloat" = "shim/float.h",
+    "climits" = "shim/limits.h",
+    "cmath" = "shim/empty.h",
+    "cstddef" = "shim/empty.h",
+    "cstdint" = "shim/stdint.h",
+    "cstdio" = "shim/empty.h",
+    "cuda.h" = "shim/empty.h",
+    "cuda_runtime.h" = "shim/empty.h",
+    "cuda_runtime_api.h" = "shim/empty.h",
+    "device_launch_parameters.h" = "shim/empty.h",
+    "float.h" = "shim/float.h",
+    "limits.h" = "shim/limits.h",
+    "math.h" = "shim/empty.h",
+    "math_constants.h" = "shim/empty.h",
+    "stddef.h" = "shim/empty.h",
+    "stdint.h" = "shim/stdint.h",
+    "stdio.h" = "shim/empty.h",
+    "vector_types.h" = "shim/empty.h",
+};
+
+/// The headers for clang's compilation for AMD GPUs.
+pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
+    "kiln_hip.h" = "kiln_hip.h",
+    "hip/base.h" = "hip/base.h",
+    "portable/vector.h" = "portable/vector.h",
+    "hip/builtins.h" = "hip/builtins.h",
+    "portable/integer.h" = "portable/integer.h",
+    "portable/math/pair.h" = "portable/math/pair.h",
+    "portable/math/angle.h" = "portable/math/angle.h",
+    "portable/math/arc.h" = "portable/math/arc.h",
+    "portable/math/error_function.h" = "portable/math/error_function.h",
+    "portable/math/exponential.h" = "portable/math/exponential.h",
+    "portable/math/gamma.h" = "portable/math/gamma.h",
+    "portable/math/logarithm.h" = "portable/math/logarithm.h",
+    "portable/math/parts.h" = "portable/math/parts.h",
+    "portable/math/root.h" = "portable/math/root.h",
+    "hip/math.h" = "hip/math.h",
+    "portable/conversion.h" = "portable/conversion.h",
+    "portable/half.h" = "portable/half.h",
+    "portable/bfloat16.h" = "portable/bfloat16.h",
+    "hip/barrier.h" = "hip/barrier.h",
+    "hip/warp.h" = "hip/warp.h",
+    "hip/atomic.h" = "hip/atomic.h",
+    "portable/receipt.h" = "portable/receipt.h",
+    "hip/receipt.h" = "hip/receipt.h",
+    "assert.h" = "shim/empty.h",
+    "cassert" = "shim/empty.h",
+    "cfloat" = "shim/float.h",
+    "climits" = "shim/limits.h",
+    "cmath" = "shim/empty.h",
+    "cstddef" = "shim/empty.h",
+    "cstdint" = "shim/stdint.h",
+    "cuda.h" = "shim/empty.h",
+    "cuda_bf16.h" = "shim/empty.h",
+    "cuda_fp16.h" = "shim/empty.h",
+    "cuda_runtime.h" = "shim/empty.h",
+    "cuda_runtime_api.h" = "shim/empty.h",
+    "device_launch_parameters.h" = "shim/empty.h",
+    "float.h" = "shim/float.h",
+    "hip/hip_bf16.h" = "shim/empty.h",
+    "hip/hip_fp16.h" = "shim/empty.h",
+    "hip/hip_runtime.h" = "shim/empty.h",
+    "limits.h" = "shim/limits.h",
+    "math.h" = "shim/empty.h",
+    "math_constants.h" = "shim/empty.h",
+    "stddef.h" = "shim/empty.h",
+    "stdint.h" = "shim/stdint.h",
+    "vector_types.h" = "shim/empty.h",
 };
 
 /// The hash of a prelude's names and texts: part of every tuning key.

@@ -9,7 +9,7 @@
 extern "C" __attribute__((visibility("hidden"))) char __bss_start[];
 extern "C" __attribute__((visibility("hidden"))) char _end[];
 
-KILN_CPU_INLINE bool kiln_cpu_is_own(const volatile void* address) {
+KILN_INLINE bool kiln_cpu_is_own(const volatile void* address) {
     return (uintptr_t)address - (uintptr_t)__bss_start < (uintptr_t)_end - (uintptr_t)__bss_start;
 }
 
@@ -17,33 +17,35 @@ template <class T> struct kiln_cpu_same { typedef T type; };
 
 template <class T> constexpr bool kiln_cpu_is_integer = (T)0.5f == (T)0;
 template <> inline constexpr bool kiln_cpu_is_integer<half2> = false;
+template <> inline constexpr bool kiln_cpu_is_integer<__nv_bfloat16> = false;
+template <> inline constexpr bool kiln_cpu_is_integer<__nv_bfloat162> = false;
 
 // Replaces *address by change(*address) and gives the old value.
 template <class T, class Change>
-KILN_CPU_INLINE T kiln_cpu_update(T* address, Change change) {
+KILN_INLINE T kiln_cpu_update(T* address, Change change) {
     if (kiln_cpu_is_own(address)) {
         T old = *address;
         *address = change(old);
         return old;
     }
-    typedef typename kiln_cpu_word<sizeof(T)>::type word;
+    typedef typename kiln_word<sizeof(T)>::type word;
     word* target = (word*)address;
     word seen = __atomic_load_n(target, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(target, &seen, kiln_cpu_bits<word>(change(kiln_cpu_bits<T>(seen))),
+    while (!__atomic_compare_exchange_n(target, &seen, kiln_bits<word>(change(kiln_bits<T>(seen))),
                                         true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
-    return kiln_cpu_bits<T>(seen);
+    return kiln_bits<T>(seen);
 }
 
 #define KILN_CPU_ATOMIC(name, expression)                                                              \
     template <class T>                                                                                 \
-    KILN_CPU_INLINE T name(T* address, typename kiln_cpu_same<T>::type value) {                        \
+    KILN_INLINE T name(T* address, typename kiln_cpu_same<T>::type value) {                            \
         return kiln_cpu_update(address, [value](T old) -> T { return (T)(expression); });              \
     }
 // With an instruction of its own for integers.
 #define KILN_CPU_ATOMIC_INTEGER(name, builtin, expression)                                             \
     template <class T>                                                                                 \
-    KILN_CPU_INLINE T name(T* address, typename kiln_cpu_same<T>::type value) {                        \
+    KILN_INLINE T name(T* address, typename kiln_cpu_same<T>::type value) {                            \
         if constexpr (kiln_cpu_is_integer<T>) {                                                        \
             if (!kiln_cpu_is_own(address)) return builtin(address, value, __ATOMIC_RELAXED);           \
         }                                                                                              \
@@ -75,18 +77,18 @@ KILN_CPU_ATOMIC_SCOPES(KILN_CPU_ATOMIC_DEC, atomicDec)
 
 #define KILN_CPU_ATOMIC_CAS(name)                                                                      \
     template <class T>                                                                                 \
-    KILN_CPU_INLINE T name(T* address, typename kiln_cpu_same<T>::type expected,                       \
+    KILN_INLINE T name(T* address, typename kiln_cpu_same<T>::type expected,                           \
                            typename kiln_cpu_same<T>::type value) {                                    \
-        typedef typename kiln_cpu_word<sizeof(T)>::type word;                                          \
-        word seen = kiln_cpu_bits<word>(expected);                                                     \
-        __atomic_compare_exchange_n((word*)address, &seen, kiln_cpu_bits<word>(value), false,          \
+        typedef typename kiln_word<sizeof(T)>::type word;                                              \
+        word seen = kiln_bits<word>(expected);                                                         \
+        __atomic_compare_exchange_n((word*)address, &seen, kiln_bits<word>(value), false,              \
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);                               \
-        return kiln_cpu_bits<T>(seen);                                                                 \
+        return kiln_bits<T>(seen);                                                                     \
     }
 KILN_CPU_ATOMIC_SCOPES(KILN_CPU_ATOMIC_CAS, atomicCAS)
 
 #define KILN_CPU_LOAD(name)                                                                            \
-    template <class T> KILN_CPU_INLINE T name(const T* address) { return *address; }
+    template <class T> KILN_INLINE T name(const T* address) { return *address; }
 KILN_CPU_LOAD(__ldg)
 KILN_CPU_LOAD(__ldca)
 KILN_CPU_LOAD(__ldcg)
@@ -96,7 +98,7 @@ KILN_CPU_LOAD(__ldcv)
 #undef KILN_CPU_LOAD
 #define KILN_CPU_STORE(name)                                                                           \
     template <class T>                                                                                 \
-    KILN_CPU_INLINE void name(T* address, typename kiln_cpu_same<T>::type value) { *address = value; }
+    KILN_INLINE void name(T* address, typename kiln_cpu_same<T>::type value) { *address = value; }
 KILN_CPU_STORE(__stwb)
 KILN_CPU_STORE(__stcg)
 KILN_CPU_STORE(__stcs)
@@ -104,7 +106,7 @@ KILN_CPU_STORE(__stwt)
 #undef KILN_CPU_STORE
 
 // Counters by which the device measures itself.
-KILN_CPU_INLINE long long clock64(void) {
+KILN_INLINE long long clock64(void) {
 #if defined(__x86_64__)
     return (long long)__builtin_ia32_rdtsc();
 #else

@@ -22,14 +22,14 @@ typedef unsigned long ulong;
 #define KILN_CPU_TEXT_OF(x) #x
 #define KILN_CPU_TEXT(x) KILN_CPU_TEXT_OF(x)
 #define KILN_CPU_EXPORT extern "C" __attribute__((visibility("default"), used))
-#define KILN_CPU_INLINE static inline __attribute__((always_inline))
+#define KILN_INLINE static inline __attribute__((always_inline))
 // A variable that code changes which the compiler sees no call to, since inline assembly calls it. Were it
 // static and its address never taken, clang would conclude that nobody does.
 #define KILN_CPU_STATE __attribute__((visibility("hidden")))
-#define KILN_CPU_MEMBER inline __attribute__((always_inline))
+#define KILN_MEMBER inline __attribute__((always_inline))
 // Begins an overload of a C function for another type, which it also returns. A template, since the C++
 // library has functions of these names and types and takes ours into its namespace.
-#define KILN_CPU_OVERLOAD(type) template <class T> requires __is_same(T, type) KILN_CPU_INLINE T
+#define KILN_CPU_OVERLOAD(type) template <class T> requires __is_same(T, type) KILN_INLINE T
 #define KILN_CPU_COLD static __attribute__((noinline, cold, unused))
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -110,10 +110,10 @@ struct kiln_cpu_launch {
 static __attribute__((aligned(128))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
 
 // The block's dynamic shared memory: what `extern __shared__` arrays are rewritten to.
-KILN_CPU_INLINE void* kiln_cpu_dynamic_shared(void) { return kiln_cpu_dynamic; }
+KILN_INLINE void* kiln_cpu_dynamic_shared(void) { return kiln_cpu_dynamic; }
 
 // The number of the running thread in its block.
-KILN_CPU_INLINE uint32_t kiln_cpu_linear_thread(void) {
+KILN_INLINE uint32_t kiln_cpu_linear_thread(void) {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 

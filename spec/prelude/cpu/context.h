@@ -81,7 +81,7 @@ struct kiln_cpu_frame {
 // The same plan. It has run under emulation only (QEMU; g++ and clang, -O0 to -O3): no machine was at hand.
 #define KILN_CPU_CLOBBERS                                                                              \
     "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",     \
-        "x15", "x16", "x17", "x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30",     \
+        "x15", "x16", "x17", "x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30",\
         "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
         "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27",     \
         "v28", "v29", "v30", "v31", "cc", "memory"
@@ -137,6 +137,6 @@ KILN_CPU_COLD void kiln_cpu_fail(const char* what) {
     KILN_CPU_LEAVE(kiln_cpu_go_home);
 }
 
-KILN_CPU_INLINE void __trap(void) { kiln_cpu_fail("__trap()"); }
+KILN_INLINE void __trap(void) { kiln_cpu_fail("__trap()"); }
 
 #endif

@@ -3,7 +3,7 @@
 #define KILN_CPU_COROUTINE_H
 
 // Completes the block barrier: every thread that is alive waits there.
-KILN_CPU_INLINE void kiln_cpu_release_block(void) {
+KILN_INLINE void kiln_cpu_release_block(void) {
     kiln_cpu_state.waiting = 0;
     kiln_cpu_state.votes_result = kiln_cpu_state.votes;
     kiln_cpu_state.votes = 0;

@@ -82,7 +82,7 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
     static constexpr uint32_t parameters = sizeof...(Parameters);
     typedef kiln_cpu_count_to<parameters> indices;
 
-    template <class T> KILN_CPU_MEMBER static T& argument(uint32_t index) {
+    template <class T> KILN_MEMBER static T& argument(uint32_t index) {
         return *(T*)kiln_cpu_job->args[index];
     }
 
@@ -144,7 +144,7 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #endif
 
     // Runs the job's blocks, x fastest, until one fails.
-    template <class Block> KILN_CPU_MEMBER static void each_block(Block run) {
+    template <class Block> KILN_MEMBER static void each_block(Block run) {
         gridDim.x = kiln_cpu_job->grid[0];
         gridDim.y = kiln_cpu_job->grid[1];
         gridDim.z = kiln_cpu_job->grid[2];

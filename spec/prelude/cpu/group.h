@@ -2,7 +2,7 @@
 #ifndef KILN_CPU_GROUP_H
 #define KILN_CPU_GROUP_H
 
-KILN_CPU_INLINE uint64_t kiln_cpu_reduced(uint32_t operation, uint64_t a, uint64_t b) {
+KILN_INLINE uint64_t kiln_cpu_reduced(uint32_t operation, uint64_t a, uint64_t b) {
     uint32_t x = (uint32_t)a, y = (uint32_t)b;
     switch (operation) {
         case KILN_CPU_ADD: return x + y;
@@ -41,7 +41,7 @@ static __attribute__((noinline)) void kiln_cpu_finish_vote(uint32_t operation, u
 
 // Results of a shuffle. False when a lane reads from one outside the mask or, in check builds, from one
 // that does not exist or has returned; otherwise such a lane keeps its own value.
-KILN_CPU_INLINE bool kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint64_t* value,
+KILN_INLINE bool kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint64_t* value,
                                              const uint8_t* source, uint64_t* result) {
     uint32_t lanes = group->arrived;
     if (lanes == 0xffffffffu) {
@@ -92,7 +92,7 @@ static __attribute__((noinline)) bool kiln_cpu_finish_group(uint32_t warp, kiln_
     return true;
 }
 
-KILN_CPU_INLINE bool kiln_cpu_group_is_complete(uint32_t warp, const kiln_cpu_group* group) {
+KILN_INLINE bool kiln_cpu_group_is_complete(uint32_t warp, const kiln_cpu_group* group) {
     return !(group->mask & kiln_cpu_state.alive[warp] & ~group->arrived);
 }
 
@@ -111,7 +111,7 @@ static inline kiln_cpu_group* kiln_cpu_other_group(uint32_t warp, uint32_t mask)
     return group;
 }
 
-KILN_CPU_INLINE kiln_cpu_group* kiln_cpu_group_of(uint32_t warp, uint32_t mask) {
+KILN_INLINE kiln_cpu_group* kiln_cpu_group_of(uint32_t warp, uint32_t mask) {
     kiln_cpu_group* first = kiln_cpu_groups[warp];
     bool usual = kiln_cpu_state.groups_in_use[warp] && first->mask == mask;
     return __builtin_expect(usual, 1) ? first : kiln_cpu_other_group(warp, mask);

@@ -97,7 +97,12 @@ KILN_CPU_OVERLOAD(float) fma(T x, T y, T z) { return __builtin_fmaf(x, y, z); }
 KILN_CPU_OVERLOAD(float) ldexp(T x, int e) { return __builtin_ldexpf(x, e); }
 KILN_CPU_OVERLOAD(float) abs(T x) { return __builtin_fabsf(x); }
 KILN_CPU_OVERLOAD(double) abs(T x) { return __builtin_fabs(x); }
-KILN_CPU_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
+extern "C" int abs(int) noexcept;
+extern "C" long labs(long) noexcept;
+extern "C" long long llabs(long long) noexcept;
+KILN_CPU_OVERLOAD(long) abs(T x) { return x < 0 ? -x : x; }
+KILN_CPU_OVERLOAD(long long) abs(T x) { return x < 0 ? -x : x; }
+KILN_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
 
 // The C library's fmaxf is a call; this is a compare and a blend, with the same answer for NaN.
 KILN_CPU_C_INLINE float fmaxf(float a, float b) noexcept { return a > b || b != b ? a : b; }
@@ -106,27 +111,27 @@ KILN_CPU_C_INLINE double fmax(double a, double b) noexcept { return a > b || b !
 KILN_CPU_C_INLINE double fmin(double a, double b) noexcept { return a < b || b != b ? a : b; }
 KILN_CPU_OVERLOAD(float) fmax(T a, T b) { return fmaxf(a, b); }
 KILN_CPU_OVERLOAD(float) fmin(T a, T b) { return fminf(a, b); }
-KILN_CPU_INLINE float max(float a, float b) { return fmaxf(a, b); }
-KILN_CPU_INLINE float min(float a, float b) { return fminf(a, b); }
-KILN_CPU_INLINE double max(double a, double b) { return fmax(a, b); }
-KILN_CPU_INLINE double min(double a, double b) { return fmin(a, b); }
-KILN_CPU_INLINE double max(float a, double b) { return fmax((double)a, b); }
-KILN_CPU_INLINE double min(float a, double b) { return fmin((double)a, b); }
-KILN_CPU_INLINE double max(double a, float b) { return fmax(a, (double)b); }
-KILN_CPU_INLINE double min(double a, float b) { return fmin(a, (double)b); }
+KILN_INLINE float max(float a, float b) { return fmaxf(a, b); }
+KILN_INLINE float min(float a, float b) { return fminf(a, b); }
+KILN_INLINE double max(double a, double b) { return fmax(a, b); }
+KILN_INLINE double min(double a, double b) { return fmin(a, b); }
+KILN_INLINE double max(float a, double b) { return fmax((double)a, b); }
+KILN_INLINE double min(float a, double b) { return fmin((double)a, b); }
+KILN_INLINE double max(double a, float b) { return fmax(a, (double)b); }
+KILN_INLINE double min(double a, float b) { return fmin(a, (double)b); }
 
 template <class T> concept kiln_cpu_float = __is_same(T, float) || __is_same(T, double);
-template <kiln_cpu_float T> KILN_CPU_INLINE bool isnan(T x) { return __builtin_isnan(x); }
-template <kiln_cpu_float T> KILN_CPU_INLINE bool isinf(T x) { return __builtin_isinf(x); }
-template <kiln_cpu_float T> KILN_CPU_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
-template <kiln_cpu_float T> KILN_CPU_INLINE bool signbit(T x) { return __builtin_signbit(x); }
+template <kiln_cpu_float T> KILN_INLINE bool isnan(T x) { return __builtin_isnan(x); }
+template <kiln_cpu_float T> KILN_INLINE bool isinf(T x) { return __builtin_isinf(x); }
+template <kiln_cpu_float T> KILN_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
+template <kiln_cpu_float T> KILN_INLINE bool signbit(T x) { return __builtin_signbit(x); }
 
-KILN_CPU_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-KILN_CPU_INLINE float rsqrt(float x) { return rsqrtf(x); }
-KILN_CPU_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
-KILN_CPU_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
-KILN_CPU_INLINE float normcdff(float x) { return 0.5f * __builtin_erfcf(x * -0.70710678f); }
-KILN_CPU_INLINE float kiln_cpu_half_turns(float x) {
+KILN_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+KILN_INLINE float rsqrt(float x) { return rsqrtf(x); }
+KILN_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+KILN_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
+KILN_INLINE float normcdff(float x) { return 0.5f * __builtin_erfcf(x * -0.70710678f); }
+KILN_INLINE float kiln_cpu_half_turns(float x) {
     return (x - 2.0f * __builtin_rintf(0.5f * x)) * CUDART_PI_F;
 }
 KILN_CPU_C_INLINE float sinpif(float x) noexcept { return __builtin_sinf(kiln_cpu_half_turns(x)); }
@@ -160,39 +165,7 @@ KILN_CPU_C_INLINE float __cosf(float x) noexcept { return __builtin_cosf(x); }
 KILN_CPU_C_INLINE float __tanf(float x) noexcept { return __builtin_tanf(x); }
 KILN_CPU_C_INLINE float __tanhf(float x) noexcept { return __builtin_tanhf(x); }
 KILN_CPU_C_INLINE void __sincosf(float x, float* s, float* c) noexcept { sincosf(x, s, c); }
-KILN_CPU_INLINE float __fdividef(float x, float y) { return x / y; }
-KILN_CPU_INLINE float fdividef(float x, float y) { return x / y; }
-KILN_CPU_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-
-KILN_CPU_INLINE float __fadd_rn(float x, float y) { return x + y; }
-KILN_CPU_INLINE float __fsub_rn(float x, float y) { return x - y; }
-KILN_CPU_INLINE float __fmul_rn(float x, float y) { return x * y; }
-KILN_CPU_INLINE float __fdiv_rn(float x, float y) { return x / y; }
-KILN_CPU_INLINE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-KILN_CPU_INLINE float __frcp_rn(float x) { return 1.0f / x; }
-KILN_CPU_INLINE float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
-KILN_CPU_INLINE float __frsqrt_rn(float x) { return rsqrtf(x); }
-
-// Conversions saturate and take NaN to zero, as on a GPU; a plain cast would be undefined.
-#define KILN_CPU_CONVERT(From, name, To, low, high)                                                    \
-    KILN_CPU_INLINE To kiln_cpu_to_##name(From x) {                                                    \
-        return x >= (From)high ? (To)(high - 1) : x <= (From)low ? (To)low : x == x ? (To)x : (To)0;   \
-    }                                                                                                  \
-    KILN_CPU_INLINE To __##name##_rn(From x) { return kiln_cpu_to_##name(rint(x)); }                   \
-    KILN_CPU_INLINE To __##name##_rz(From x) { return kiln_cpu_to_##name(x); }                         \
-    KILN_CPU_INLINE To __##name##_rd(From x) { return kiln_cpu_to_##name(floor(x)); }                  \
-    KILN_CPU_INLINE To __##name##_ru(From x) { return kiln_cpu_to_##name(ceil(x)); }
-KILN_CPU_CONVERT(float, float2int, int, -2147483648ll, 2147483648ll)
-KILN_CPU_CONVERT(float, float2uint, unsigned int, 0, 4294967296ll)
-KILN_CPU_CONVERT(float, float2ll, long long, -(__int128)9223372036854775807ll - 1, ((__int128)1 << 63))
-KILN_CPU_CONVERT(double, double2int, int, -2147483648ll, 2147483648ll)
-KILN_CPU_CONVERT(double, double2uint, unsigned int, 0, 4294967296ll)
-#undef KILN_CPU_CONVERT
-KILN_CPU_INLINE float __int2float_rn(int x) { return (float)x; }
-KILN_CPU_INLINE float __uint2float_rn(unsigned int x) { return (float)x; }
-KILN_CPU_INLINE float __ll2float_rn(long long x) { return (float)x; }
-KILN_CPU_INLINE double __int2double_rn(int x) { return (double)x; }
-KILN_CPU_INLINE double __uint2double_rn(unsigned int x) { return (double)x; }
-KILN_CPU_INLINE float __double2float_rn(double x) { return (float)x; }
+KILN_INLINE float __fdividef(float x, float y) { return x / y; }
+KILN_INLINE float fdividef(float x, float y) { return x / y; }
 
 #endif

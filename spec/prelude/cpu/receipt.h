@@ -1,25 +1,12 @@
-// Receipts: what the launch itself writes of the launch. The layout is the same on every backend.
+// Receipts: what the launch itself writes of the launch.
 #ifndef KILN_CPU_RECEIPT_H
 #define KILN_CPU_RECEIPT_H
 
-struct kiln_receipt {
-    uint64_t nonce_in;
-    uint64_t nonce;
-    uint64_t symbol_hash;
-    uint64_t config_hash;
-    uint64_t threads;
-    uint32_t block[3];
-    uint32_t grid[3];
-    uint32_t dynamic_shared_bytes;
-    uint32_t warp_size;
-    uint64_t abi_version;
-    uint32_t reserved[4];
-};
-static_assert(sizeof(kiln_receipt) == 96, "the host reads 96 bytes");
+#include "portable/receipt.h"
 
 // The first thread of the first block copies the nonce and describes the launch; every thread counts
 // itself, so that a grid that ran in part shows.
-KILN_CPU_INLINE void kiln_cpu_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
+KILN_INLINE void kiln_cpu_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
                                            uint64_t config_hash) {
     __atomic_fetch_add(&receipt->threads, 1, __ATOMIC_RELAXED);
     if (threadIdx.x | threadIdx.y | threadIdx.z | blockIdx.x | blockIdx.y | blockIdx.z) return;

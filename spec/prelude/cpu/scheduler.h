@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void* kiln_cpu_pick(void) {
     return kiln_cpu_contexts[thread];
 }
 
-KILN_CPU_INLINE void kiln_cpu_wake(uint32_t warp, uint32_t lanes) {
+KILN_INLINE void kiln_cpu_wake(uint32_t warp, uint32_t lanes) {
     kiln_cpu_state.ready[warp] |= lanes;
     if (lanes) kiln_cpu_state.ready_warps |= 1ull << warp;
 }

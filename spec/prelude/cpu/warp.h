@@ -4,19 +4,19 @@
 
 #if KILN_CPU_FIBERS
 
-KILN_CPU_INLINE void kiln_cpu_barrier(const char* site) {
+KILN_INLINE void kiln_cpu_barrier(const char* site) {
     kiln_cpu_state.request_site = site;
     KILN_CPU_SUSPEND(kiln_cpu_arrive_block);
 }
 
-KILN_CPU_INLINE int kiln_cpu_barrier_count(bool predicate, const char* site) {
+KILN_INLINE int kiln_cpu_barrier_count(bool predicate, const char* site) {
     kiln_cpu_state.votes += predicate;
     kiln_cpu_barrier(site);
     return (int)kiln_cpu_state.votes_result;
 }
 
 // Brings `value` to a warp operation and gives what the lane takes away from it.
-KILN_CPU_INLINE uint64_t kiln_cpu_exchange(uint32_t mask, uint64_t value, uint32_t source,
+KILN_INLINE uint64_t kiln_cpu_exchange(uint32_t mask, uint64_t value, uint32_t source,
                                            uint32_t operation, const char* site) {
     uint32_t thread = kiln_cpu_state.current;
     kiln_cpu_value[thread] = value;
@@ -28,7 +28,7 @@ KILN_CPU_INLINE uint64_t kiln_cpu_exchange(uint32_t mask, uint64_t value, uint32
     return kiln_cpu_result[kiln_cpu_state.current];
 }
 
-KILN_CPU_INLINE uint32_t kiln_cpu_lane(void) { return kiln_cpu_state.current % 32; }
+KILN_INLINE uint32_t kiln_cpu_lane(void) { return kiln_cpu_state.current % 32; }
 
 #else
 
@@ -39,16 +39,16 @@ KILN_CPU_COLD void kiln_cpu_needs_fibers(const char* site) {
     KILN_CPU_LEAVE(kiln_cpu_go_home);
 }
 
-KILN_CPU_INLINE void kiln_cpu_barrier(const char* site) { kiln_cpu_needs_fibers(site); }
-KILN_CPU_INLINE int kiln_cpu_barrier_count(bool, const char* site) {
+KILN_INLINE void kiln_cpu_barrier(const char* site) { kiln_cpu_needs_fibers(site); }
+KILN_INLINE int kiln_cpu_barrier_count(bool, const char* site) {
     kiln_cpu_needs_fibers(site);
     return 0;
 }
-KILN_CPU_INLINE uint64_t kiln_cpu_exchange(uint32_t, uint64_t, uint32_t, uint32_t, const char* site) {
+KILN_INLINE uint64_t kiln_cpu_exchange(uint32_t, uint64_t, uint32_t, uint32_t, const char* site) {
     kiln_cpu_needs_fibers(site);
     return 0;
 }
-KILN_CPU_INLINE uint32_t kiln_cpu_lane(void) { return kiln_cpu_linear_thread() % 32; }
+KILN_INLINE uint32_t kiln_cpu_lane(void) { return kiln_cpu_linear_thread() % 32; }
 
 enum kiln_cpu_operation : uint32_t {
     KILN_CPU_SYNC, KILN_CPU_SHUFFLE, KILN_CPU_BALLOT, KILN_CPU_MATCH, KILN_CPU_ADD, KILN_CPU_MIN,
@@ -65,38 +65,38 @@ enum kiln_cpu_operation : uint32_t {
 #define __syncthreads_and(...) \
     ((int)(kiln_cpu_barrier_count((__VA_ARGS__) == 0, KILN_CPU_SITE("__syncthreads_and()")) == 0))
 
-KILN_CPU_INLINE void kiln_cpu_syncwarp(const char* site, uint32_t mask = 0xffffffffu) {
+KILN_INLINE void kiln_cpu_syncwarp(const char* site, uint32_t mask = 0xffffffffu) {
     kiln_cpu_exchange(mask, 0, 0, KILN_CPU_SYNC, site);
 }
 #define __syncwarp(...) \
     kiln_cpu_syncwarp(KILN_CPU_SITE("__syncwarp()") __VA_OPT__(, (uint32_t)(__VA_ARGS__)))
 
 // The lane that each kind of shuffle reads from, within segments of `width` lanes.
-KILN_CPU_INLINE uint32_t kiln_cpu_from(uint32_t lane, int source, int width) {
+KILN_INLINE uint32_t kiln_cpu_from(uint32_t lane, int source, int width) {
     return (lane & ~(uint32_t)(width - 1)) | ((uint32_t)source & (uint32_t)(width - 1));
 }
-KILN_CPU_INLINE uint32_t kiln_cpu_from_up(uint32_t lane, uint32_t delta, int width) {
+KILN_INLINE uint32_t kiln_cpu_from_up(uint32_t lane, uint32_t delta, int width) {
     return (lane & (uint32_t)(width - 1)) < delta ? lane : lane - delta;
 }
-KILN_CPU_INLINE uint32_t kiln_cpu_from_down(uint32_t lane, uint32_t delta, int width) {
+KILN_INLINE uint32_t kiln_cpu_from_down(uint32_t lane, uint32_t delta, int width) {
     return (lane & (uint32_t)(width - 1)) + delta >= (uint32_t)width ? lane : lane + delta;
 }
 // A lane may read from an earlier segment, but not from a later one.
-KILN_CPU_INLINE uint32_t kiln_cpu_from_xor(uint32_t lane, int flip, int width) {
+KILN_INLINE uint32_t kiln_cpu_from_xor(uint32_t lane, int flip, int width) {
     uint32_t from = (lane ^ (uint32_t)flip) & 31;
     return from > (lane | (uint32_t)(width - 1)) ? lane : from;
 }
 
 template <class T>
-KILN_CPU_INLINE T kiln_cpu_shuffle(uint32_t mask, T value, uint32_t source, const char* site) {
-    typedef typename kiln_cpu_word<sizeof(T)>::type word;
-    uint64_t bits = kiln_cpu_bits<word>(value);
-    return kiln_cpu_bits<T>((word)kiln_cpu_exchange(mask, bits, source, KILN_CPU_SHUFFLE, site));
+KILN_INLINE T kiln_cpu_shuffle(uint32_t mask, T value, uint32_t source, const char* site) {
+    typedef typename kiln_word<sizeof(T)>::type word;
+    uint64_t bits = kiln_bits<word>(value);
+    return kiln_bits<T>((word)kiln_cpu_exchange(mask, bits, source, KILN_CPU_SHUFFLE, site));
 }
 
 #define KILN_CPU_SHUFFLE_KIND(kind, Source)                                                            \
     template <class T>                                                                                 \
-    KILN_CPU_INLINE T kiln_cpu_shfl##kind(const char* site, uint32_t mask, T value, Source source,     \
+    KILN_INLINE T kiln_cpu_shfl##kind(const char* site, uint32_t mask, T value, Source source,         \
                                           int width = 32) {                                            \
         return kiln_cpu_shuffle(mask, value, kiln_cpu_from##kind(kiln_cpu_lane(), source, width),      \
                                 site);                                                                 \
@@ -111,7 +111,7 @@ KILN_CPU_SHUFFLE_KIND(_xor, int)
 #define __shfl_down_sync(...) kiln_cpu_shfl_down(KILN_CPU_SITE("__shfl_down_sync()"), __VA_ARGS__)
 #define __shfl_xor_sync(...) kiln_cpu_shfl_xor(KILN_CPU_SITE("__shfl_xor_sync()"), __VA_ARGS__)
 
-KILN_CPU_INLINE uint32_t kiln_cpu_ballot(const char* site, uint32_t mask, int predicate) {
+KILN_INLINE uint32_t kiln_cpu_ballot(const char* site, uint32_t mask, int predicate) {
     return (uint32_t)kiln_cpu_exchange(mask, predicate != 0, 0, KILN_CPU_BALLOT, site);
 }
 // All lanes are for it when none is against: lanes that have returned have no vote.
@@ -121,17 +121,17 @@ KILN_CPU_INLINE uint32_t kiln_cpu_ballot(const char* site, uint32_t mask, int pr
     ((int)(kiln_cpu_ballot(KILN_CPU_SITE("__all_sync()"), (mask), (__VA_ARGS__) == 0) == 0))
 
 template <class T>
-KILN_CPU_INLINE uint32_t kiln_cpu_match(const char* site, uint32_t mask, T value) {
-    uint64_t bits = kiln_cpu_bits<typename kiln_cpu_word<sizeof(T)>::type>(value);
+KILN_INLINE uint32_t kiln_cpu_match(const char* site, uint32_t mask, T value) {
+    uint64_t bits = kiln_bits<typename kiln_word<sizeof(T)>::type>(value);
     return (uint32_t)kiln_cpu_exchange(mask, bits, 0, KILN_CPU_MATCH, site);
 }
 #define __match_any_sync(...) kiln_cpu_match(KILN_CPU_SITE("__match_any_sync()"), __VA_ARGS__)
 
-KILN_CPU_INLINE unsigned int kiln_cpu_reduce(const char* site, uint32_t operation, uint32_t,
+KILN_INLINE unsigned int kiln_cpu_reduce(const char* site, uint32_t operation, uint32_t,
                                              uint32_t mask, unsigned int value) {
     return (unsigned int)kiln_cpu_exchange(mask, value, 0, operation, site);
 }
-KILN_CPU_INLINE int kiln_cpu_reduce(const char* site, uint32_t, uint32_t operation, uint32_t mask,
+KILN_INLINE int kiln_cpu_reduce(const char* site, uint32_t, uint32_t operation, uint32_t mask,
                                     int value) {
     return (int)(uint32_t)kiln_cpu_exchange(mask, (uint32_t)value, 0, operation, site);
 }
@@ -152,11 +152,11 @@ KILN_CPU_INLINE int kiln_cpu_reduce(const char* site, uint32_t, uint32_t operati
 
 // Threads run one after another, so a lane is always alone. A shuffle with this mask that reads from
 // another lane is a fault that says so.
-KILN_CPU_INLINE uint32_t __activemask(void) { return 1u << kiln_cpu_lane(); }
+KILN_INLINE uint32_t __activemask(void) { return 1u << kiln_cpu_lane(); }
 
-KILN_CPU_INLINE void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-KILN_CPU_INLINE void __threadfence_block(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-KILN_CPU_INLINE void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-KILN_CPU_INLINE void __nanosleep(unsigned int) {}
+KILN_INLINE void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+KILN_INLINE void __threadfence_block(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+KILN_INLINE void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+KILN_INLINE void __nanosleep(unsigned int) {}
 
 #endif

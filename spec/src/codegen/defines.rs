@@ -77,6 +77,11 @@ impl Defines {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The texts that the names stand for.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(_, value)| value.as_str())
+    }
+
     fn check(&self, spec: &KernelSpec) -> Result<(), CodegenError> {
         let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
         for name in self.names() {

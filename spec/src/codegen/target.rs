@@ -1,7 +1,7 @@
 //! What a translation unit is generated for.
 
 use crate::hash::Hash;
-use crate::prelude::{CPU_PRELUDE, prelude_hash};
+use crate::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 
 /// The compiler family that a translation unit is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +26,13 @@ pub(super) struct Row {
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
     pub host: bool,
+    /// Whether the compiler knows `#pragma push_macro`; NVRTC does not.
+    pub pushes_macros: bool,
+    /// Headers of 16-bit floats: too costly for the prelude, so only units that mention those types have
+    /// them.
+    pub half_header: Option<&'static str>,
+    /// The same for bfloat16.
+    pub bfloat16_header: Option<&'static str>,
 }
 
 impl Target {
@@ -37,26 +44,34 @@ impl Target {
                 headers: CPU_PRELUDE,
                 entry_macro: Some("KILN_CPU_ENTRY"),
                 host: true,
+                pushes_macros: true,
+                half_header: None,
+                bfloat16_header: None,
             },
             Target::Cuda => &Row {
                 name: "cuda",
                 prelude: "kiln_cuda.h",
-                headers: &[],
+                headers: CUDA_PRELUDE,
                 entry_macro: None,
                 host: false,
+                pushes_macros: false,
+                half_header: Some("cuda_fp16.h"),
+                bfloat16_header: Some("cuda_bf16.h"),
             },
             Target::Hip => &Row {
                 name: "hip",
                 prelude: "kiln_hip.h",
-                headers: &[],
+                headers: HIP_PRELUDE,
                 entry_macro: None,
                 host: false,
+                pushes_macros: true,
+                half_header: None,
+                bfloat16_header: None,
             },
         }
     }
 
-    /// The prelude: header names below the include folder, and texts. Empty for a target that has none
-    /// yet: its units generate, but there is nothing to compile them with.
+    /// The prelude: header names below the include folder, and texts.
     pub fn prelude(self) -> &'static [(&'static str, &'static str)] {
         self.row().headers
     }

@@ -165,6 +165,25 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
         .collect()
 }
 
+/// The headers of 16-bit types that this unit needs and its target's prelude leaves out.
+fn type_headers(row: &Row, scan: &SourceScan, defines: &Defines) -> String {
+    let mentions = |is_type: fn(&str) -> bool| {
+        let mut words = scan.identifiers().iter().map(String::as_str);
+        words.any(is_type) || defines.values().any(is_type)
+    };
+    let half: fn(&str) -> bool =
+        |word| matches!(word, "half" | "half2") || word.starts_with("__") && word.contains("half");
+    let bfloat16: fn(&str) -> bool = |word| word.contains("bfloat16");
+    let needed = [
+        row.half_header.filter(|_| mentions(half)),
+        row.bfloat16_header.filter(|_| mentions(bfloat16)),
+    ];
+    let lines = needed.into_iter().flatten();
+    lines
+        .map(|header| format!("#include <{header}>\n"))
+        .collect()
+}
+
 /// The parts of a unit's text.
 struct Parts<'a> {
     row: &'a Row,
@@ -191,7 +210,8 @@ impl<'a> Parts<'a> {
             row: rewriter.row,
             mode,
             title,
-            includes: hoisted_includes(rewriter.source, rewriter.scan),
+            includes: type_headers(rewriter.row, rewriter.scan, defines)
+                + &hoisted_includes(rewriter.source, rewriter.scan),
             macros: macros.map(|m| m.name.as_str()).collect(),
             defines,
             release_copy: rewriter.release(release)?,
@@ -207,7 +227,7 @@ impl<'a> Parts<'a> {
         } else {
             (String::new(), "")
         };
-        let (push, pop) = (self.pragmas("push_macro"), self.pragmas("pop_macro"));
+        let (push, pop) = self.saving_macros();
         let undefines: String = self
             .defines
             .names()
@@ -231,12 +251,21 @@ impl<'a> Parts<'a> {
         text
     }
 
-    fn pragmas(&self, pragma: &str) -> String {
-        let lines = self
-            .macros
-            .iter()
-            .map(|name| format!("#pragma {pragma}(\"{name}\")\n"));
-        lines.collect()
+    /// What saves the source's macros before a copy and restores them after it.
+    fn saving_macros(&self) -> (String, String) {
+        let of_each =
+            |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();
+        if self.row.pushes_macros {
+            let push = of_each(|name| format!("#pragma push_macro(\"{name}\")\n"));
+            return (
+                push,
+                of_each(|name| format!("#pragma pop_macro(\"{name}\")\n")),
+            );
+        }
+        // A macro that was there before the source stays as the source leaves it; the others go.
+        let note = |name: &str| format!("#ifdef {name}\n#define KILN_HAD_{name}\n#endif\n");
+        let forget = |name: &str| format!("#ifndef KILN_HAD_{name}\n#undef {name}\n#endif\n");
+        (of_each(note), of_each(forget))
     }
 }
 

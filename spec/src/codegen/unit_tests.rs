@@ -251,6 +251,42 @@ fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
 }
 
 #[test]
+fn macros_are_forgotten_between_the_copies_also_where_none_can_be_pushed() {
+    let source = "#ifndef WIDE\n#define WIDE N\n#endif\n__global__ void k() {}\n";
+    let cuda = generate(source, "k", Target::Cuda).unwrap().text;
+    assert!(!cuda.contains("push_macro") && !cuda.contains("pop_macro"));
+    let noted =
+        "#define N 4\n#ifdef WIDE\n#define KILN_HAD_WIDE\n#endif\n#ifndef WIDE\n#define WIDE N\n";
+    assert!(cuda.contains(noted), "{cuda}");
+    let forgotten = "#line 1 \"kiln generated\"\n#ifndef KILN_HAD_WIDE\n#undef WIDE\n#endif\n";
+    assert_eq!(cuda.matches(forgotten).count(), 2, "{cuda}");
+    let hip = generate(source, "k", Target::Hip).unwrap().text;
+    assert!(hip.contains("#pragma push_macro(\"WIDE\")\n"));
+    assert!(!hip.contains("KILN_HAD"));
+}
+
+#[test]
+fn headers_of_half_precision_types_are_included_where_they_are_mentioned() {
+    let headers = |source: &str, target| {
+        let text = generate(source, "k", target).unwrap().text;
+        ["<cuda_fp16.h>", "<cuda_bf16.h>"].map(|header| text.contains(header))
+    };
+    let plain = "// half\n__global__ void k(float* x) { x[0] = N; }";
+    assert_eq!(headers(plain, Target::Cuda), [false, false]);
+    for source in [
+        "__global__ void k(half* x) {}",
+        "__global__ void k(__half2* x) {}",
+        "#define LOAD(x) __half2float(x)\n__global__ void k() {}",
+    ] {
+        assert_eq!(headers(source, Target::Cuda), [true, false], "{source}");
+        assert_eq!(headers(source, Target::Hip), [false, false], "{source}");
+    }
+    let brain = "__global__ void k(__nv_bfloat16* x) {}";
+    assert_eq!(headers(brain, Target::Cuda), [false, true]);
+    assert_eq!(headers(brain, Target::Cpu), [false, false]);
+}
+
+#[test]
 fn dynamic_shared_memory_outside_a_function_is_refused_on_the_cpu() {
     let source = "extern __shared__ float s[];\n__global__ void k() {}";
     let error = generate(source, "k", Target::Cpu).unwrap_err();

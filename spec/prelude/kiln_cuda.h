@@ -1,0 +1,51 @@
+// What CUDA C++ as NVRTC compiles it lacks of the language that Kiln's kernels are written in: fixed-width
+// integers, constants, the short names of types, and the receipt.
+//
+// The generator puts this file first, then the tuning defines, then the kernel's source. Headers that sources
+// include by habit (cuda_runtime.h, math.h, stdint.h, assert.h, ..) are there too and empty: NVRTC has their
+// contents built in, or this file has them. Half-precision types cost more to compile than most kernels, so
+// the generator includes cuda_fp16.h and cuda_bf16.h only for units that mention them.
+#ifndef KILN_CUDA_H
+#define KILN_CUDA_H
+
+#define KILN_CUDA 1
+
+#if !defined(__CUDACC_RTC__)
+#error "kiln_cuda.h is for NVRTC"
+#endif
+
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+static_assert(sizeof(uint64_t) == 8 && sizeof(uintptr_t) == sizeof(void*), "longs of 64 bits");
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#define CUDART_INF_F __int_as_float(0x7f800000)
+#define CUDART_NAN_F __int_as_float(0x7fffffff)
+#define CUDART_PI_F 3.141592654f
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
+#define CUDART_NAN __longlong_as_double(0x7fffffffffffffffll)
+#define CUDART_PI 3.1415926535897931e+0
+
+#include "cuda/receipt.h"
+
+#endif
