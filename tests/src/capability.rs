@@ -13,6 +13,8 @@ use std::process::Command;
 pub enum Need {
     /// A host C++ compiler.
     HostCompiler,
+    /// A clang++ and lld that compile for AMD GPUs.
+    AmdClang,
     /// Recorded tuning spaces, in `$KILN_DATA` or beside the checkout.
     RecordedData,
     /// `git`.
@@ -35,6 +37,10 @@ impl Need {
                     Err("no C++ compiler on the path".into())
                 }
             }
+            Need::AmdClang => match kiln::backend::hip::HipCompiler::new("gfx1151") {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            },
             Need::RecordedData => match recorded_data() {
                 Some(_) => Ok(()),
                 None => Err("no recorded data: set KILN_DATA to its folder".into()),

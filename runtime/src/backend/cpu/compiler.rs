@@ -2,33 +2,22 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use kiln_spec::Backend;
+use kiln_spec::prelude::CPU_PRELUDE;
 
+use crate::compile_process::{self, Built};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
+use crate::cxx::Family;
+use crate::include_folder::IncludeFolder;
 
-use super::include::IncludeFolder;
 use super::limits::{CpuOptions, CpuTarget};
-use super::process::{Ended, run_limited};
-use super::toolchain::{Family, Toolchain};
-
-/// Variables that would change what a compiler includes or adds: a compile must not depend on them.
-const CLEARED: [&str; 8] = [
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH",
-    "LIBRARY_PATH",
-    "GCC_EXEC_PREFIX",
-    "COMPILER_PATH",
-    "CCC_OVERRIDE_OPTIONS",
-    "SOURCE_DATE_EPOCH",
-];
+use super::toolchain::Toolchain;
 
 /// clang++ or g++, compiling for this processor or for a named instruction set.
 pub struct CpuCompiler {
@@ -78,7 +67,7 @@ impl CpuCompiler {
             target: options.target.clone(),
             target_name: options.target.name(),
             stack_bytes: options.usable_stack_bytes(),
-            include: IncludeFolder::open()?,
+            include: IncludeFolder::open(CPU_PRELUDE)?,
             sanitizing: OnceLock::new(),
         })
     }
@@ -108,7 +97,7 @@ impl CpuCompiler {
             .map_err(CompileError::clone)
     }
 
-    /// The whole command line for a build, and the folder that it works in.
+    /// The whole command line for a build.
     fn command(&self, toolchain: &Toolchain, request: &CompileRequest, folder: &Path) -> Command {
         let mut command = Command::new(&toolchain.program);
         command
@@ -119,13 +108,7 @@ impl CpuCompiler {
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so", "kernel.cpp"])
             .args(&request.options)
-            .args(libraries(request.build))
-            .current_dir(folder)
-            .env("TMPDIR", folder)
-            .env("LC_ALL", "C");
-        for name in CLEARED {
-            command.env_remove(name);
-        }
+            .args(libraries(request.build));
         command
     }
 
@@ -246,27 +229,16 @@ impl Compiler for CpuCompiler {
             BuildKind::Sanitize => &self.sanitizing()?.toolchain,
             _ => &self.toolchain,
         };
-        let failed = |what| move |error| CompileError::io(what, error);
-        let mut named = tempfile::Builder::new();
-        named.prefix("kiln-compile-");
-        let folder = match &request.scratch {
-            Some(scratch) => named.tempdir_in(scratch),
-            None => named.tempdir(),
+        let folder = compile_process::folder(request)?;
+        let mut command = self.command(toolchain, request, folder.path());
+        let built = Built {
+            source: "kernel.cpp",
+            image: "kernel.so",
         };
-        let folder = folder.map_err(failed("making a folder"))?;
-        fs::write(folder.path().join("kernel.cpp"), &request.source)
-            .map_err(failed("writing the source"))?;
-        let command = self.command(toolchain, request, folder.path());
-        let (ended, mut log) =
-            run_limited(&command, &request.limits).map_err(failed("running the compiler"))?;
-        if !ended.succeeded() {
-            return Err(rejected(request, &command, &ended, log));
-        }
+        let (image, mut log) = compile_process::run(&mut command, request, &folder, built)?;
         if toolchain.identity != self.toolchain.identity {
             log = format!("sanitized by {}\n{log}", toolchain.identity);
         }
-        let image =
-            fs::read(folder.path().join("kernel.so")).map_err(failed("reading the object"))?;
         Ok(Artifact::new(
             Backend::Cpu,
             &self.target_name,
@@ -290,55 +262,6 @@ impl Compiler for CpuCompiler {
             ),
         ])
     }
-}
-
-/// The error of a compile that did not end well.
-fn rejected(
-    request: &CompileRequest,
-    command: &Command,
-    ended: &Ended,
-    log: String,
-) -> CompileError {
-    let name = request.name.clone();
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let options = words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let Ended::Exited(status) = ended else {
-        let deadline = request.limits.deadline;
-        return CompileError::TimedOut {
-            name,
-            options,
-            deadline,
-            log,
-        };
-    };
-    if ran_out_of_memory(&log) {
-        let memory_bytes = request.limits.memory_bytes;
-        return CompileError::OutOfMemory {
-            name,
-            options,
-            memory_bytes,
-            log,
-        };
-    }
-    let log = if ended.by_signal() {
-        format!("{log}error: the compiler ended by {status}\n")
-    } else {
-        log
-    };
-    CompileError::Failed { name, options, log }
-}
-
-/// Compilers have no exit code of their own for this, only words.
-fn ran_out_of_memory(log: &str) -> bool {
-    let words = [
-        "out of memory",
-        "memory exhausted",
-        "bad_alloc",
-        "Cannot allocate memory",
-    ];
-    words.iter().any(|text| log.contains(text))
 }
 
 impl fmt::Debug for CpuCompiler {

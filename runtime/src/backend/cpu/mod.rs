@@ -10,13 +10,11 @@ mod compiler;
 mod device;
 mod executor;
 mod ffi;
-mod include;
 mod limits;
 mod memory;
 mod module;
 mod object;
 mod pool;
-mod process;
 mod toolchain;
 
 pub use compiler::CpuCompiler;

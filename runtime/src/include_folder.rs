@@ -1,25 +1,28 @@
-//! The folder that compilers find the prelude in: named by the hash of its files, written once.
+//! The folder that compilers find a prelude in: named by the hash of its files, written once.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use kiln_spec::prelude::{CPU_PRELUDE, prelude_hash};
+use kiln_spec::prelude::prelude_hash;
 
 use crate::compiler::CompileError;
 
-/// The include folder, complete and unchanged, in the user's cache; a temporary one where that cannot be
+/// The headers of a prelude: names below the folder, and texts.
+type Headers = [(&'static str, &'static str)];
+
+/// The include folder of a prelude, complete and unchanged, in the user's cache; a temporary one where that cannot be
 /// written or may be written by others.
-pub(super) struct IncludeFolder {
+pub(crate) struct IncludeFolder {
     path: PathBuf,
     _temporary: Option<tempfile::TempDir>,
 }
 
 impl IncludeFolder {
-    /// Makes sure that the folder is there.
-    pub fn open() -> Result<IncludeFolder, CompileError> {
-        if let Some(path) = cache_folder().and_then(|cache| in_cache(&cache).ok()) {
+    /// Makes sure that the folder of a prelude is there.
+    pub fn open(prelude: &Headers) -> Result<IncludeFolder, CompileError> {
+        if let Some(path) = cache_folder().and_then(|cache| in_cache(&cache, prelude).ok()) {
             return Ok(IncludeFolder {
                 path,
                 _temporary: None,
@@ -30,7 +33,7 @@ impl IncludeFolder {
             .prefix("kiln-include-")
             .tempdir()
             .map_err(failed)?;
-        write_files(temporary.path()).map_err(failed)?;
+        write_files(temporary.path(), prelude).map_err(failed)?;
         Ok(IncludeFolder {
             path: temporary.path().into(),
             _temporary: Some(temporary),
@@ -60,7 +63,7 @@ fn cache_folder() -> Option<PathBuf> {
     Some(root.join("include"))
 }
 
-fn in_cache(cache: &Path) -> io::Result<PathBuf> {
+fn in_cache(cache: &Path, prelude: &Headers) -> io::Result<PathBuf> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -69,8 +72,8 @@ fn in_cache(cache: &Path) -> io::Result<PathBuf> {
     if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
         return Err(io::Error::other("the cache folder is open to other users"));
     }
-    let folder = cache.join(prelude_hash(CPU_PRELUDE).to_string());
-    if is_complete(&folder) {
+    let folder = cache.join(prelude_hash(prelude).to_string());
+    if is_complete(&folder, prelude) {
         return Ok(folder);
     }
     // What is there was damaged. Whoever renames first wins; the files are the same.
@@ -78,23 +81,23 @@ fn in_cache(cache: &Path) -> io::Result<PathBuf> {
     let staged = tempfile::Builder::new()
         .prefix("staged-")
         .tempdir_in(cache)?;
-    write_files(staged.path())?;
+    write_files(staged.path(), prelude)?;
     let renamed = fs::rename(staged.path(), &folder);
-    if is_complete(&folder) {
+    if is_complete(&folder, prelude) {
         Ok(folder)
     } else {
         renamed.map(|()| folder)
     }
 }
 
-fn is_complete(folder: &Path) -> bool {
-    CPU_PRELUDE
+fn is_complete(folder: &Path, prelude: &Headers) -> bool {
+    prelude
         .iter()
         .all(|(name, text)| fs::read(folder.join(name)).is_ok_and(|found| found == text.as_bytes()))
 }
 
-fn write_files(folder: &Path) -> io::Result<()> {
-    for (name, text) in CPU_PRELUDE {
+fn write_files(folder: &Path, prelude: &Headers) -> io::Result<()> {
+    for (name, text) in prelude {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
@@ -106,16 +109,18 @@ fn write_files(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use kiln_spec::prelude::CPU_PRELUDE;
+
     use super::*;
 
     #[test]
     fn a_damaged_folder_is_written_anew_under_the_same_name() {
         let cache = tempfile::tempdir().unwrap();
-        let first = in_cache(cache.path()).unwrap();
+        let first = in_cache(cache.path(), CPU_PRELUDE).unwrap();
         fs::write(first.join("kiln_cpu.h"), "#error cut off").unwrap();
-        let second = in_cache(cache.path()).unwrap();
+        let second = in_cache(cache.path(), CPU_PRELUDE).unwrap();
         assert_eq!(first, second);
-        assert!(is_complete(&second));
+        assert!(is_complete(&second, CPU_PRELUDE));
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
@@ -126,6 +131,6 @@ mod tests {
         fs::create_dir(&open).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         fs::set_permissions(&open, mode).unwrap();
-        assert!(in_cache(&open).is_err());
+        assert!(in_cache(&open, CPU_PRELUDE).is_err());
     }
 }

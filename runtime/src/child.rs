@@ -1,4 +1,4 @@
-//! Running a compiler within limits: in a process group of its own, killed as a whole at the deadline.
+//! Running a child process within limits: in a process group of its own, killed as a whole at the deadline.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
@@ -17,7 +17,7 @@ const LOG_BYTES: usize = 1 << 20;
 
 /// How a process ended.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// By itself, or by a signal from elsewhere.
     Exited(ExitStatus),
     /// Killed at its deadline.
@@ -40,7 +40,7 @@ impl Ended {
 ///
 /// The limits hold for all its children. A shell sets them before it becomes the command: that needs
 /// neither unsafe code between fork and exec, nor luck that the command has no child yet.
-pub(super) fn run_limited(
+pub(crate) fn run_limited(
     command: &Command,
     limits: &CompileLimits,
 ) -> io::Result<(Ended, String)> {
@@ -134,7 +134,7 @@ impl Drop for Group {
 }
 
 /// What a program prints within a few seconds, or `None` when it cannot be run.
-pub(super) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
+pub(crate) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("LC_ALL", "C");
     let limits = CompileLimits {

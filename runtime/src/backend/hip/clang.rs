@@ -1,0 +1,262 @@
+//! Finding a clang that compiles for AMD GPUs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::child::output_of;
+use crate::compiler::{CompileError, CompilerIdentity};
+use crate::cxx::{Family, candidates, identify, major};
+
+/// The oldest version that the prelude is tested with.
+const OLDEST: u32 = 19;
+
+/// What to install where there is nothing.
+const INSTALL: &str = "install clang-22 and lld-22 (or 19), or set KILN_HIP_CLANG to a clang++";
+
+/// A clang that compiles and links for AMD GPUs.
+#[derive(Clone, Debug)]
+pub(super) struct Clang {
+    /// Its path.
+    pub program: PathBuf,
+    /// Its name and version.
+    pub identity: CompilerIdentity,
+}
+
+/// Why a program is no such clang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Unfit {
+    /// It does not run.
+    Absent,
+    /// It is another program.
+    NotClang,
+    /// Its version is below [`OLDEST`].
+    TooOld(String),
+    /// It was built without the AMDGPU target.
+    NoTarget,
+    /// It finds no lld, which links code objects.
+    NoLinker(String),
+}
+
+impl Clang {
+    /// `$KILN_HIP_CLANG`; else that of ROCm; else the newest on the path.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`], with what each program found lacks.
+    pub fn find() -> Result<Clang, CompileError> {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        if let Some(wanted) = set("KILN_HIP_CLANG") {
+            return Clang::at(Path::new(&wanted));
+        }
+        let mut programs = rocm_programs(set("ROCM_PATH").as_deref());
+        programs.extend(newest_first(candidates()));
+        let mut unfit = Vec::new();
+        for program in programs {
+            match probe(&program) {
+                Ok(clang) => return Ok(clang),
+                Err(Unfit::Absent | Unfit::NotClang) => {}
+                Err(why) => unfit.push((program, why)),
+            }
+        }
+        Err(not_found(&unfit))
+    }
+
+    /// The clang at a path or of a name.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`], with what it lacks.
+    pub fn at(program: &Path) -> Result<Clang, CompileError> {
+        probe(program).map_err(|why| not_found(&[(program.into(), why)]))
+    }
+
+    /// Whether it compiles for an architecture, and if not, what it compiles for.
+    pub fn knows(&self, arch: &str) -> Result<(), String> {
+        let arguments = [
+            "--target=amdgcn-amd-amdhsa",
+            "-nogpulib",
+            "--print-supported-cpus",
+        ];
+        let text = output_of(self.program.as_os_str(), &arguments).unwrap_or_default();
+        let known: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("gfx"))
+            .collect();
+        // Behind a colon stand features that are on or off: gfx90a:sramecc+:xnack-.
+        let processor = arch.split(':').next().unwrap_or(arch);
+        // A clang that lists nothing is asked by compiling.
+        if known.is_empty() || known.contains(&processor) {
+            return Ok(());
+        }
+        Err(known.join(" "))
+    }
+}
+
+/// Asks a program what it is.
+fn probe(program: &Path) -> Result<Clang, Unfit> {
+    let ask = |arguments: &[&str]| output_of(program.as_os_str(), arguments);
+    let text = ask(&["--version"]).ok_or(Unfit::Absent)?;
+    let Some((Family::Clang, identity)) = identify(&text) else {
+        return Err(Unfit::NotClang);
+    };
+    if major(&identity.version) < OLDEST {
+        return Err(Unfit::TooOld(identity.version));
+    }
+    let targets = ask(&["--print-targets"]).unwrap_or_default();
+    if !has_amdgcn(&targets) {
+        return Err(Unfit::NoTarget);
+    }
+    // What is not found is printed back as it was given.
+    let linker = ask(&["-print-prog-name=lld"]).unwrap_or_default();
+    if !Path::new(linker.trim()).is_absolute() {
+        return Err(Unfit::NoLinker(identity.version));
+    }
+    Ok(Clang {
+        program: program.into(),
+        identity,
+    })
+}
+
+/// Whether `--print-targets` names the target.
+fn has_amdgcn(targets: &str) -> bool {
+    let mut words = targets
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    words.any(|word| word == "amdgcn")
+}
+
+/// Where ROCm's clang lies, if it is installed.
+fn rocm_programs(rocm: Option<&OsStr>) -> Vec<PathBuf> {
+    let roots = rocm.map(PathBuf::from).into_iter();
+    let programs = roots
+        .chain([PathBuf::from("/opt/rocm")])
+        .map(|root| root.join("llvm/bin/clang++"));
+    programs.filter(|program| program.is_file()).collect()
+}
+
+/// The clangs among programs: the highest number first, one without a number last.
+fn newest_first(programs: Vec<PathBuf>) -> Vec<PathBuf> {
+    let rank = |program: &PathBuf| {
+        let name = program.file_name()?.to_str()?.strip_prefix("clang++")?;
+        Some(name.strip_prefix('-').map_or(0, major))
+    };
+    let mut ranked: Vec<(u32, PathBuf)> = programs
+        .into_iter()
+        .filter_map(|program| Some((rank(&program)?, program)))
+        .collect();
+    ranked.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    ranked.into_iter().map(|(_, program)| program).collect()
+}
+
+/// The error when no program is fit. One that lacks only its linker is the one to mend.
+fn not_found(unfit: &[(PathBuf, Unfit)]) -> CompileError {
+    let lacks_linker = unfit.iter().find_map(|(program, why)| match why {
+        Unfit::NoLinker(version) => Some((program, version)),
+        _ => None,
+    });
+    if let Some((program, version)) = lacks_linker {
+        let program = program.display();
+        return CompileError::NotFound {
+            what: format!("lld, the linker of `{program}` for AMD GPUs,"),
+            looked: format!("`{program} -print-prog-name=lld`"),
+            help: format!("install lld-{}", major(version)),
+        };
+    }
+    let said: Vec<String> = unfit
+        .iter()
+        .map(|(program, why)| format!("`{}` {why}", program.display()))
+        .collect();
+    CompileError::NotFound {
+        what: "a compiler for AMD GPUs".into(),
+        looked: if said.is_empty() {
+            format!("ROCm's clang++, clang++ {OLDEST} or newer on PATH")
+        } else {
+            said.join("; ")
+        },
+        help: INSTALL.into(),
+    }
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unfit::Absent => f.write_str("does not run"),
+            Unfit::NotClang => f.write_str("is not clang++"),
+            Unfit::TooOld(version) => write!(f, "is version {version}, below {OLDEST}"),
+            Unfit::NoTarget => f.write_str("was built without the AMDGPU target"),
+            Unfit::NoLinker(_) => f.write_str("finds no lld"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// A program that answers like a clang of that version with those targets and that linker.
+    fn pretender(folder: &Path, version: &str, targets: &str, lld: &str) -> PathBuf {
+        let program = folder.join("clang++");
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in\n--version) echo 'clang version {version}';;\n\
+             --print-targets) echo '  Registered Targets:'; echo '    {targets} - some target';;\n\
+             -print-prog-name=lld) echo '{lld}';;\n\
+             *) printf 'Available CPUs for this target:\\n\\n\\tgfx1100\\n\\tgfx1151\\n';;\nesac\n"
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        program
+    }
+
+    fn said(program: &Path) -> String {
+        Clang::at(program).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_thing_that_a_clang_can_lack_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |version, targets, lld| pretender(folder.path(), version, targets, lld);
+        let fit = at("19.1.7 (ROCm)", "amdgcn", "/usr/lib/llvm-19/bin/lld");
+        assert_eq!(Clang::at(&fit).unwrap().identity.version, "19.1.7");
+        let text = said(&at("19.1.7", "amdgcn", "lld"));
+        assert!(text.starts_with("lld, the linker of"), "{text}");
+        assert!(text.ends_with("help: install lld-19"), "{text}");
+        let text = said(&at("18.1.2", "amdgcn", "/bin/lld"));
+        assert!(text.contains("is version 18.1.2, below 19"), "{text}");
+        let text = said(&at("20.1.2", "aarch64", "/bin/lld"));
+        assert!(text.contains("without the AMDGPU target"), "{text}");
+        let text = said(Path::new("/nonexistent/clang++"));
+        assert!(text.contains("does not run"), "{text}");
+        assert!(text.contains("KILN_HIP_CLANG"), "{text}");
+    }
+
+    #[test]
+    fn an_architecture_is_known_with_and_without_its_features() {
+        let folder = tempfile::tempdir().unwrap();
+        let clang = Clang::at(&pretender(folder.path(), "22.1.8", "amdgcn", "/bin/lld")).unwrap();
+        assert_eq!(clang.knows("gfx1151"), Ok(()));
+        assert_eq!(clang.knows("gfx1100:cumode+"), Ok(()));
+        assert_eq!(clang.knows("gfx9999"), Err("gfx1100 gfx1151".into()));
+    }
+
+    #[test]
+    fn the_newest_clang_is_tried_first_and_the_plain_name_last() {
+        let programs = ["/b/clang++", "/b/g++-13", "/b/clang++-19", "/b/clang++-22"];
+        let sorted = newest_first(programs.map(PathBuf::from).into());
+        let expected = ["/b/clang++-22", "/b/clang++-19", "/b/clang++"];
+        assert_eq!(sorted, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn with_nothing_found_the_error_says_where_it_was_looked() {
+        let text = not_found(&[]).to_string();
+        assert!(text.contains("clang++ 19 or newer on PATH"), "{text}");
+        let old = PathBuf::from("/usr/bin/clang++-14");
+        let text = not_found(&[(old, Unfit::TooOld("14.0.6".into()))]).to_string();
+        assert!(
+            text.contains("`/usr/bin/clang++-14` is version 14.0.6"),
+            "{text}"
+        );
+    }
+}

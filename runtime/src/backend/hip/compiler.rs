@@ -1,0 +1,160 @@
+//! The compiler of AMD GPUs: clang, run within limits.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use kiln_spec::Backend;
+use kiln_spec::codegen::Target;
+
+use crate::compile_process::{self, Built};
+use crate::compiler::{
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
+};
+use crate::include_folder::IncludeFolder;
+
+use super::clang::Clang;
+use super::code_object::CodeObject;
+
+/// clang++, compiling for one architecture of AMD GPUs into a code object.
+pub struct HipCompiler {
+    clang: Clang,
+    arch: String,
+    include: IncludeFolder,
+}
+
+/// No part of ROCm is looked for: not its device libraries, not its headers, not its bundler. Version 5 of
+/// code objects is what every ROCm since 5.6 loads; without being told, clang 22 makes version 6. An
+/// identifier of the compile (`cuid`) would make images depend on the folder that they were compiled in.
+const COMMON: &[&str] = &[
+    "-x",
+    "hip",
+    "--cuda-device-only",
+    "-nogpulib",
+    "-nogpuinc",
+    "--no-gpu-bundle-output",
+    "-mcode-object-version=5",
+    "-fuse-cuid=none",
+    "-O3",
+    "-std=c++17",
+    "-fdeclspec",
+    "-Wno-pass-failed",
+    "-Rpass-analysis=kernel-resource-usage",
+];
+
+impl HipCompiler {
+    /// The compiler for an architecture, as the driver names it: `gfx1151`, `gfx90a:sramecc+:xnack-`.
+    ///
+    /// `KILN_HIP_CLANG` says which clang++; else it is ROCm's (`$ROCM_PATH`, `/opt/rocm`), else the newest on
+    /// the path.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when there is none that compiles for it, or it has no lld.
+    pub fn new(arch: &str) -> Result<HipCompiler, CompileError> {
+        HipCompiler::of(Clang::find()?, arch)
+    }
+
+    /// The same with the clang++ at a path or of a name.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn at(program: &Path, arch: &str) -> Result<HipCompiler, CompileError> {
+        HipCompiler::of(Clang::at(program)?, arch)
+    }
+
+    fn of(clang: Clang, arch: &str) -> Result<HipCompiler, CompileError> {
+        clang.knows(arch).map_err(|known| CompileError::NotFound {
+            what: format!("a compiler for {arch}"),
+            looked: format!("`{}` compiles for {known}", clang.program.display()),
+            help: "install a newer clang, or set KILN_HIP_CLANG to one".into(),
+        })?;
+        Ok(HipCompiler {
+            clang,
+            arch: arch.into(),
+            include: IncludeFolder::open(Target::Hip.prelude())?,
+        })
+    }
+
+    /// The compiler's path.
+    pub fn program(&self) -> &Path {
+        &self.clang.program
+    }
+
+    /// The whole command line.
+    fn command(&self, request: &CompileRequest) -> Command {
+        let mut command = Command::new(&self.clang.program);
+        command
+            .args(self.flags(request.build))
+            .arg("-I")
+            .arg(self.include.path())
+            .args(&request.options)
+            .args(["-o", "kernel.co", "kernel.hip"]);
+        command
+    }
+
+    /// What came out must be what was asked for: a wrapper around clang may have its own ideas.
+    fn check(&self, request: &CompileRequest, image: &[u8], log: &str) -> Result<(), CompileError> {
+        let object = CodeObject::read(image);
+        let checked = object.and_then(|object| object.check_arch(&self.arch));
+        checked.map_err(|text| CompileError::Failed {
+            name: request.name.clone(),
+            options: self.flags(request.build),
+            log: format!(
+                "error: the compiler made no code object for {}: {text}\n{log}",
+                self.arch
+            ),
+        })
+    }
+}
+
+impl Compiler for HipCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        &self.clang.identity
+    }
+
+    fn flags(&self, _: BuildKind) -> Vec<String> {
+        let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
+        flags.push(format!("--offload-arch={}", self.arch));
+        flags
+    }
+
+    fn target_arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        if request.build != BuildKind::Release {
+            return Err(CompileError::NotFound {
+                what: format!("a checked build for {}", self.arch),
+                looked: "AMD GPUs have release builds only".into(),
+                help: "check on the cpu device".into(),
+            });
+        }
+        let folder = compile_process::folder(request)?;
+        let built = Built {
+            source: "kernel.hip",
+            image: "kernel.co",
+        };
+        let mut command = self.command(request);
+        let (image, log) = compile_process::run(&mut command, request, &folder, built)?;
+        self.check(request, &image, &log)?;
+        Ok(Artifact::new(
+            Backend::Hip,
+            &self.arch,
+            request.build,
+            image,
+            log,
+        ))
+    }
+}
+
+impl fmt::Debug for HipCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HipCompiler")
+            .field("program", &self.clang.program)
+            .field("identity", self.identity())
+            .field("arch", &self.arch)
+            .finish_non_exhaustive()
+    }
+}

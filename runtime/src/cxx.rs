@@ -1,0 +1,134 @@
+//! The C++ compilers of this machine: programs named like one, and what their version lines say.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::compiler::CompilerIdentity;
+
+/// The two families of compilers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// clang++, preferred: it vectorises more.
+    Clang,
+    /// g++.
+    Gcc,
+}
+
+/// Programs on the path that are named like a C++ compiler.
+pub(crate) fn candidates() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = Vec::new();
+    for folder in std::env::split_paths(&path) {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let mut named: Vec<PathBuf> = names
+            .filter(|name| is_compiler_name(name))
+            .map(|name| folder.join(name))
+            .collect();
+        named.sort();
+        found.append(&mut named);
+    }
+    found
+}
+
+/// `clang++`, `g++`, or either with a version behind.
+fn is_compiler_name(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    ["clang++", "g++"].into_iter().any(|stem| {
+        name.strip_prefix(stem).is_some_and(|rest| {
+            rest.is_empty()
+                || rest
+                    .strip_prefix('-')
+                    .is_some_and(|n| n.parse::<u32>().is_ok())
+        })
+    })
+}
+
+/// Family and identity from what `--version` prints.
+pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
+    let line = text.lines().next()?.trim();
+    let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
+        (Family::Clang, "clang++", rest.split_whitespace().next()?)
+    } else if text.contains("Free Software Foundation") && names_gcc(line) {
+        let version = line
+            .rsplit(' ')
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        (Family::Gcc, "g++", version)
+    } else {
+        return None;
+    };
+    let digits = version
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(version.len());
+    let identity = CompilerIdentity {
+        name: name.into(),
+        version: version[..digits].into(),
+        build: line.into(),
+    };
+    Some((family, identity))
+}
+
+/// Whether a version line begins with the name that g++ was called by: its foundation has other programs.
+fn names_gcc(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    ["g++", "c++", "gcc"]
+        .into_iter()
+        .any(|name| word.contains(name))
+}
+
+/// The first number of a version, 0 where there is none.
+pub(crate) fn major(version: &str) -> u32 {
+    version
+        .split('.')
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_families_are_told_from_their_version_lines() {
+        let clang = "Debian clang version 19.1.7 (3~deb12u1)\nTarget: x86_64-pc-linux-gnu\n";
+        let (family, identity) = identify(clang).unwrap();
+        assert_eq!((family, &*identity.version), (Family::Clang, "19.1.7"));
+        assert_eq!(identity.build, "Debian clang version 19.1.7 (3~deb12u1)");
+        let gcc = "g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+        let (family, identity) = identify(gcc).unwrap();
+        assert_eq!((family, &*identity.version), (Family::Gcc, "12.2.0"));
+        let snapshot = "clang version 20.1.0git\n";
+        assert_eq!(identify(snapshot).unwrap().1.version, "20.1.0");
+        let red_hat = "g++ (GCC) 14.2.1 20240912 (Red Hat 14.2.1-3)\nCopyright (C) 2024 Free Software Foundation, Inc.\n";
+        assert_eq!(major(&identify(red_hat).unwrap().1.version), 14);
+        assert!(identify("cc 1.0").is_none());
+        assert!(
+            identify(
+                "echo (GNU coreutils) 9.1\nCopyright (C) 2022 Free Software Foundation, Inc.\n"
+            )
+            .is_none()
+        );
+    }
+
+    #[test]
+    fn only_the_plain_and_numbered_names_are_candidates() {
+        for name in ["clang++", "clang++-19", "g++", "g++-14"] {
+            assert!(is_compiler_name(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "clang",
+            "clang++-19.real",
+            "x86_64-linux-gnu-g++",
+            "g++-x",
+            "c++",
+        ] {
+            assert!(!is_compiler_name(OsStr::new(name)), "{name}");
+        }
+    }
+}
