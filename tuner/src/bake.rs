@@ -17,6 +17,7 @@ use kiln_spec::baked::{
 };
 
 use crate::exit::Failure;
+use crate::local_tables;
 use crate::project::{Project, TunedKernel};
 use crate::report::{TableReport, TaskReport};
 use crate::task;
@@ -39,6 +40,9 @@ pub fn bake(
             continue;
         }
         let folder = destination(project, kernel, info.key.backend, write);
+        if folder != kernel.tuned {
+            local_tables::refresh(&kernel.tuned, &folder)?;
+        }
         let count = rows.len();
         let path = write_table(kernel, info, rows, &folder)?;
         tables.push(TableReport {
@@ -148,28 +152,22 @@ fn write_table(
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
-    let mut index = read_index(folder)?.map_or_else(|| committed_index(kernel), Ok)?;
+    let mut index = read_index(folder)?.unwrap_or_default();
     let wrong = |error: &dyn std::fmt::Display| Failure::Other(format!("kernel `{name}`: {error}"));
     let file = index.insert(name).map_err(|error| wrong(&error))?;
     let path = folder.join(&file);
-    // A local table starts from the committed one: it stands in for it.
-    let base = match read_table(&path)? {
-        Some(table) => Some(table),
-        None => read_table(&kernel.tuned.join(&file))?,
-    };
-    let mut table = base.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
     table
         .replace_device(&info.key, rows)
         .map_err(|error| wrong(&error))?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
     write_if_changed(&path, &table.to_text())?;
-    write_if_changed(&folder.join(".gitattributes"), GITATTRIBUTES)?;
+    let attributes = folder.join(".gitattributes");
+    if !attributes.exists() {
+        write_if_changed(&attributes, GITATTRIBUTES)?;
+    }
     write_if_changed(&folder.join(INDEX_FILE), &index.to_text())?;
     Ok(path)
-}
-
-fn committed_index(kernel: &TunedKernel) -> Result<Index, Failure> {
-    Ok(read_index(&kernel.tuned)?.unwrap_or_default())
 }
 
 /// The index of a folder of tables; none where there is no such file.

@@ -22,6 +22,7 @@ pub mod discover;
 pub mod evaluate;
 pub mod exit;
 pub mod lab;
+pub mod local_tables;
 pub mod machine;
 pub mod measure;
 pub mod options;

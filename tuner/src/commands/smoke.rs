@@ -8,17 +8,17 @@ use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{BuildKind, CompileLimits};
 use kiln::{Device, Kernel};
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Row};
+use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::space::verification_problems;
-use kiln_spec::{Backend, Config, Problem};
+use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use super::{checked, print, print_json};
-use crate::bake::{destination, read_index, read_table};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;
 use crate::lab::Bench;
+use crate::local_tables;
 use crate::machine;
 use crate::peaks;
 use crate::project::{Project, TunedKernel};
@@ -112,7 +112,8 @@ impl Stage<'_> {
             let result = self.launch(kernel, Which::Baseline, problem, None);
             smoked.push(outcome(kernel, format!("baseline ({problem})"), result));
         }
-        for row in rows(project, kernel, self.device.info().key.backend)? {
+        let local = project.local_tables(kernel);
+        for row in local_tables::rows(&spec.name, &kernel.tuned, &local)? {
             let name = format!("{} ({})", row.device, row.problem);
             smoked.push(outcome(kernel, name, self.row(kernel, &row)));
         }
@@ -248,23 +249,4 @@ fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -
         state,
         detail,
     }
-}
-
-/// The rows that a build would see: the local tables where there are some, which contain the committed rows.
-fn rows(project: &Project, kernel: &TunedKernel, backend: Backend) -> Result<Vec<Row>, Failure> {
-    let local = destination(project, kernel, backend, false);
-    let folder = if local.join(INDEX_FILE).is_file() {
-        local
-    } else {
-        kernel.tuned.clone()
-    };
-    let Some(index) = read_index(&folder)? else {
-        return Ok(Vec::new());
-    };
-    let Some(file) = index.file(&kernel.spec.name) else {
-        return Ok(Vec::new());
-    };
-    Ok(read_table(&folder.join(file))?
-        .map(|table| table.rows().cloned().collect())
-        .unwrap_or_default())
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kiln_spec::time::Nanoseconds;
 use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
 
@@ -27,7 +28,7 @@ pub enum WorkerError {
         failure: Failure,
     },
     /// It did not answer in time and was killed.
-    #[error("no answer within {0:?}; killed")]
+    #[error("no answer within {}; killed", Nanoseconds::from(*.0))]
     TimedOut(Duration),
     /// It died.
     #[error("the worker died: {how}{}", if .stderr.is_empty() { String::new() } else { format!(": {}", .stderr) })]
