@@ -19,6 +19,7 @@ pub mod expr;
 pub mod hash;
 pub mod limits;
 pub mod model;
+pub mod occupancy;
 #[cfg(feature = "parse")]
 pub mod parse;
 pub mod plan;
