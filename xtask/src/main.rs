@@ -3,6 +3,7 @@
 
 mod bars;
 mod check;
+mod occupancy_header;
 mod setup;
 mod step;
 mod suite;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::step;
+use crate::{occupancy_header, step};
 
 /// Compilers that the tests run kernels through, with the Debian packages that bring them.
 const CLANG: &[(&str, &[&str])] = &[
@@ -35,6 +35,9 @@ pub fn run() -> Result<(), String> {
         if !step::there(tool) && !apt(&packages) {
             missing(tool, &format!("apt-get install {}", packages[0]))?;
         }
+    }
+    if let Err(how) = occupancy_header::install() {
+        missing("cuda_occupancy.h", &how)?;
     }
     Ok(())
 }
