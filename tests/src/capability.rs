@@ -21,6 +21,8 @@ pub enum Need {
     Git,
     /// `objdump`.
     Objdump,
+    /// NVIDIA's `cuda_occupancy.h`.
+    CudaOccupancy,
 }
 
 impl Need {
@@ -44,6 +46,10 @@ impl Need {
             Need::RecordedData => match recorded_data() {
                 Some(_) => Ok(()),
                 None => Err("no recorded data: set KILN_DATA to its folder".into()),
+            },
+            Need::CudaOccupancy => match cuda_occupancy() {
+                Some(_) => Ok(()),
+                None => Err("no cuda_occupancy.h: run `cargo xtask setup`".into()),
             },
             Need::Git if answers("git") => Ok(()),
             Need::Git => Err("no git on the path".into()),
@@ -77,6 +83,16 @@ pub fn have(test: &str, needs: &[Need]) -> bool {
         return false;
     }
     true
+}
+
+/// The folder of NVIDIA's `cuda_occupancy.h`: as `cargo xtask setup` unpacks it, or where `KILN_CUDA_OCCUPANCY` says.
+pub fn cuda_occupancy() -> Option<PathBuf> {
+    let given = std::env::var_os("KILN_CUDA_OCCUPANCY").map(PathBuf::from);
+    let unpacked = crate::command::workspace().join("target/cuda-occupancy/nvidia/cu13/include");
+    given
+        .into_iter()
+        .chain([unpacked])
+        .find(|folder| folder.join("cuda_occupancy.h").is_file())
 }
 
 /// The folder of recorded tuning data.

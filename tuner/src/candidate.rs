@@ -9,8 +9,9 @@ use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compile
 use kiln_cache::Outcome;
 use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
-use kiln_spec::{Backend, Config, Hash, Problem};
+use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
+use crate::inspect::{self, CannotLaunch, InspectError, LaunchRules, Resources};
 use crate::outcome::of_compile_error;
 use crate::project::TunedKernel;
 use crate::worker::ArmJob;
@@ -28,6 +29,8 @@ pub struct Workshop<'a> {
     pub folder: &'a Path,
     /// What one compile may use up.
     pub limits: CompileLimits,
+    /// What a block may have where it is launched.
+    pub rules: LaunchRules<'a>,
     /// Compiles done (not served from the store).
     pub compiles: AtomicU64,
     /// Numbers for files that are being written.
@@ -41,6 +44,40 @@ pub struct Compiled {
     pub arm: ArmJob,
     /// Time that compiling took, in nanoseconds; 0 when it was in the store.
     pub compile_ns: u64,
+    /// What its release entry takes up, where the image tells.
+    pub resources: Option<Resources>,
+}
+
+impl Compiled {
+    /// How much it spills, for ordering; 0 where nothing is known.
+    pub fn spills(&self) -> u64 {
+        let spills = self.resources.and_then(|resources| resources.spills);
+        spills.map_or(0, |spills| spills.weight())
+    }
+}
+
+/// A candidate as the compiler left it.
+#[derive(Debug)]
+struct Built {
+    unit: TranslationUnit,
+    plan: LaunchPlan,
+    config: Config,
+    baseline: bool,
+    artifact: Artifact,
+    compile_ns: u64,
+}
+
+/// What a compiled candidate takes up, and whether it could be launched.
+#[derive(Debug)]
+pub struct Inspected {
+    /// Its release entry.
+    pub symbol: String,
+    /// Its launch plan.
+    pub plan: LaunchPlan,
+    /// What the release entry takes up, by log and image together.
+    pub resources: Result<Resources, InspectError>,
+    /// Why it cannot be launched, if it cannot.
+    pub cannot: Option<CannotLaunch>,
 }
 
 /// Which candidate.
@@ -56,7 +93,7 @@ impl Workshop<'_> {
     /// Generates and compiles a candidate for a problem.
     ///
     /// # Errors
-    /// The outcome to store for it.
+    /// The outcome to store for it: what does not compile or cannot be launched is not searched.
     pub fn make(
         &self,
         kernel: &TunedKernel,
@@ -64,6 +101,65 @@ impl Workshop<'_> {
         problem: &Problem,
         build: BuildKind,
     ) -> Result<Compiled, Outcome> {
+        let built = self.build(kernel, which, problem, build)?;
+        if let Some(cannot) = self.cannot_launch(&built) {
+            return Err(Outcome::Rejected {
+                constraint: one_line(&cannot.to_string()),
+            });
+        }
+        let resources = self.resources(&built, built.unit.release.as_str()).ok();
+        let artifact = self
+            .place(&built.artifact)
+            .map_err(|error| internal(&error))?;
+        let unit = built.unit;
+        let arm = ArmJob {
+            artifact,
+            artifact_hash: built.artifact.hash,
+            target: self.compiler.target_arch().to_owned(),
+            check: build != BuildKind::Release,
+            release: unit.release.to_string(),
+            receipt: unit.receipt.to_string(),
+            symbol_hash: unit.symbol_hash,
+            config_hash: unit.config_hash,
+            config: built.config,
+            baseline: built.baseline,
+            plan: built.plan,
+            launches: 0,
+            launch_ns: 0,
+        };
+        Ok(Compiled {
+            arm,
+            compile_ns: built.compile_ns,
+            resources,
+        })
+    }
+
+    /// Generates and compiles a candidate, and reads what it takes up; whether it can be launched is no error here.
+    ///
+    /// # Errors
+    /// The outcome of a candidate that has no plan or does not compile.
+    pub fn inspect(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+    ) -> Result<Inspected, Outcome> {
+        let built = self.build(kernel, which, problem, BuildKind::Release)?;
+        Ok(Inspected {
+            symbol: built.unit.release.to_string(),
+            plan: built.plan,
+            resources: self.resources(&built, built.unit.release.as_str()),
+            cannot: self.cannot_launch(&built),
+        })
+    }
+
+    fn build(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+        build: BuildKind,
+    ) -> Result<Built, Outcome> {
         let spec = &kernel.spec;
         let (entry, config, baseline) = match which {
             Which::Baseline => (&spec.baseline.entry, &spec.baseline.config, true),
@@ -77,10 +173,6 @@ impl Workshop<'_> {
         let plan = plan.map_err(|error| Outcome::Rejected {
             constraint: one_line(&error.to_string()),
         })?;
-        let internal = |text: String| Outcome::Internal {
-            message: one_line(&text),
-        };
-        let target = target_of(self.backend);
         let unit = TranslationUnit::new(
             &kernel.source,
             &kernel.scan,
@@ -88,30 +180,35 @@ impl Workshop<'_> {
             entry,
             config,
             problem,
-            target,
+            target_of(self.backend),
         )
-        .map_err(|error| internal(error.to_string()))?;
+        .map_err(|error| internal(&error))?;
         let start = Instant::now();
-        let (artifact, hash, fresh) = self.compile(&unit, build)?;
+        let (artifact, fresh) = self.compile(&unit, build)?;
         let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let arm = ArmJob {
-            artifact,
-            artifact_hash: hash,
-            target: self.compiler.target_arch().to_owned(),
-            check: build != BuildKind::Release,
-            release: unit.release.to_string(),
-            receipt: unit.receipt.to_string(),
-            symbol_hash: unit.symbol_hash,
-            config_hash: unit.config_hash,
+        Ok(Built {
+            unit,
+            plan,
             config: config.clone(),
             baseline,
-            plan,
-            launches: 0,
-            launch_ns: 0,
-        };
-        Ok(Compiled {
-            arm,
+            artifact,
             compile_ns: if fresh { elapsed } else { 0 },
+        })
+    }
+
+    /// What an entry takes up; only GPU images tell.
+    fn resources(&self, built: &Built, symbol: &str) -> Result<Resources, InspectError> {
+        let Artifact { image, log, .. } = &built.artifact;
+        inspect::resources(self.backend, image, log, symbol)
+    }
+
+    /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
+    /// read excludes nothing: the device has the last word.
+    fn cannot_launch(&self, built: &Built) -> Option<CannotLaunch> {
+        let entries = [&built.unit.release, &built.unit.receipt];
+        entries.into_iter().find_map(|entry| {
+            let resources = self.resources(built, entry.as_str()).ok()?;
+            self.rules.check(&resources, &built.plan).err()
         })
     }
 
@@ -120,18 +217,14 @@ impl Workshop<'_> {
         &self,
         unit: &TranslationUnit,
         build: BuildKind,
-    ) -> Result<(PathBuf, Hash, bool), Outcome> {
-        let internal = |error: std::io::Error| Outcome::Internal {
-            message: one_line(&error.to_string()),
-        };
+    ) -> Result<(Artifact, bool), Outcome> {
         let mut request =
             CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
         request.limits = self.limits;
         request.scratch = Some(self.folder.to_owned());
         let key = compile_key(self.compiler, self.backend, &request);
         if let Some(artifact) = self.artifacts.get(key) {
-            let (path, hash) = self.place(&artifact).map_err(internal)?;
-            return Ok((path, hash, false));
+            return Ok((artifact, false));
         }
         self.compiles.fetch_add(1, Ordering::Relaxed);
         let artifact = self
@@ -140,12 +233,11 @@ impl Workshop<'_> {
             .map_err(|error| of_compile_error(&error))?;
         // A cache that cannot be written costs the next run a compile, nothing else.
         let _ = self.artifacts.put(key, &artifact);
-        let (path, hash) = self.place(&artifact).map_err(internal)?;
-        Ok((path, hash, true))
+        Ok((artifact, true))
     }
 
     /// Puts an image where workers of this run find it.
-    fn place(&self, artifact: &Artifact) -> std::io::Result<(PathBuf, Hash)> {
+    fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
         let hash = artifact.hash;
         let path = self.folder.join(hash.to_string());
         if !path.exists() {
@@ -156,7 +248,13 @@ impl Workshop<'_> {
             std::fs::write(&part, &artifact.image)?;
             std::fs::rename(&part, &path)?;
         }
-        Ok((path, hash))
+        Ok(path)
+    }
+}
+
+fn internal(error: &dyn std::fmt::Display) -> Outcome {
+    Outcome::Internal {
+        message: one_line(&error.to_string()),
     }
 }
 

@@ -110,7 +110,10 @@ impl Evaluator<'_> {
                 None => fresh.push(config.clone()),
             }
         }
-        for (config, made) in fresh.iter().zip(self.compile_all(&fresh)) {
+        let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
+        // Spills only order: when time runs out, those that spill most are what is left.
+        made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
+        for (config, made) in made {
             if until.is_some_and(|end| Instant::now() >= end) {
                 break;
             }

@@ -16,6 +16,7 @@ use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
 use crate::exit::Failure;
+use crate::inspect::LaunchRules;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
@@ -80,6 +81,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
             artifacts: &artifacts,
             folder: folder.path(),
             limits: CompileLimits::default(),
+            rules: LaunchRules::of(info),
             compiles: AtomicU64::new(0),
             parts: AtomicU64::new(0),
         },

@@ -17,6 +17,7 @@ use super::{checked, print, print_json};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;
+use crate::inspect::LaunchRules;
 use crate::lab::Bench;
 use crate::local_tables;
 use crate::machine;
@@ -54,6 +55,7 @@ pub(super) fn run(
         artifacts: &ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES),
         folder: folder.path(),
         limits: CompileLimits::default(),
+        rules: LaunchRules::of(device.info()),
         compiles: AtomicU64::new(0),
         parts: AtomicU64::new(0),
     };

@@ -1,0 +1,130 @@
+//! Whether a compiled config can be launched at all: what cannot is not searched. Spills are no reason: a config that
+//! spills is sometimes the fastest.
+
+use kiln::device::DeviceInfo;
+use kiln_spec::occupancy::BlockNeeds;
+use kiln_spec::targets::{self, Multiprocessor};
+use kiln_spec::{DeviceLimits, LaunchPlan};
+use thiserror::Error;
+
+use super::Resources;
+
+/// What a device (or a target that is not at hand) lets a block have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchRules<'a> {
+    /// Its architecture: registers of a block are known for those in the target table.
+    pub arch: &'a str,
+    /// Its limits, from the driver where there is one.
+    pub limits: &'a DeviceLimits,
+}
+
+/// Why a compiled config cannot be launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CannotLaunch {
+    /// More threads than its launch bounds allow.
+    #[error("{}: {threads} threads a block, the bounds allow {most}", self.name())]
+    Threads {
+        /// Threads of a block.
+        threads: u64,
+        /// The bound that the source declares.
+        most: u32,
+    },
+    /// More registers than a block can have.
+    #[error("{}: {registers} of each of {threads} threads", self.name())]
+    Registers {
+        /// Registers of a thread.
+        registers: u32,
+        /// Threads of a block.
+        threads: u32,
+    },
+    /// More shared memory than a block can have.
+    #[error("{}: {static_bytes} static and {dynamic_bytes} dynamic bytes, a block has {most}", self.name())]
+    Shared {
+        /// Static shared memory, in bytes.
+        static_bytes: u32,
+        /// Dynamic shared memory, in bytes.
+        dynamic_bytes: u32,
+        /// The limit, in bytes.
+        most: u32,
+    },
+}
+
+impl CannotLaunch {
+    /// A short name, for counts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CannotLaunch::Threads { .. } => "threads over launch bounds",
+            CannotLaunch::Registers { .. } => "registers over a block's",
+            CannotLaunch::Shared { .. } => "shared memory over a block's",
+        }
+    }
+}
+
+/// What one block takes up under a plan.
+pub fn block_needs(resources: &Resources, plan: &LaunchPlan) -> BlockNeeds {
+    BlockNeeds {
+        threads: u32::try_from(plan.threads_per_block()).unwrap_or(u32::MAX),
+        registers: resources.registers,
+        static_shared_bytes: resources.static_shared_bytes,
+        dynamic_shared_bytes: plan.shared_bytes,
+        barriers: resources.barriers.unwrap_or(1),
+    }
+}
+
+impl<'a> LaunchRules<'a> {
+    /// The rules of a device.
+    pub fn of(info: &'a DeviceInfo) -> LaunchRules<'a> {
+        LaunchRules {
+            arch: &info.key.arch,
+            limits: &info.limits,
+        }
+    }
+
+    /// Whether an entry with these figures can be launched under a plan.
+    ///
+    /// # Errors
+    /// The first reason why not.
+    pub fn check(&self, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
+        let block = block_needs(resources, plan);
+        if let Some(most) = resources.max_threads
+            && plan.threads_per_block() > u64::from(most)
+        {
+            return Err(CannotLaunch::Threads {
+                threads: plan.threads_per_block(),
+                most,
+            });
+        }
+        let most = self.limits.shared_bytes_per_block;
+        if block.shared_bytes() > u64::from(most) {
+            return Err(CannotLaunch::Shared {
+                static_bytes: block.static_shared_bytes,
+                dynamic_bytes: block.dynamic_shared_bytes,
+                most,
+            });
+        }
+        if self.registers_fit(&block) {
+            return Ok(());
+        }
+        Err(CannotLaunch::Registers {
+            registers: block.registers,
+            threads: block.threads,
+        })
+    }
+
+    /// Of an architecture that the table does not know, the driver decides at launch.
+    fn registers_fit(&self, block: &BlockNeeds) -> bool {
+        let Some(target) = targets::target(self.arch) else {
+            return true;
+        };
+        let block = BlockNeeds {
+            static_shared_bytes: 0,
+            dynamic_shared_bytes: 0,
+            ..*block
+        };
+        target.multiprocessor == Multiprocessor::Host
+            || target
+                .occupancy(&block)
+                .is_none_or(|occupancy| occupancy.blocks > 0)
+    }
+}

@@ -1,0 +1,129 @@
+//! The figures themselves.
+
+use serde::Serialize;
+
+use super::InspectError;
+
+/// What one entry takes up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Resources {
+    /// 32-bit registers of a thread; vector registers on AMD.
+    pub registers: u32,
+    /// Scalar registers of a wave; AMD only.
+    pub scalar_registers: Option<u32>,
+    /// Stack (local memory, scratch) of a thread, in bytes.
+    pub stack_bytes: u32,
+    /// Static shared memory of a block, in bytes, without what the driver reserves.
+    pub static_shared_bytes: u32,
+    /// What did not fit into registers; `None` where the source does not say.
+    pub spills: Option<Spills>,
+    /// Threads of a block at most, as the source declares it (launch bounds); `None` where nothing bounds it.
+    pub max_threads: Option<u32>,
+    /// Block barriers used; `None` where the source does not say.
+    pub barriers: Option<u32>,
+}
+
+/// What did not fit into registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spills {
+    /// Bytes of a thread that are stored and loaded again, as NVIDIA's assembler counts them.
+    Bytes {
+        /// Stores.
+        stores: u32,
+        /// Loads.
+        loads: u32,
+    },
+    /// Registers without a place, as AMD's compiler counts them.
+    Registers {
+        /// Vector registers.
+        vector: u32,
+        /// Scalar registers.
+        scalar: u32,
+    },
+}
+
+impl Spills {
+    /// One number to order by: bytes moved, or registers times their four bytes. Scalar registers go into lanes of
+    /// vector registers and cost little.
+    pub fn weight(&self) -> u64 {
+        match *self {
+            Spills::Bytes { stores, loads } => u64::from(stores) + u64::from(loads),
+            Spills::Registers { vector, scalar } => 8 * u64::from(vector) + u64::from(scalar),
+        }
+    }
+}
+
+impl std::fmt::Display for Spills {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Spills::Bytes {
+                stores: 0,
+                loads: 0,
+            }
+            | Spills::Registers {
+                vector: 0,
+                scalar: 0,
+            } => f.write_str("0"),
+            Spills::Bytes { stores, loads } => write!(f, "{stores}+{loads} B"),
+            Spills::Registers { vector, scalar } => write!(f, "{vector}v+{scalar}s"),
+        }
+    }
+}
+
+/// A figure that log and image tell differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The figure.
+    pub what: &'static str,
+    /// What the image says.
+    pub image: u32,
+    /// What the log says.
+    pub log: u32,
+}
+
+impl Resources {
+    /// Where two sources disagree, of the figures that both give.
+    pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
+        let same = [
+            ("registers", Some(self.registers), Some(log.registers)),
+            (
+                "scalar registers",
+                self.scalar_registers,
+                log.scalar_registers,
+            ),
+            ("stack bytes", Some(self.stack_bytes), Some(log.stack_bytes)),
+            (
+                "static shared bytes",
+                Some(self.static_shared_bytes),
+                Some(log.static_shared_bytes),
+            ),
+        ];
+        same.into_iter()
+            .find_map(|(what, image, log)| match (image, log) {
+                (Some(image), Some(log)) if image != log => Some(Disagreement { what, image, log }),
+                _ => None,
+            })
+    }
+
+    /// The image's figures, with those of the log where the image has none.
+    pub(super) fn joined_with(
+        self,
+        log: &Resources,
+        symbol: &str,
+    ) -> Result<Resources, InspectError> {
+        if let Some(differs) = self.disagreement(log) {
+            return Err(InspectError::Disagree {
+                symbol: symbol.into(),
+                differs,
+            });
+        }
+        Ok(Resources {
+            scalar_registers: self.scalar_registers.or(log.scalar_registers),
+            spills: self.spills.or(log.spills),
+            max_threads: self.max_threads.or(log.max_threads),
+            barriers: self.barriers.or(log.barriers),
+            ..self
+        })
+    }
+}

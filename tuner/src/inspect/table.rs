@@ -1,0 +1,176 @@
+//! Inspected configs as rows: aligned columns for people, plain data for programs.
+
+use kiln_spec::targets::KnownTarget;
+use serde::Serialize;
+
+use super::resources::{Resources, Spills};
+use super::{CannotLaunch, block_needs};
+use crate::candidate::Inspected;
+
+/// One config on one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct InspectRow {
+    /// The architecture.
+    pub target: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// Which config this is: the baseline, a baked row's device, a corner, or one that was asked for.
+    pub what: String,
+    /// The config.
+    pub config: String,
+    /// What it takes up and how full it fills a multiprocessor; none where it does not compile.
+    pub figures: Option<Figures>,
+    /// Why it cannot be compiled, read or launched.
+    pub error: Option<String>,
+}
+
+/// What a config takes up.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Its release entry.
+    pub symbol: String,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Dynamic shared memory of a block, in bytes.
+    pub dynamic_shared_bytes: u32,
+    /// What the compiler says of it.
+    #[serde(flatten)]
+    pub resources: Resources,
+    /// Blocks that a multiprocessor holds.
+    pub blocks_per_multiprocessor: u32,
+    /// Warps that a multiprocessor holds, over those that it could, in percent.
+    pub occupancy_percent: f64,
+    /// What keeps more out.
+    pub limiter: &'static str,
+}
+
+impl Figures {
+    fn new(known: &KnownTarget, inspected: &Inspected, resources: Resources) -> Option<Figures> {
+        let occupancy = known.occupancy(&block_needs(&resources, &inspected.plan))?;
+        Some(Figures {
+            symbol: inspected.symbol.clone(),
+            threads: inspected.plan.threads_per_block(),
+            dynamic_shared_bytes: inspected.plan.shared_bytes,
+            resources,
+            blocks_per_multiprocessor: occupancy.blocks,
+            occupancy_percent: (occupancy.fraction() * 1000.0).round() / 10.0,
+            limiter: occupancy.limiter.name(),
+        })
+    }
+}
+
+impl InspectRow {
+    /// Takes over what was found.
+    pub fn fill(&mut self, known: &KnownTarget, inspected: &Inspected) {
+        match &inspected.resources {
+            Ok(resources) => self.figures = Figures::new(known, inspected, *resources),
+            Err(error) => self.error = Some(error.to_string()),
+        }
+        let cannot = inspected.cannot.as_ref().map(CannotLaunch::to_string);
+        self.error = self.error.take().or(cannot);
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.what.clone()];
+        match &self.figures {
+            None => cells.extend(std::iter::repeat_n("-".to_owned(), HEADINGS.len() - 2)),
+            Some(figures) => {
+                let resources = &figures.resources;
+                cells.extend([
+                    resources.registers.to_string(),
+                    resources
+                        .spills
+                        .map_or("?".into(), |spills: Spills| spills.to_string()),
+                    resources.static_shared_bytes.to_string(),
+                    figures.dynamic_shared_bytes.to_string(),
+                    resources.stack_bytes.to_string(),
+                    resources
+                        .max_threads
+                        .map_or("-".into(), |most| most.to_string()),
+                    figures.threads.to_string(),
+                    figures.blocks_per_multiprocessor.to_string(),
+                    format!("{:.0} %", figures.occupancy_percent),
+                    figures.limiter.to_owned(),
+                ]);
+            }
+        }
+        cells.push(self.config.clone());
+        cells
+    }
+}
+
+const HEADINGS: [&str; 12] = [
+    "",
+    "regs",
+    "spills",
+    "static",
+    "dynamic",
+    "stack",
+    "max thr",
+    "threads",
+    "blocks",
+    "occupancy",
+    "limited by",
+    "config",
+];
+
+/// Rows as text: a heading for each target and kernel, columns aligned over all of them.
+pub fn to_text(rows: &[InspectRow], title: impl Fn(&str) -> String) -> String {
+    let cells: Vec<Vec<String>> = rows.iter().map(InspectRow::cells).collect();
+    let width = |column: usize| {
+        let widest = cells
+            .iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0);
+        widest.max(HEADINGS[column].len())
+    };
+    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
+    let headings = HEADINGS.map(str::to_owned);
+    let mut text = String::new();
+    let mut last = ("", "", "");
+    for (row, cells) in rows.iter().zip(&cells) {
+        let here = (row.target, row.kernel.as_str(), row.problem.as_str());
+        if here.0 != last.0 {
+            text += &format!(
+                "{}{}\n",
+                if text.is_empty() { "" } else { "\n" },
+                title(row.target)
+            );
+        }
+        if here != last {
+            text += &format!(
+                "\n{} ({})\n{}",
+                row.kernel,
+                row.problem,
+                line(&headings, &widths)
+            );
+        }
+        text += &line(cells, &widths);
+        if let Some(error) = &row.error {
+            text += &format!("      {}\n", error.replace('\n', "\n      "));
+        }
+        last = here;
+    }
+    text
+}
+
+/// Names to the left, figures to the right.
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let left = |column: usize| column == 0 || column + 2 >= widths.len();
+    let padded = cells
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(column, (cell, &width))| {
+            if left(column) {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+    let joined = padded.collect::<Vec<_>>().join("  ");
+    format!("  {}\n", joined.trim_end())
+}
