@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use kiln_spec::KernelSpec;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row};
 use kiln_spec::codegen::{Symbol, symbol_hash};
 use kiln_spec::source::SourceText;
-use kiln_spec::{Hash, KernelSpec};
 
 use crate::load::{self, Site};
 use crate::symbols::target_of;
@@ -119,15 +119,21 @@ impl Baked {
 
     /// The image beside the table, if the row has one and it is the one that was baked.
     fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, String> {
-        let Some(Image { file, hash, .. }) = &row.image else {
+        let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);
         };
         let path = site.tuned.join(file);
-        let help = "help: run `tune bake` on that device, or restore the file";
+        let help = "help: run `tune bake --images`, or restore the file";
         let shown = site.shown(&path);
+        if Image::target_of(&row.device).as_ref() != Some(target) {
+            let device = &row.device;
+            return Err(format!(
+                "the image {shown} is for {target}, which is not what images for `{device}` are for\n{help}"
+            ));
+        }
         let bytes = load::read_bytes(&path, MAX_IMAGE_BYTES)
             .map_err(|why| format!("the image {shown} cannot be read: {why}\n{help}"))?;
-        let found = Hash::of("artifact", &bytes);
+        let found = Image::hash_of(&bytes);
         if found != *hash {
             return Err(format!(
                 "the image {shown} has hash {found}, its row says {hash}\n{help}"

@@ -22,20 +22,21 @@ pub struct RawSlice {
     pub device_index: u32,
 }
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
     impl<T> Sealed for super::Buffer<T> {}
     impl<T> Sealed for super::View<'_, T> {}
     impl<T> Sealed for super::ViewMut<'_, T> {}
 }
 
-/// Device memory that a kernel may read: a [`Buffer`], [`View`] or [`ViewMut`].
+/// Device memory that a kernel may read: a [`Buffer`], [`View`] or [`ViewMut`], or memory of another library
+/// ([`crate::interop`]).
 pub trait DeviceSlice<T>: sealed::Sealed {
     /// Where it lies.
     fn raw(&self) -> RawSlice;
 }
 
-/// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`].
+/// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`], or memory of another library.
 pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
 /// An owned array in a device's memory.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::interop::VouchedStream;
 
 pub use crate::error::{DeviceError, ErrorClass};
 pub use crate::stream::Stream;
@@ -135,6 +136,28 @@ pub trait Device: Send + Sync + fmt::Debug {
 
     /// Closes a stream that [`Self::open_stream`] gave, after its work is done.
     fn close_stream(&self, stream: StreamHandle);
+
+    /// Takes in a stream that another library opened. [`Self::close_stream`] gives it back: it does not end.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the device takes none.
+    fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
+        let _ = stream;
+        Err(DeviceError::Unsupported {
+            what: format!("a stream of another library on {}", self.info().key),
+        })
+    }
+
+    /// The driver's own handle of a stream, as a number.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where there is no driver with streams.
+    fn raw_stream(&self, stream: StreamHandle) -> Result<u64, DeviceError> {
+        let _ = stream;
+        Err(DeviceError::Unsupported {
+            what: format!("a driver's handle of a stream on {}", self.info().key),
+        })
+    }
 
     /// Waits until everything queued on one stream is done.
     ///

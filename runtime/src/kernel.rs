@@ -107,6 +107,8 @@ pub struct BakedRow {
 pub struct ConstImage {
     /// The target it was compiled for.
     pub target: &'static str,
+    /// The hash that was baked with it, as 32 hexadecimal digits.
+    pub hash: &'static str,
     /// The image itself.
     pub bytes: &'static [u8],
 }

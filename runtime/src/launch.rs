@@ -205,7 +205,8 @@ fn call(
     // declaration with the kernel's signature). Slices are borrowed, mutably where the kernel writes, and
     // were checked to be of this device and of the declared length; what the kernel does inside and
     // beyond them the author of its `unsafe extern` block vouches for. Freeing device memory waits for
-    // the work queued on it, so a slice outlives the launch.
+    // the work queued on it, so a slice outlives the launch; for memory and streams of other libraries that
+    // was vouched for where they came in (`interop`).
     let args = unsafe { KernelArgs::new(args) };
     stream
         .device()

@@ -57,7 +57,10 @@
 //! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its
 //! stream. Two streams of one device may use one buffer at once only where both read.
 //!
-//! Inside this crate, `unsafe` is only in the backends' `ffi.rs` and in `launch.rs`.
+//! Memory and streams of other libraries come in through [`interop`]: by functions and traits that are `unsafe`, where
+//! the caller or the library vouches for what Kiln knows of its own.
+//!
+//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch.rs`.
 
 // Generated code says `::kiln`, in this crate's own tests too.
 extern crate self as kiln;
@@ -79,7 +82,9 @@ pub mod devices;
 pub mod element;
 pub mod error;
 pub mod fill;
+pub mod image;
 mod include_folder;
+pub mod interop;
 pub mod kernel;
 pub mod launch;
 mod launch_error;

@@ -1,11 +1,15 @@
 //! From a choice to functions that can be launched: image or compile, load, look up; once per device.
 
+mod origin;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::codegen::{CodegenError, Target, TranslationUnit};
 use kiln_spec::source::{SourceError, SourceScan, SourceText};
 use kiln_spec::{Backend, Config, Problem};
 use thiserror::Error;
+
+pub use origin::{NoImage, Origin};
 
 use crate::artifacts::ArtifactCache;
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
@@ -39,6 +43,18 @@ pub enum PrepareError {
     /// The compiler failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// Neither an image nor a compiler is there.
+    #[error("{choice} has {image}, and cannot be compiled here: {missing}\nhelp: {help}")]
+    NoImageNoCompiler {
+        /// What was to be prepared.
+        choice: Choice,
+        /// Why no image is used.
+        image: NoImage,
+        /// The compiler that was not found, and where it was looked for.
+        missing: String,
+        /// What to do.
+        help: String,
+    },
     /// The artifact cannot be loaded.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -55,6 +71,8 @@ pub struct Prepared {
     pub symbol_hash: u64,
     /// Hash of the config.
     pub config_hash: u64,
+    /// Where they came from.
+    pub origin: Origin,
 }
 
 /// The compiler family whose dialect a backend's units are generated in.
@@ -83,7 +101,7 @@ pub fn compile(
     }
 }
 
-/// Loads both entries of a unit from its artifact.
+/// Loads both entries of a unit from an artifact that was compiled for it.
 ///
 /// # Errors
 /// When the artifact is for another target or lacks an entry.
@@ -98,6 +116,9 @@ pub fn load(
         receipt: module.function(unit.receipt.as_str())?,
         symbol_hash: unit.symbol_hash,
         config_hash: unit.config_hash,
+        origin: Origin::Compiler {
+            instead_of: NoImage::Missing,
+        },
     })
 }
 
@@ -165,33 +186,17 @@ fn prepare(
     if backend == Backend::Fake {
         crate::backend::fake::provide_kernel(baked, kernel);
     }
-    if let Some(image) = embedded(kernel, device, choice)
-        && let Ok(prepared) = load(device, &unit, &image)
-    {
-        return Ok(prepared);
-    }
-    let artifact = compile(device, &unit, BuildKind::Release)?;
-    Ok(load(device, &unit, &artifact)?)
-}
-
-/// The image that was compiled ahead for a row, if the row is one of this device's architecture.
-fn embedded(kernel: &'static Kernel, device: &dyn Device, choice: Choice) -> Option<Artifact> {
-    let Choice::Row(row) = choice else {
-        return None;
+    let instead_of = match origin::from_image(kernel, device, choice, &unit) {
+        Ok(prepared) => return Ok(prepared),
+        Err(why) => why,
     };
-    let row = &kernel.rows()[row];
-    let image = row.image?;
-    let key = &device.info().key;
-    let fits = row.device.backend == key.backend && row.device.arch == key.arch;
-    fits.then(|| {
-        Artifact::new(
-            key.backend,
-            image.target,
-            BuildKind::Release,
-            image.bytes,
-            String::new(),
-        )
-    })
+    let artifact = match compile(device, &unit, BuildKind::Release) {
+        Ok(artifact) => artifact,
+        Err(error) => return Err(origin::not_compiled(device, choice, instead_of, error)),
+    };
+    let prepared = load(device, &unit, &artifact)?;
+    let origin = Origin::Compiler { instead_of };
+    Ok(Prepared { origin, ..prepared })
 }
 
 /// What one kernel has loaded: a slot for every choice on every device, filled at first use.

@@ -46,7 +46,9 @@ impl<'a> LaunchCall<'a> {
     ) -> Result<LaunchCall<'a>, crate::DeviceError> {
         let spec = kernel.spec();
         let args = spec.args.iter().zip(data).map(|(arg, data)| match arg {
-            ArgSpec::Scalar(_) => Ok(CallArg::Scalar(data.bytes().to_vec())),
+            ArgSpec::Scalar(_) => {
+                Ok::<_, crate::DeviceError>(CallArg::Scalar(data.bytes().to_vec()))
+            }
             ArgSpec::Slice(slice) => {
                 let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
                 let buffer = AnyBuffer::of_bytes(stream, ty, data.bytes())?;

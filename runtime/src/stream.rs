@@ -1,8 +1,11 @@
 //! Streams: ordered queues of work on one device.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::device::{Device, DeviceError, StreamHandle};
+use crate::interop::VouchedStream;
 use crate::select::Forced;
 
 /// An ordered queue of work on one device. Clones name the same queue.
@@ -25,15 +28,22 @@ pub struct Stream {
     _opened: Option<Arc<Opened>>,
 }
 
-#[derive(Debug)]
 struct Opened {
     device: Arc<dyn Device>,
     handle: StreamHandle,
+    /// What holds the queue open, where it is another library's; dropped after it is closed here.
+    _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
         self.device.close_stream(self.handle);
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Opened").field(&self.handle).finish()
     }
 }
 
@@ -44,17 +54,36 @@ impl Stream {
     /// When the driver refuses.
     pub fn new(device: Arc<dyn Device>) -> Result<Stream, DeviceError> {
         let handle = device.open_stream()?;
+        Ok(Stream::opened(device, handle, None))
+    }
+
+    /// A stream of another library, which `owner` holds open.
+    pub(crate) fn adopt(
+        device: Arc<dyn Device>,
+        raw: VouchedStream,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Stream, DeviceError> {
+        let handle = device.adopt_stream(raw)?;
+        Ok(Stream::opened(device, handle, Some(owner)))
+    }
+
+    fn opened(
+        device: Arc<dyn Device>,
+        handle: StreamHandle,
+        owner: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Stream {
         let opened = Opened {
             device: device.clone(),
             handle,
+            _owner: owner,
         };
-        Ok(Stream {
+        Stream {
             device_index: device.index(),
             device,
             handle,
             forced: None,
             _opened: Some(Arc::new(opened)),
-        })
+        }
     }
 
     /// The device's default stream.
@@ -94,6 +123,15 @@ impl Stream {
     #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.handle
+    }
+
+    /// The driver's own handle, a `CUstream` or `hipStream_t` as a number, for other libraries to queue work on it. It
+    /// is open as long as this stream or a clone of it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the driver has no streams, as on the cpu.
+    pub fn raw(&self) -> Result<u64, DeviceError> {
+        self.device.raw_stream(self.handle)
     }
 
     /// What launch functions are forced to launch on it.

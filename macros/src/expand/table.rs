@@ -162,10 +162,12 @@ fn image(fresh: &FreshRow) -> TokenStream {
         return quote!(::core::option::Option::None);
     };
     let (image_path, target) = (private("ConstImage"), &image.target);
+    let hash = image.hash.to_string();
     let file = path.to_str().unwrap_or_default();
     quote! {
         ::core::option::Option::Some(#image_path {
             target: #target,
+            hash: #hash,
             bytes: ::core::include_bytes!(#file),
         })
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use kiln_spec::DeviceKey;
-use kiln_spec::baked::{BakedTable, Evidence, Hashes, Index, Row, Speedup};
+use kiln_spec::baked::{BakedTable, Evidence, Hashes, Image, Index, Row, Speedup};
 use kiln_spec::codegen::{Symbol, symbol_hash};
 use kiln_spec::parse::ParsedKernel;
 use proc_macro2::TokenStream;
@@ -398,20 +398,29 @@ fn a_damaged_table_is_an_error_that_names_file_and_line() {
 fn an_image_is_embedded_only_if_it_is_the_one_that_was_baked() {
     let package = Package::new();
     let mut row = package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1");
-    row.image = Some(kiln_spec::baked::Image {
-        file: "scale.cubin".into(),
-        target: "sm_89".into(),
-        hash: kiln_spec::Hash::of("artifact", b"cubin"),
-    });
-    package.bake(&[row]);
-    package.write("tuned/scale.cubin", "cubin");
+    let image = Image::of("scale", &row.device, "sm_89", b"cubin");
+    let (file, hash) = (format!("tuned/{}", image.file), image.hash);
+    row.image = Some(image);
+    package.bake(&[row.clone()]);
+    package.write(&file, "cubin");
     let expansion = package.expand();
+    let literal = format!("target: \"sm_89\", hash: \"{hash}\", bytes: ::core::include_bytes!(");
+    assert_has(&expansion, &literal);
+    // Cargo builds again when the file changes.
+    assert_eq!(expansion.matches(&file).count(), 2, "{expansion}");
+    package.write(&file, "another");
+    assert_has(&package.expand(), &format!("the image {file} has hash"));
+    fs::remove_file(package.folder.path().join(&file)).unwrap();
     assert_has(
-        &expansion,
-        "target: \"sm_89\", bytes: ::core::include_bytes!(",
+        &package.expand(),
+        &format!("the image {file} cannot be read"),
     );
-    package.write("tuned/scale.cubin", "another");
-    assert_has(&package.expand(), "the image tuned/scale.cubin has hash");
+    package.write(&file, "cubin");
+    row.image.as_mut().unwrap().target = "sm_86".into();
+    package.bake(&[row]);
+    let says =
+        format!("the image {file} is for sm_86, which is not what images for `{L4}` are for");
+    assert_has(&package.expand(), &says);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! input of a build, and may come from a merge gone wrong.
 
 mod error;
+mod image;
 mod index;
 mod now;
 mod reader;
@@ -15,8 +16,9 @@ mod table;
 mod tests;
 
 pub use error::BakedError;
+pub use image::Image;
 pub use index::Index;
-pub use row::{Evidence, Freshness, Hashes, Image, ResolvedRow, Row, Speedup};
+pub use row::{Evidence, Freshness, Hashes, ResolvedRow, Row, Speedup};
 pub use table::BakedTable;
 
 /// Name of the index in a `tuned/` folder.

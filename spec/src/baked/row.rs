@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::BakedError;
+use super::{BakedError, Image};
 use crate::config::Config;
 use crate::device::DeviceKey;
 use crate::expr::EvalError;
@@ -81,17 +81,6 @@ pub enum Freshness {
         /// Its hash now.
         now: Hash,
     },
-}
-
-/// An image compiled ahead, beside the table.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Image {
-    /// Its file name, without folders.
-    pub file: String,
-    /// What it was compiled for.
-    pub target: String,
-    /// Hash of its bytes.
-    pub hash: Hash,
 }
 
 /// One row. Problem and config are text: they may belong to an older spec.

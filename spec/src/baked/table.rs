@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::reader::{FORMAT, Field, Fields, Text};
-use super::row::{self, Evidence, Hashes, Image, Row, Speedup};
-use super::{BakedError, quoted};
+use super::row::{self, Evidence, Hashes, Row, Speedup};
+use super::{BakedError, Image, quoted};
 use crate::device::DeviceKey;
 use crate::plan::LaunchPlan;
 use crate::text::shorten;

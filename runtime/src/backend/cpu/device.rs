@@ -10,6 +10,8 @@ use crate::device::{
     Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
 };
 
+use crate::interop::VouchedStream;
+
 use super::compiler::CpuCompiler;
 use super::executor::Executor;
 use super::ffi::thread_cpu_ns;
@@ -255,6 +257,11 @@ impl Device for CpuDevice {
     }
 
     fn close_stream(&self, _: StreamHandle) {}
+
+    /// Work of another library's stream runs in order with all other.
+    fn adopt_stream(&self, _: VouchedStream) -> Result<StreamHandle, DeviceError> {
+        Ok(StreamHandle::DEFAULT)
+    }
 
     fn synchronize_stream(&self, _: StreamHandle) -> Result<(), DeviceError> {
         self.synchronize()

@@ -7,6 +7,7 @@ use kiln_spec::Backend;
 
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
+use crate::image::{self, Wanted};
 
 use super::ffi::{EntryPoint, MOST_SHARED_RANGES, ObjectCopy, process_has};
 use super::limits::CpuTarget;
@@ -85,10 +86,7 @@ impl CpuModule {
 /// The facts about an artifact, if it can be loaded here.
 fn facts_of(artifact: &Artifact) -> Result<Facts, DeviceError> {
     let load_error = |text: String| DeviceError::Load { text };
-    if artifact.backend != Backend::Cpu {
-        let text = format!("it is for {}, not for cpu", artifact.backend);
-        return Err(load_error(text));
-    }
+    image::check(artifact, &Wanted::of_target(Backend::Cpu, &artifact.target))?;
     if let Some(reason) = CpuTarget::refuses(&artifact.target) {
         return Err(load_error(reason));
     }

@@ -1,0 +1,174 @@
+//! Images, and what is checked of one before a device loads it.
+//!
+//! An image is what a compiler made for one target: a cubin, an AMD code object, a shared object for the cpu device.
+//! Drivers take bytes as they come; some crash on bytes that are cut off or meant for another machine. So nothing
+//! reaches a driver before its own header says that it is for that device and that it is whole, and before it has
+//! the hash that was baked with it. See docs/images.md.
+
+mod code_object;
+mod cubin;
+mod elf;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use kiln_spec::{Backend, Hash};
+
+pub use error::ImageError;
+
+use crate::compiler::Artifact;
+use crate::device::DeviceInfo;
+use code_object::CodeObject;
+use cubin::Cubin;
+use elf::Elf;
+
+/// The field of a CUDA device's fingerprint that says what the driver supports: 13050 for CUDA 13.5, as
+/// `cuDriverGetVersion` gives it.
+pub const CUDA_DRIVER: &str = "cuda_driver";
+
+/// The field of a HIP device's fingerprint that says which runtime it has: 60342134 for 6.3, as
+/// `hipRuntimeGetVersion` gives it.
+pub const HIP_RUNTIME: &str = "hip_runtime";
+
+/// What an image must be for, so that a device loads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    backend: Backend,
+    arch: String,
+    /// Major version of CUDA that the driver supports, where that is known.
+    driver: Option<u32>,
+    /// Major and minor version of the HIP runtime, where that is known.
+    runtime: Option<(u32, u32)>,
+}
+
+impl Wanted {
+    /// What any device of an architecture loads; of drivers nothing is known.
+    pub fn of_target(backend: Backend, arch: &str) -> Wanted {
+        Wanted {
+            backend,
+            arch: arch.into(),
+            driver: None,
+            runtime: None,
+        }
+    }
+
+    /// What this device loads.
+    pub fn of_device(info: &DeviceInfo) -> Wanted {
+        let number = |field| info.fingerprint.get(field)?.parse::<u32>().ok();
+        Wanted {
+            driver: number(CUDA_DRIVER).map(|version| version / 1000),
+            runtime: number(HIP_RUNTIME)
+                .map(|version| (version / 10_000_000, version / 100_000 % 100)),
+            ..Wanted::of_target(info.key.backend, &info.key.arch)
+        }
+    }
+}
+
+/// Checks that an artifact is an image for a device. The fake device loads anything.
+///
+/// Which instruction sets a shared object needs cannot be seen in it: the cpu device goes by the artifact's target.
+///
+/// # Errors
+/// The first difference, with what was found and what was needed.
+pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
+    if artifact.backend != wanted.backend {
+        return Err(ImageError::Backend {
+            found: artifact.backend,
+            wanted: wanted.backend,
+        });
+    }
+    check_bytes(&artifact.image, wanted)
+}
+
+/// As [`check`], for bytes that are for the wanted backend.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_bytes(image: &[u8], wanted: &Wanted) -> Result<(), ImageError> {
+    let Some(machine) = machine_of(wanted.backend) else {
+        return Ok(());
+    };
+    let elf = Elf::read(image)?;
+    if elf.machine != machine {
+        return Err(ImageError::Machine {
+            found: machine_name(elf.machine),
+            wanted: machine_name(machine),
+        });
+    }
+    match wanted.backend {
+        Backend::Cuda => Cubin::of(&elf)?.check(&wanted.arch, wanted.driver),
+        Backend::Hip => CodeObject::of(&elf)?.check(&wanted.arch, wanted.runtime),
+        Backend::Cpu | Backend::Fake => Ok(()),
+    }
+}
+
+/// Checks that an artifact has the hash that was baked.
+///
+/// # Errors
+/// [`ImageError::Hash`].
+pub fn check_hash(artifact: &Artifact, wanted: Hash) -> Result<(), ImageError> {
+    if artifact.hash == wanted {
+        return Ok(());
+    }
+    Err(ImageError::Hash {
+        found: artifact.hash,
+        wanted,
+    })
+}
+
+/// Whether an image has the kernel of a symbol.
+///
+/// # Errors
+/// When it is no whole ELF file.
+pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, ImageError> {
+    let elf = Elf::read(image)?;
+    Ok(match backend {
+        Backend::Cuda => elf.defines(symbol),
+        // The kernel descriptor.
+        Backend::Hip => elf.defines(&format!("{symbol}.kd")),
+        Backend::Cpu | Backend::Fake => elf.defines(&format!("kiln_cpu_run_{symbol}")),
+    })
+}
+
+/// What an image is for by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
+///
+/// # Errors
+/// When it is no whole ELF file, or of an unknown format.
+pub fn describe(image: &[u8]) -> Result<String, ImageError> {
+    let elf = Elf::read(image)?;
+    Ok(match elf.machine {
+        cubin::MACHINE => {
+            let Cubin { sm, toolkit } = Cubin::of(&elf)?;
+            format!("sm_{sm} (CUDA {toolkit})")
+        }
+        code_object::MACHINE => {
+            let object = CodeObject::of(&elf)?;
+            format!("{} (code object version {})", object.arch(), object.version)
+        }
+        other => machine_name(other),
+    })
+}
+
+const X86_64: u16 = 62;
+const AARCH64: u16 = 183;
+
+/// `e_machine` of a backend's images; `None` for the fake device, whose images are no files.
+fn machine_of(backend: Backend) -> Option<u16> {
+    match backend {
+        Backend::Cuda => Some(cubin::MACHINE),
+        Backend::Hip => Some(code_object::MACHINE),
+        Backend::Cpu if cfg!(target_arch = "aarch64") => Some(AARCH64),
+        Backend::Cpu => Some(X86_64),
+        Backend::Fake => None,
+    }
+}
+
+fn machine_name(machine: u16) -> String {
+    match machine {
+        cubin::MACHINE => "NVIDIA GPUs".into(),
+        code_object::MACHINE => "AMD GPUs".into(),
+        X86_64 => "x86-64 processors".into(),
+        AARCH64 => "aarch64 processors".into(),
+        other => format!("machines of the ELF number {other}"),
+    }
+}

@@ -1,0 +1,103 @@
+//! Cubins: ELF files for one NVIDIA architecture.
+//!
+//! NVIDIA documents neither header nor notes. The two layouts of `e_flags` are those of LLVM's
+//! `BinaryFormat/ELF.h` (`EF_CUDA_SM`, `EF_CUDA_SM_MASK`, `ELFOSABI_CUDA`, `ELFOSABI_CUDA_V2`); where the toolkit's
+//! version stands was found by comparing what NVRTC 12.9 and 13.5 write for every architecture they know.
+
+use super::ImageError;
+use super::elf::Elf;
+
+/// `EM_CUDA`.
+pub(super) const MACHINE: u16 = 190;
+
+/// `ELFOSABI_CUDA` with its one ABI version: up to CUDA 12, for architectures up to sm_90.
+const FIRST: (u8, u8) = (0x33, 7);
+/// `ELFOSABI_CUDA_V2` with its first ABI version: CUDA 13, and CUDA 12 for sm_100 and later.
+const SECOND: (u8, u8) = (0x41, 8);
+
+/// The first architecture that CUDA 12 wrote the second layout for.
+const BLACKWELL: u32 = 100;
+
+/// The note in which ptxas says its version, in the second layout.
+const TOOLKIT_NOTE: &str = ".note.nv.tkinfo";
+
+/// What a cubin says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cubin {
+    /// The number of the architecture: 89 for `sm_89`.
+    pub sm: u32,
+    /// The major version of the toolkit that made it.
+    pub toolkit: u32,
+}
+
+impl Cubin {
+    /// Reads what a cubin says.
+    ///
+    /// # Errors
+    /// When it is of a layout that this version does not know.
+    pub fn of(elf: &Elf<'_>) -> Result<Cubin, ImageError> {
+        let abi = (elf.os_abi, elf.abi_version);
+        if abi == FIRST {
+            // 0x81 is 129: CUDA 12.9.
+            let toolkit = elf.version / 10;
+            let sm = elf.flags & 0xff;
+            return Ok(Cubin { sm, toolkit });
+        }
+        if abi.0 == SECOND.0 && abi.1 >= SECOND.1 {
+            let sm = elf.flags >> 8 & 0xff;
+            let oldest = if sm < BLACKWELL { 13 } else { 12 };
+            let toolkit = elf.section(TOOLKIT_NOTE).and_then(toolkit_of);
+            let toolkit = toolkit.unwrap_or(oldest);
+            return Ok(Cubin { sm, toolkit });
+        }
+        Err(ImageError::Format {
+            found: format!("OSABI {:#x} version {}", abi.0, abi.1),
+            wanted: format!(
+                "OSABI {:#x} version {}, or {:#x} version {} or later,",
+                FIRST.0, FIRST.1, SECOND.0, SECOND.1
+            ),
+            help: "run `tune bake --images` with NVRTC 12 or 13".into(),
+        })
+    }
+
+    /// Checks that a device of an architecture and driver loads it.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn check(self, arch: &str, driver: Option<u32>) -> Result<(), ImageError> {
+        if number_of(arch) != Some(self.sm) {
+            return Err(ImageError::Architecture {
+                found: format!("sm_{}", self.sm),
+                wanted: arch.to_owned(),
+            });
+        }
+        match driver {
+            Some(driver) if self.toolkit > driver => Err(ImageError::Driver {
+                toolkit: self.toolkit,
+                driver,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The number of an architecture: 90 for `sm_90` and `sm_90a`, which the header does not always tell apart.
+fn number_of(arch: &str) -> Option<u32> {
+    let number = arch.strip_prefix("sm_")?;
+    number
+        .strip_suffix(|c: char| matches!(c, 'a' | 'f'))
+        .unwrap_or(number)
+        .parse()
+        .ok()
+}
+
+/// The major version in the text of the toolkit's note: `Cuda compilation tools, release 13.5, V13.5.37`.
+fn toolkit_of(note: &[u8]) -> Option<u32> {
+    const BEFORE: &[u8] = b"Cuda compilation tools, release ";
+    let at = note.windows(BEFORE.len()).position(|part| part == BEFORE)?;
+    let digits = note[at + BEFORE.len()..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit());
+    let digits: String = digits.map(|byte| char::from(*byte)).collect();
+    digits.parse().ok()
+}

@@ -1,0 +1,184 @@
+//! Streams and slices of cudarc 0.19.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use kiln::interop::cudarc_019::{self, cudarc};
+//! use cudarc::driver::{CudaContext, CudaSlice};
+//! # fn scale(_: &kiln::Stream, _: u32, _: f32, _: &impl kiln::DeviceSlice<f32>, _: &mut impl kiln::DeviceSliceMut<f32>)
+//! #     -> Result<(), kiln::LaunchError> { Ok(()) }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let theirs = CudaContext::new(0)?.new_stream()?;
+//! let x: CudaSlice<f32> = theirs.clone_htod(&[1.0; 1000])?;
+//! let mut y: CudaSlice<f32> = theirs.alloc_zeros(1000)?;
+//!
+//! let stream = cudarc_019::stream(theirs)?;
+//! scale(&stream, 1000, 0.5, &stream.slice(&x)?, &mut stream.slice_mut(&mut y)?)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Choose cudarc's CUDA version in your own `Cargo.toml`, as always: Kiln chooses none, so any of its `cuda-*` features
+//! goes. cudarc's own tracking of streams holds: a slice that was written on another stream is waited for, and cudarc
+//! waits for the launch before it writes to the slice or frees it.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+pub use ::cudarc_019 as cudarc;
+use cudarc::driver::{
+    CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice as TheirSlice, DriverError,
+    SyncOnDrop,
+};
+
+use super::Place;
+use crate::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
+use crate::device::DeviceError;
+use crate::element::Element;
+use crate::stream::Stream;
+
+/// A stream of cudarc's, on which launch functions queue work.
+#[derive(Clone, Debug)]
+pub struct CudarcStream {
+    ours: Stream,
+    theirs: Arc<CudaStream>,
+}
+
+/// Queues work on a stream of cudarc's, which is kept.
+///
+/// # Errors
+/// When Kiln cannot open the device, or the stream is of another context than the device's primary one, as that of
+/// `CudaContext::new_non_primary` is.
+pub fn stream(theirs: Arc<CudaStream>) -> Result<CudarcStream, DeviceError> {
+    let context = theirs.context();
+    let ordinal = u32::try_from(context.ordinal()).unwrap_or(u32::MAX);
+    let primary = CudaContext::new(context.ordinal()).map_err(of_driver)?;
+    if *primary != **context {
+        return Err(DeviceError::Unsupported {
+            what: format!("a context of cuda:{ordinal} that is not its primary one"),
+        });
+    }
+    let device = crate::open(&Place::cuda(ordinal).to_string())?;
+    let raw = theirs.cu_stream() as u64;
+    let ours = super::stream::of_adapter(device, raw, theirs.clone())?;
+    Ok(CudarcStream { ours, theirs })
+}
+
+fn of_driver(error: DriverError) -> DeviceError {
+    DeviceError::internal("retaining the primary context", error)
+}
+
+/// What launch functions take.
+impl Deref for CudarcStream {
+    type Target = Stream;
+
+    fn deref(&self) -> &Stream {
+        &self.ours
+    }
+}
+
+impl CudarcStream {
+    /// The stream of cudarc's.
+    pub fn cudarc(&self) -> &Arc<CudaStream> {
+        &self.theirs
+    }
+
+    /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. It waits (on the device) for what
+    /// was written to it on other streams; when it is dropped, what is queued until then counts as its reader.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] when it is of another context.
+    pub fn slice<'a, T: Element>(
+        &'a self,
+        memory: &'a impl DevicePtr<T>,
+    ) -> Result<CudarcSlice<'a, T>, DeviceError> {
+        self.check(memory)?;
+        let len = memory.len() as u64;
+        let (address, sync) = memory.device_ptr(&self.theirs);
+        let raw = self.raw(address, len);
+        Ok(CudarcSlice {
+            raw,
+            _sync: sync,
+            _elements: PhantomData,
+        })
+    }
+
+    /// A `CudaSlice` or `CudaViewMut` as a slice that kernels on this stream may write. It waits (on the device) for
+    /// what was read and written on other streams; when it is dropped, what is queued until then counts as its writer.
+    ///
+    /// # Errors
+    /// As [`Self::slice`].
+    pub fn slice_mut<'a, T: Element>(
+        &'a self,
+        memory: &'a mut impl DevicePtrMut<T>,
+    ) -> Result<CudarcSliceMut<'a, T>, DeviceError> {
+        self.check(memory)?;
+        let len = memory.len() as u64;
+        let (address, sync) = memory.device_ptr_mut(&self.theirs);
+        let raw = self.raw(address, len);
+        Ok(CudarcSliceMut {
+            raw,
+            _sync: sync,
+            _elements: PhantomData,
+        })
+    }
+
+    fn check<T>(&self, memory: &impl TheirSlice<T>) -> Result<(), DeviceError> {
+        let (found, wanted) = (memory.stream().context(), self.theirs.context());
+        if found == wanted {
+            return Ok(());
+        }
+        Err(DeviceError::Unsupported {
+            what: format!(
+                "memory of a context of cuda:{} on a stream of a context of cuda:{}",
+                found.ordinal(),
+                wanted.ordinal()
+            ),
+        })
+    }
+
+    fn raw(&self, address: u64, len: u64) -> RawSlice {
+        RawSlice {
+            address,
+            len,
+            device_index: self.ours.device_index(),
+        }
+    }
+}
+
+/// Memory of cudarc's that a kernel may read.
+#[derive(Debug)]
+pub struct CudarcSlice<'a, T> {
+    raw: RawSlice,
+    /// Records the launches before it is dropped as readers.
+    _sync: SyncOnDrop<'a>,
+    _elements: PhantomData<&'a [T]>,
+}
+
+/// Memory of cudarc's that a kernel may write.
+#[derive(Debug)]
+pub struct CudarcSliceMut<'a, T> {
+    raw: RawSlice,
+    /// Records the launches before it is dropped as writers.
+    _sync: SyncOnDrop<'a>,
+    _elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> sealed::Sealed for CudarcSlice<'_, T> {}
+impl<T> sealed::Sealed for CudarcSliceMut<'_, T> {}
+
+impl<T> DeviceSlice<T> for CudarcSlice<'_, T> {
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        self.raw
+    }
+}
+
+impl<T> DeviceSlice<T> for CudarcSliceMut<'_, T> {
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        self.raw
+    }
+}
+
+impl<T> DeviceSliceMut<T> for CudarcSliceMut<'_, T> {}

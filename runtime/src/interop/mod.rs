@@ -1,0 +1,96 @@
+//! Streams and memory of other libraries: a launch function takes them like Kiln's own.
+//!
+//! Two ways lead in:
+//!
+//! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] take what any
+//!   library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because nothing of it can
+//!   be checked: the caller vouches for it there, and nowhere else. Launching stays a safe call that checks lengths,
+//!   alignments and devices.
+//! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types; its users then call
+//!   [`stream`], [`slice`] and [`slice_mut`], which are safe. Kiln has adapters of this kind for cudarc, behind the
+//!   feature `cudarc-019` (a feature for each minor version of cudarc that it knows).
+//!
+//! A [`ForeignSlice`] borrows what it was made of, as a Rust slice does; a [`Stream`] keeps what it was made of.
+//!
+//! Other libraries get at Kiln's own: [`Stream::raw`] is the driver's stream, [`DeviceSlice::raw`] the address.
+//! See docs/interop.md for the order of work on several streams.
+
+#[cfg(feature = "cudarc-019")]
+pub mod cudarc_019;
+mod slice;
+mod stream;
+
+pub use slice::{DevicePointer, ForeignSlice, ForeignSliceMut, slice, slice_mut};
+pub use stream::{RawStream, VouchedStream, stream, stream_from_raw};
+
+use std::fmt;
+
+use kiln_spec::Backend;
+
+use crate::device::{Device, DeviceError};
+
+#[cfg(doc)]
+use crate::{buffer::DeviceSlice, stream::Stream};
+
+/// Which device something of another library is of: a backend, and the device's number as its driver counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The backend.
+    pub backend: Backend,
+    /// The number among the backend's devices.
+    pub ordinal: u32,
+}
+
+impl Place {
+    /// The host processor.
+    pub const CPU: Place = Place {
+        backend: Backend::Cpu,
+        ordinal: 0,
+    };
+
+    /// The CUDA device of that number, as `cuDeviceGet` counts.
+    pub const fn cuda(ordinal: u32) -> Place {
+        Place {
+            backend: Backend::Cuda,
+            ordinal,
+        }
+    }
+
+    /// The HIP device of that number, as `hipSetDevice` counts.
+    pub const fn hip(ordinal: u32) -> Place {
+        Place {
+            backend: Backend::Hip,
+            ordinal,
+        }
+    }
+
+    /// Where a device of Kiln's is.
+    pub fn of(device: &dyn Device) -> Place {
+        let info = device.info();
+        Place {
+            backend: info.key.backend,
+            ordinal: info.ordinal,
+        }
+    }
+
+    /// Checks that something that is here belongs to a device.
+    fn must_be(self, device: &dyn Device, what: &str) -> Result<(), DeviceError> {
+        let wanted = Place::of(device);
+        if self == wanted {
+            return Ok(());
+        }
+        Err(DeviceError::Unsupported {
+            what: format!("{what} of {self} on a stream of {wanted}"),
+        })
+    }
+}
+
+/// The name that [`crate::open`] takes.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.backend {
+            backend @ (Backend::Cpu | Backend::Fake) => backend.fmt(f),
+            backend => write!(f, "{backend}:{}", self.ordinal),
+        }
+    }
+}
