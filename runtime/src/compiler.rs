@@ -194,6 +194,14 @@ pub enum CompileError {
         /// What to install or set.
         help: String,
     },
+    /// The compiler cannot make such a build.
+    #[error("{what} is not supported\nhelp: {help}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What to do instead.
+        help: String,
+    },
     /// The compiler rejected the source.
     #[error("`{name}` does not compile: {}", first_error(log))]
     Failed {

@@ -1,4 +1,4 @@
-//! The folder that compilers find a prelude in: named by the hash of its files, written once.
+//! Folders that compilers read headers from: a prelude by the hash of its files, and what a vendor's library unpacks.
 
 use std::fs;
 use std::io;
@@ -9,31 +9,49 @@ use kiln_spec::prelude::prelude_hash;
 
 use crate::compiler::CompileError;
 
-/// The headers of a prelude: names below the folder, and texts.
-type Headers = [(&'static str, &'static str)];
+/// Header names below the folder, and texts.
+pub(crate) type Headers = &'static [(&'static str, &'static str)];
 
-/// The include folder of a prelude, complete and unchanged, in the user's cache; a temporary one where that cannot be
-/// written or may be written by others.
+/// The include folder of a prelude, complete and unchanged, in the user's cache; a temporary one where that cannot
+/// be written or may be written by others.
+#[derive(Debug)]
 pub(crate) struct IncludeFolder {
     path: PathBuf,
     _temporary: Option<tempfile::TempDir>,
 }
 
 impl IncludeFolder {
-    /// Makes sure that the folder of a prelude is there.
-    pub fn open(prelude: &Headers) -> Result<IncludeFolder, CompileError> {
-        if let Some(path) = cache_folder().and_then(|cache| in_cache(&cache, prelude).ok()) {
+    /// Makes sure that the folder is there.
+    ///
+    /// # Errors
+    /// [`CompileError::Io`] when neither the cache nor a temporary folder can be written.
+    pub fn open(files: Headers) -> Result<IncludeFolder, CompileError> {
+        let name = prelude_hash(files).to_string();
+        let complete = |folder: &Path| is_complete(folder, files);
+        let write = |folder: &Path| write_files(folder, files);
+        IncludeFolder::filled(&name, complete, write)
+            .map_err(|error| CompileError::io("writing the prelude", error))
+    }
+
+    /// A folder of that name in the cache, filled by `write` where it is not `complete`: under another name first, so
+    /// that no other process ever sees a part of it.
+    ///
+    /// # Errors
+    /// What `write` says where even a temporary folder cannot be filled.
+    pub fn filled(
+        name: &str,
+        complete: impl Fn(&Path) -> bool,
+        write: impl Fn(&Path) -> io::Result<()>,
+    ) -> io::Result<IncludeFolder> {
+        let cached = cache_folder().map(|cache| in_cache(&cache, name, &complete, &write));
+        if let Some(Ok(path)) = cached {
             return Ok(IncludeFolder {
                 path,
                 _temporary: None,
             });
         }
-        let failed = |error: io::Error| CompileError::io("writing the prelude", error);
-        let temporary = tempfile::Builder::new()
-            .prefix("kiln-include-")
-            .tempdir()
-            .map_err(failed)?;
-        write_files(temporary.path(), prelude).map_err(failed)?;
+        let temporary = tempfile::Builder::new().prefix("kiln-include-").tempdir()?;
+        write(temporary.path())?;
         Ok(IncludeFolder {
             path: temporary.path().into(),
             _temporary: Some(temporary),
@@ -63,7 +81,12 @@ fn cache_folder() -> Option<PathBuf> {
     Some(root.join("include"))
 }
 
-fn in_cache(cache: &Path, prelude: &Headers) -> io::Result<PathBuf> {
+fn in_cache(
+    cache: &Path,
+    name: &str,
+    complete: &impl Fn(&Path) -> bool,
+    write: &impl Fn(&Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -72,32 +95,34 @@ fn in_cache(cache: &Path, prelude: &Headers) -> io::Result<PathBuf> {
     if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
         return Err(io::Error::other("the cache folder is open to other users"));
     }
-    let folder = cache.join(prelude_hash(prelude).to_string());
-    if is_complete(&folder, prelude) {
+    let folder = cache.join(name);
+    if complete(&folder) {
         return Ok(folder);
     }
-    // What is there was damaged. Whoever renames first wins; the files are the same.
-    let _ = fs::remove_dir_all(&folder);
     let staged = tempfile::Builder::new()
         .prefix("staged-")
         .tempdir_in(cache)?;
-    write_files(staged.path(), prelude)?;
+    write(staged.path())?;
+    // What is there was damaged. Whoever renames first wins; the files are the same.
+    if !complete(&folder) {
+        let _ = fs::remove_dir_all(&folder);
+    }
     let renamed = fs::rename(staged.path(), &folder);
-    if is_complete(&folder, prelude) {
+    if complete(&folder) {
         Ok(folder)
     } else {
         renamed.map(|()| folder)
     }
 }
 
-fn is_complete(folder: &Path, prelude: &Headers) -> bool {
-    prelude
+fn is_complete(folder: &Path, files: Headers) -> bool {
+    files
         .iter()
         .all(|(name, text)| fs::read(folder.join(name)).is_ok_and(|found| found == text.as_bytes()))
 }
 
-fn write_files(folder: &Path, prelude: &Headers) -> io::Result<()> {
-    for (name, text) in prelude {
+fn write_files(folder: &Path, files: Headers) -> io::Result<()> {
+    for (name, text) in files {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
@@ -109,19 +134,41 @@ fn write_files(folder: &Path, prelude: &Headers) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use kiln_spec::prelude::CPU_PRELUDE;
-
     use super::*;
+
+    const FILES: Headers = &[
+        ("one.h", "#define ONE 1\n"),
+        ("more/two.h", "#define TWO 2\n"),
+    ];
+
+    fn prelude_in(cache: &Path) -> io::Result<PathBuf> {
+        let complete = |folder: &Path| is_complete(folder, FILES);
+        let write = |folder: &Path| write_files(folder, FILES);
+        in_cache(cache, "name", &complete, &write)
+    }
 
     #[test]
     fn a_damaged_folder_is_written_anew_under_the_same_name() {
         let cache = tempfile::tempdir().unwrap();
-        let first = in_cache(cache.path(), CPU_PRELUDE).unwrap();
-        fs::write(first.join("kiln_cpu.h"), "#error cut off").unwrap();
-        let second = in_cache(cache.path(), CPU_PRELUDE).unwrap();
+        let first = prelude_in(cache.path()).unwrap();
+        fs::write(first.join("more/two.h"), "#error cut off").unwrap();
+        let second = prelude_in(cache.path()).unwrap();
         assert_eq!(first, second);
-        assert!(is_complete(&second, CPU_PRELUDE));
+        assert!(is_complete(&second, FILES));
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_could_not_be_filled_is_not_there_afterwards() {
+        let cache = tempfile::tempdir().unwrap();
+        let half = |folder: &Path| {
+            fs::write(folder.join("one.h"), "#define")?;
+            Err(io::Error::other("the disk is full"))
+        };
+        let never = |_: &Path| false;
+        let error = in_cache(cache.path(), "name", &never, &half).unwrap_err();
+        assert_eq!(error.to_string(), "the disk is full");
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
     }
 
     #[test]
@@ -131,6 +178,6 @@ mod tests {
         fs::create_dir(&open).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         fs::set_permissions(&open, mode).unwrap();
-        assert!(in_cache(&open, CPU_PRELUDE).is_err());
+        assert!(prelude_in(&open).is_err());
     }
 }

@@ -74,6 +74,7 @@ pub mod backend;
 pub mod buffer;
 mod child;
 pub mod compare;
+pub mod compile_only;
 mod compile_process;
 pub mod compiler;
 mod cxx;

@@ -8,6 +8,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
+use kiln::backend::cuda::NvrtcCompiler;
+
 /// Something a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -23,6 +25,12 @@ pub enum Need {
     Objdump,
     /// NVIDIA's `cuda_occupancy.h`.
     CudaOccupancy,
+    /// NVRTC, which compiles for NVIDIA GPUs.
+    Nvrtc,
+    /// An NVIDIA GPU that the CUDA driver answers for.
+    CudaDevice,
+    /// An AMD GPU that the HIP runtime answers for.
+    HipDevice,
 }
 
 impl Need {
@@ -41,7 +49,7 @@ impl Need {
             }
             Need::AmdClang => match kiln::backend::hip::HipCompiler::new("gfx1151") {
                 Ok(_) => Ok(()),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(first_line(&error.to_string())),
             },
             Need::RecordedData => match recorded_data() {
                 Some(_) => Ok(()),
@@ -55,18 +63,32 @@ impl Need {
             Need::Git => Err("no git on the path".into()),
             Need::Objdump if answers("objdump") => Ok(()),
             Need::Objdump => Err("no objdump on the path".into()),
+            Need::Nvrtc => match NvrtcCompiler::new("sm_89") {
+                Ok(_) => Ok(()),
+                Err(error) => Err(first_line(&error.to_string())),
+            },
+            Need::CudaDevice => device("cuda:0"),
+            Need::HipDevice => device("hip:0"),
         }
+    }
+
+    /// Whether its absence is no failure in CI: machines have no GPU, and checkouts no recorded data.
+    fn is_excusable(self) -> bool {
+        matches!(
+            self,
+            Need::RecordedData | Need::CudaDevice | Need::HipDevice
+        )
     }
 }
 
 /// Whether the test may go on. `false` means: return now, the skip has been said and counted.
 ///
 /// # Panics
-/// Where `CI=true` and the need is not a GPU or recorded data: there a missing tool is a failure.
+/// Where `CI=true` and the need is neither a GPU nor recorded data: there a missing tool is a failure.
 pub fn have(test: &str, needs: &[Need]) -> bool {
     for need in needs {
         let Err(reason) = need.probe() else { continue };
-        let excusable = *need == Need::RecordedData;
+        let excusable = need.is_excusable();
         let in_ci = std::env::var("CI").as_deref() == Ok("true");
         assert!(excusable || !in_ci, "{test} needs {need:?} in CI: {reason}");
         let line = format!("skipped: {test}: {reason}");
@@ -108,6 +130,18 @@ pub fn recorded_data() -> Option<PathBuf> {
 /// Whether the bars are to be measured in full rather than with reduced counts.
 pub fn in_full() -> bool {
     std::env::var_os("KILN_BARS").is_some()
+}
+
+/// Whether a device opens.
+fn device(name: &str) -> Result<(), String> {
+    match kiln::open(name) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(first_line(&error.to_string())),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn answers(program: &str) -> bool {

@@ -1,5 +1,7 @@
 //! The devices that Kiln launches on, one folder each.
 
 pub mod cpu;
+pub mod cuda;
 pub mod fake;
 pub mod hip;
+pub(crate) mod shared_library;

@@ -1,0 +1,350 @@
+//! The compiler of CUDA devices: NVRTC, from source text to a cubin for one architecture.
+
+use std::ffi::CString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use kiln_spec::Backend;
+use kiln_spec::codegen::Target;
+
+use crate::compiler::{
+    Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
+};
+use crate::include_folder::IncludeFolder;
+
+use super::ffi::Compiled;
+use super::nvrtc::{self, NvrtcLibrary, Wanted};
+
+/// NVRTC's result codes (`nvrtcResult` of `nvrtc.h`).
+const OUT_OF_MEMORY: i32 = 1;
+const INVALID_OPTION: i32 = 5;
+const COMPILATION: i32 = 6;
+const BUILTIN_OPERATION_FAILURE: i32 = 7;
+
+/// Makes ptxas say what each kernel takes of registers, stack and shared memory.
+const VERBOSE: &str = "--ptxas-options=-v";
+
+/// NVRTC, compiling for one architecture.
+///
+/// It runs in this process: a deadline is kept where NVRTC asks for one (12.9 and later) and between its steps only, a
+/// limit of memory not at all. `tune` therefore compiles in processes of its own.
+pub struct NvrtcCompiler {
+    library: Arc<NvrtcLibrary>,
+    arch: String,
+    identity: CompilerIdentity,
+    include: IncludeFolder,
+    /// The CUDA headers: folders, or the one that NVRTC unpacks its own into; made when first compiled with.
+    headers: OnceLock<Result<CudaHeaders, CompileError>>,
+}
+
+/// Where `cuda_fp16.h`, `mma.h` and their like come from.
+#[derive(Debug)]
+enum CudaHeaders {
+    /// NVRTC's own, unpacked once for every build of it.
+    Bundled(IncludeFolder),
+    /// Those of a toolkit or of wheels; there may be none.
+    Folders(Vec<PathBuf>),
+}
+
+impl NvrtcCompiler {
+    /// The first NVRTC that is found (`KILN_NVRTC`, the workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, the system's
+    /// loader), for an architecture such as `sm_89`. Needs no GPU and no driver.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when there is none, one is damaged, or it knows no such architecture.
+    pub fn new(arch: &str) -> Result<NvrtcCompiler, CompileError> {
+        NvrtcCompiler::of(nvrtc::find(Wanted::default())?, arch)
+    }
+
+    /// As [`Self::new`], of a version whose images a driver loads: 13000 for one that supports CUDA 13.0. Within a major
+    /// version an older driver loads the images of a newer NVRTC; beyond it does not.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
+        let newest_major = u32::try_from(driver / 1000).ok();
+        NvrtcCompiler::of(nvrtc::find(Wanted { newest_major })?, arch)
+    }
+
+    /// As [`Self::new`], with the NVRTC of a file or the newest one below a folder.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn at(place: &Path, arch: &str) -> Result<NvrtcCompiler, CompileError> {
+        NvrtcCompiler::of(nvrtc::at(place)?, arch)
+    }
+
+    fn of(library: Arc<NvrtcLibrary>, arch: &str) -> Result<NvrtcCompiler, CompileError> {
+        let (major, minor) = library.version;
+        check_arch(&library, arch)?;
+        Ok(NvrtcCompiler {
+            identity: CompilerIdentity {
+                name: "nvrtc".into(),
+                version: format!("{major}.{minor}"),
+                build: library.build.clone(),
+            },
+            include: IncludeFolder::open(Target::Cuda.prelude())?,
+            library,
+            arch: arch.into(),
+            headers: OnceLock::new(),
+        })
+    }
+
+    /// The library's file.
+    pub fn library(&self) -> &Path {
+        &self.library.file
+    }
+
+    /// Where the CUDA headers are; unpacked now if they are NVRTC's own and were not yet.
+    fn headers(&self) -> Result<&CudaHeaders, CompileError> {
+        let find = || {
+            if !self.library.nvrtc.bundles_headers {
+                return Ok(CudaHeaders::Folders(self.library.header_folders()));
+            }
+            let name = format!("nvrtc-{}", self.library.build);
+            let marker = Path::new("cuda_fp16.h");
+            let complete = |folder: &Path| folder.join(marker).exists();
+            let unpack = |folder: &Path| self.unpack(folder).map_err(io::Error::other);
+            IncludeFolder::filled(&name, complete, unpack)
+                .map(CudaHeaders::Bundled)
+                .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))
+        };
+        self.headers
+            .get_or_init(find)
+            .as_ref()
+            .map_err(CompileError::clone)
+    }
+
+    /// Lets NVRTC write its headers into a folder: it does so before any compile that names one.
+    fn unpack(&self, folder: &Path) -> Result<(), CompileError> {
+        let options = [format!("--gpu-architecture={}", self.arch), bundled(folder)];
+        let request = CompileRequest::new("headers", "#include <cuda_fp16.h>\n");
+        let compiled = self.run(&request, &options)?;
+        if compiled.code == 0 {
+            return Ok(());
+        }
+        Err(self.rejected(&request, options.to_vec(), compiled))
+    }
+
+    /// The whole option list of a request.
+    fn options(&self, request: &CompileRequest) -> Result<Vec<String>, CompileError> {
+        let mut options = self.flags(request.build);
+        options.push(format!("-I{}", self.include.path().display()));
+        match self.headers()? {
+            CudaHeaders::Bundled(folder) => options.push(bundled(folder.path())),
+            CudaHeaders::Folders(folders) => {
+                options.extend(
+                    folders
+                        .iter()
+                        .map(|folder| format!("-I{}", folder.display())),
+                );
+            }
+        }
+        options.extend(request.options.iter().cloned());
+        Ok(options)
+    }
+
+    fn run(&self, request: &CompileRequest, options: &[String]) -> Result<Compiled, CompileError> {
+        let text = |what: &str, text: String| {
+            CString::new(text).map_err(|_| CompileError::Failed {
+                name: request.name.clone(),
+                options: options.to_vec(),
+                log: format!("error: {what} holds a zero byte\n"),
+            })
+        };
+        let source = text("the source", request.source.clone())?;
+        // The folder of the source is searched for what it includes: let it be one that is searched anyway, and not
+        // the folder that this process happens to be in.
+        let name = self.include.path().join("unit.cu");
+        let name = text("the path of the prelude", name.display().to_string())?;
+        let list = options
+            .iter()
+            .map(|option| text("an option", option.clone()));
+        let list = list.collect::<Result<Vec<_>, _>>()?;
+        let now = Instant::now();
+        let never = now + CompileLimits::default().deadline * 1000;
+        let deadline = now.checked_add(request.limits.deadline).unwrap_or(never);
+        Ok(self.library.nvrtc.compile(&source, &name, &list, deadline))
+    }
+
+    /// The error of a compile that did not succeed.
+    fn rejected(
+        &self,
+        request: &CompileRequest,
+        options: Vec<String>,
+        compiled: Compiled,
+    ) -> CompileError {
+        let name = request.name.clone();
+        let Compiled {
+            code, cut, mut log, ..
+        } = compiled;
+        if cut {
+            let deadline = request.limits.deadline;
+            return CompileError::TimedOut {
+                name,
+                options,
+                deadline,
+                log,
+            };
+        }
+        match code {
+            OUT_OF_MEMORY => CompileError::OutOfMemory {
+                name,
+                options,
+                memory_bytes: request.limits.memory_bytes,
+                log,
+            },
+            BUILTIN_OPERATION_FAILURE => CompileError::NotFound {
+                what: "NVRTC's library of built-in functions".into(),
+                looked: format!("beside {}: {}", self.library.file.display(), log.trim()),
+                help: "install NVRTC whole: libnvrtc-builtins.so belongs to it".into(),
+            },
+            COMPILATION | INVALID_OPTION if says_why(&log) => {
+                CompileError::Failed { name, options, log }
+            }
+            _ => {
+                let text = self.library.nvrtc.error_text(code);
+                log += &format!("error: {text}\n");
+                CompileError::Failed { name, options, log }
+            }
+        }
+    }
+}
+
+fn bundled(folder: &Path) -> String {
+    format!("--use-bundled-headers={}", folder.display())
+}
+
+/// Whether an architecture is one that a library compiles for.
+fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
+    let (major, minor) = library.version;
+    let missing = |looked: String, help: &str| CompileError::NotFound {
+        what: format!("an NVRTC for `{arch}`"),
+        looked,
+        help: help.into(),
+    };
+    let Some(number) = arch_number(arch) else {
+        let looked = "it is no architecture of an NVIDIA GPU".into();
+        return Err(missing(looked, "name one as `sm_89`"));
+    };
+    let known = library.nvrtc.archs();
+    if known.is_empty() || known.contains(&number) {
+        return Ok(());
+    }
+    let known: Vec<_> = known.iter().map(|number| format!("sm_{number}")).collect();
+    let (file, known) = (library.file.display(), known.join(", "));
+    Err(missing(
+        format!("{file} is NVRTC {major}.{minor}: {known}"),
+        "set KILN_NVRTC to another version",
+    ))
+}
+
+/// 89 of `sm_89`, 90 of `sm_90a`.
+fn arch_number(arch: &str) -> Option<i32> {
+    let digits = arch.strip_prefix("sm_")?;
+    let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
+    let plain = (2..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+/// Whether a log names an error: with `-v`, that of ptxas is missing from it.
+fn says_why(log: &str) -> bool {
+    let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
+    words.iter().any(|word| log.contains(word))
+}
+
+impl Compiler for NvrtcCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        &self.identity
+    }
+
+    fn flags(&self, _: BuildKind) -> Vec<String> {
+        vec![
+            format!("--gpu-architecture={}", self.arch),
+            "--std=c++17".into(),
+            VERBOSE.into(),
+        ]
+    }
+
+    fn target_arch(&self) -> &str {
+        &self.arch
+    }
+
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        if request.build != BuildKind::Release {
+            return Err(CompileError::Unsupported {
+                what: format!("a build for checking, for {}", self.arch),
+                help: "check on the cpu device".into(),
+            });
+        }
+        let options = self.options(request)?;
+        let mut compiled = self.run(request, &options)?;
+        if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
+            let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
+            let again = self.run(request, &quiet)?;
+            // Should it succeed now, the first answer stands: one build is one option list.
+            compiled.log += &again.log;
+        }
+        if compiled.code != 0 {
+            return Err(self.rejected(request, options, compiled));
+        }
+        Ok(Artifact::new(
+            Backend::Cuda,
+            &self.arch,
+            request.build,
+            compiled.cubin,
+            compiled.log,
+        ))
+    }
+}
+
+impl fmt::Debug for NvrtcCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NvrtcCompiler")
+            .field("library", &self.library.file)
+            .field("identity", &self.identity)
+            .field("arch", &self.arch)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_are_numbers_with_a_letter_at_most() {
+        assert_eq!(arch_number("sm_89"), Some(89));
+        assert_eq!(arch_number("sm_90a"), Some(90));
+        assert_eq!(arch_number("sm_120f"), Some(120));
+        for other in [
+            "sm_",
+            "sm_8",
+            "sm_89b",
+            "89",
+            "compute_89",
+            "gfx1151",
+            "sm_-9",
+            "sm_89 ",
+        ] {
+            assert_eq!(arch_number(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_log_of_information_only_does_not_say_why() {
+        let info = "ptxas info    : Compiling entry function 'error_sum' for 'sm_89'\n\
+                    ptxas         .     0 bytes stack frame, 0 bytes spill stores\n";
+        assert!(!says_why(info));
+        assert!(says_why("k.cu(3): error: identifier \"x\" is undefined\n"));
+        assert!(says_why(
+            "k.cu(3): catastrophic error: cannot open source file\n"
+        ));
+        assert!(says_why(
+            "ptxas error   : Entry function 'k' uses too much shared data\n"
+        ));
+    }
+}

@@ -1,0 +1,53 @@
+//! Everything unsafe of the CUDA backend: the functions of NVRTC and of the driver, and what they own.
+//!
+//! The driver's types and numbers are cudarc's; its functions are looked up here, once, since cudarc's own look-up
+//! panics where a library or symbol is missing. Result codes are plain numbers: a library newer than this crate may give
+//! codes that no enumeration of ours has.
+
+/// Declares a table of functions that return a result code, and how it is filled from a library.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal($($arg:ty),* $(,)?);)* }) => {
+        $(#[$doc])*
+        pub(super) struct $table {
+            $(pub $field: unsafe extern "C" fn($($arg),*) -> c_int,)*
+        }
+
+        impl $table {
+            /// Looks every function up.
+            pub fn of(library: &Library) -> Result<$table, String> {
+                Ok($table {
+                    // SAFETY: the vendor's header declares a function of this type under this name.
+                    $($field: unsafe { symbol(library, $symbol) }?,)*
+                })
+            }
+        }
+    };
+}
+
+mod nvrtc;
+
+use std::ffi::c_int;
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_NOW};
+
+pub(super) use nvrtc::{Compiled, Nvrtc};
+
+/// A symbol of a library.
+///
+/// # Safety
+/// `F` is the type of what the library has under this name, and is not used after the library is closed.
+unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
+    // SAFETY: as the caller vouches.
+    match unsafe { library.get::<F>(name.as_bytes()) } {
+        Ok(found) => Ok(*found),
+        Err(_) => Err(format!("it has no symbol `{name}`")),
+    }
+}
+
+/// Opens a library by its path, or by name through the loader.
+fn open(file: &Path, scope: c_int) -> Result<Library, String> {
+    // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
+    // what loading it is meant to do.
+    unsafe { Library::open(Some(file), RTLD_NOW | scope) }.map_err(|error| error.to_string())
+}

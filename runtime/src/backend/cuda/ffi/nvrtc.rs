@@ -1,0 +1,248 @@
+//! The functions of NVRTC.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL};
+
+use super::{open, symbol};
+
+type Program = *mut c_void;
+type Strings = *const *const c_char;
+type FlowCallback = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+functions! {
+    /// The functions of NVRTC (`nvrtc.h`) that every version since 11.1 has.
+    NvrtcFunctions {
+        version = "nvrtcVersion"(*mut c_int, *mut c_int);
+        create = "nvrtcCreateProgram"(*mut Program, *const c_char, *const c_char, c_int, Strings, Strings);
+        destroy = "nvrtcDestroyProgram"(*mut Program);
+        compile = "nvrtcCompileProgram"(Program, c_int, Strings);
+        log_size = "nvrtcGetProgramLogSize"(Program, *mut usize);
+        log = "nvrtcGetProgramLog"(Program, *mut c_char);
+        cubin_size = "nvrtcGetCUBINSize"(Program, *mut usize);
+        cubin = "nvrtcGetCUBIN"(Program, *mut c_char);
+        arch_count = "nvrtcGetNumSupportedArchs"(*mut c_int);
+        archs = "nvrtcGetSupportedArchs"(*mut c_int);
+    }
+}
+
+/// A loaded NVRTC.
+pub(in crate::backend::cuda) struct Nvrtc {
+    functions: NvrtcFunctions,
+    error_string: unsafe extern "C" fn(c_int) -> *const c_char,
+    /// Since 12.9: asks between two steps of a compile whether to go on.
+    set_flow_callback: Option<unsafe extern "C" fn(Program, FlowCallback, *mut c_void) -> c_int>,
+    /// Whether it brings the CUDA headers along.
+    pub bundles_headers: bool,
+    /// Loaded first and for all to see, so that NVRTC finds them wherever it lies itself.
+    _builtins: Vec<Library>,
+    _library: Library,
+}
+
+/// What became of one compile.
+pub(in crate::backend::cuda) struct Compiled {
+    /// NVRTC's result code.
+    pub code: i32,
+    /// Whether it was cut at the deadline.
+    pub cut: bool,
+    /// Everything it said.
+    pub log: String,
+    /// The image, where the code is 0.
+    pub cubin: Vec<u8>,
+}
+
+impl Nvrtc {
+    /// Loads a library, the `builtins` before it.
+    ///
+    /// # Errors
+    /// Which file the loader refuses and why, or which symbol is missing.
+    pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, String> {
+        let in_file = |path: &Path, error: String| format!("{}: {error}", path.display());
+        let builtins = builtins
+            .iter()
+            .map(|path| open(path, RTLD_GLOBAL).map_err(|error| in_file(path, error)))
+            .collect::<Result<_, _>>()?;
+        let library = open(file, RTLD_LOCAL).map_err(|error| in_file(file, error))?;
+        let functions = NvrtcFunctions::of(&library).map_err(|error| in_file(file, error))?;
+        // SAFETY: `nvrtc.h` declares it so.
+        let error_string = unsafe { symbol(&library, "nvrtcGetErrorString") };
+        // SAFETY: `nvrtc.h` of 12.9 and later declares it so.
+        let set_flow_callback = unsafe { symbol(&library, "nvrtcSetFlowCallback") }.ok();
+        // SAFETY: only whether it is there matters.
+        let bundled = unsafe { symbol::<*const c_void>(&library, "nvrtcInstallBundledHeaders") };
+        Ok(Nvrtc {
+            functions,
+            error_string: error_string.map_err(|error| in_file(file, error))?,
+            set_flow_callback,
+            bundles_headers: bundled.is_ok(),
+            _builtins: builtins,
+            _library: library,
+        })
+    }
+
+    /// Major and minor version.
+    pub fn version(&self) -> Result<(u32, u32), String> {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both point to integers of ours.
+        let code = unsafe { (self.functions.version)(&raw mut major, &raw mut minor) };
+        match (code, u32::try_from(major), u32::try_from(minor)) {
+            (0, Ok(major), Ok(minor)) => Ok((major, minor)),
+            _ => Err(format!(
+                "nvrtcVersion gives {code} and version {major}.{minor}"
+            )),
+        }
+    }
+
+    /// The architectures that it compiles for: 89 for `sm_89`.
+    pub fn archs(&self) -> Vec<i32> {
+        let mut count = 0;
+        // SAFETY: it points to an integer of ours.
+        let code = unsafe { (self.functions.arch_count)(&raw mut count) };
+        let count = usize::try_from(count).unwrap_or(0);
+        if code != 0 || count == 0 || count > 1000 {
+            return Vec::new();
+        }
+        let mut archs = vec![0; count];
+        // SAFETY: there is room for as many as it said there are.
+        let code = unsafe { (self.functions.archs)(archs.as_mut_ptr()) };
+        if code == 0 { archs } else { Vec::new() }
+    }
+
+    /// What it calls a result code.
+    pub fn error_text(&self, code: i32) -> String {
+        // SAFETY: it takes any number and gives a static text.
+        let text = unsafe { (self.error_string)(code) };
+        if text.is_null() {
+            return format!("NVRTC result {code}");
+        }
+        // SAFETY: just checked; it ends with a zero byte as every C string.
+        let text = unsafe { CStr::from_ptr(text) };
+        text.to_string_lossy().into_owned()
+    }
+
+    /// Compiles one source text. At the deadline it is cut, where this NVRTC can be.
+    pub fn compile(
+        &self,
+        source: &CStr,
+        name: &CStr,
+        options: &[CString],
+        deadline: Instant,
+    ) -> Compiled {
+        let mut ended = Compiled {
+            code: 0,
+            cut: false,
+            log: String::new(),
+            cubin: Vec::new(),
+        };
+        let mut handle: Program = std::ptr::null_mut();
+        let none = std::ptr::null();
+        // SAFETY: source and name are strings that it copies; there are no headers in memory.
+        ended.code = unsafe {
+            (self.functions.create)(
+                &raw mut handle,
+                source.as_ptr(),
+                name.as_ptr(),
+                0,
+                none,
+                none,
+            )
+        };
+        if ended.code != 0 {
+            return ended;
+        }
+        let program = Created {
+            nvrtc: self,
+            handle,
+        };
+        let watch = Watch {
+            deadline,
+            cut: AtomicBool::new(false),
+        };
+        if let Some(set) = self.set_flow_callback {
+            // SAFETY: the watch outlives the compile; the callback touches nothing else.
+            let _ = unsafe { set(handle, past_deadline, (&raw const watch).cast_mut().cast()) };
+        }
+        let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let count = options.len() as c_int;
+        // SAFETY: the program was created, and there are that many options.
+        ended.code = unsafe { (self.functions.compile)(handle, count, options.as_ptr()) };
+        ended.cut = ended.code != 0 && watch.cut.load(Ordering::Relaxed);
+        ended.log = program.log();
+        if ended.code == 0 {
+            match program.cubin() {
+                Ok(cubin) => ended.cubin = cubin,
+                Err(code) => ended.code = code,
+            }
+        }
+        ended
+    }
+}
+
+/// When a compile is to be cut, and whether it was.
+struct Watch {
+    deadline: Instant,
+    cut: AtomicBool,
+}
+
+/// What NVRTC asks from time to time: 1 is to stop, and once said, said again.
+unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: it is the watch that `compile` set, which lives until the compile has ended.
+    let watch = unsafe { &*watch.cast::<Watch>() };
+    let past = Instant::now() >= watch.deadline;
+    if past {
+        watch.cut.store(true, Ordering::Relaxed);
+    }
+    c_int::from(past)
+}
+
+/// A created program; destroyed when dropped.
+struct Created<'a> {
+    nvrtc: &'a Nvrtc,
+    handle: Program,
+}
+
+impl Created<'_> {
+    fn log(&self) -> String {
+        let functions = &self.nvrtc.functions;
+        let log = self.bytes(functions.log_size, functions.log);
+        let mut log = log.unwrap_or_default();
+        // Its terminator, and what a version may leave behind it.
+        if let Some(end) = log.iter().position(|&byte| byte == 0) {
+            log.truncate(end);
+        }
+        String::from_utf8_lossy(&log).into_owned()
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>, i32> {
+        let functions = &self.nvrtc.functions;
+        self.bytes(functions.cubin_size, functions.cubin)
+    }
+
+    /// What one pair of functions gives: a size, and that many bytes.
+    fn bytes(
+        &self,
+        size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
+        get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
+    ) -> Result<Vec<u8>, i32> {
+        let mut len = 0;
+        // SAFETY: the program was created, and the size is an integer of ours.
+        let code = unsafe { size(self.handle, &raw mut len) };
+        if code != 0 {
+            return Err(code);
+        }
+        let mut bytes = vec![0; len];
+        // SAFETY: there is room for as many bytes as it said there are.
+        let code = unsafe { get(self.handle, bytes.as_mut_ptr().cast()) };
+        if code == 0 { Ok(bytes) } else { Err(code) }
+    }
+}
+
+impl Drop for Created<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the program was created, and nothing uses it any more.
+        let _ = unsafe { (self.nvrtc.functions.destroy)(&raw mut self.handle) };
+    }
+}

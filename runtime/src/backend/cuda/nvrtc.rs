@@ -1,0 +1,346 @@
+//! Finding NVRTC, NVIDIA's run-time compiler: a library that needs neither a GPU nor a driver.
+//!
+//! The order: `KILN_NVRTC` (a file, or a folder that holds one somewhere: a toolkit, a virtual environment, a wheel's
+//! own folder); the wheel that `cargo xtask setup` puts into `target/nvrtc`; `CUDA_PATH` and `CUDA_HOME`; the names
+//! that the system's loader knows. A variable that is set decides alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kiln_spec::Hash;
+
+use crate::backend::shared_library;
+use crate::compiler::CompileError;
+
+use super::ffi::Nvrtc;
+
+/// What the system's loader is asked for, newest first.
+const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+
+const HELP: &str = "python3 -m venv nvrtc && nvrtc/bin/pip install --no-deps nvidia-cuda-nvrtc==13.5.37, then set \
+                    KILN_NVRTC to that folder (`cargo xtask setup` does both in Kiln's own workspace)";
+
+/// A loaded NVRTC, and what is known of it.
+pub(super) struct NvrtcLibrary {
+    /// Its functions.
+    pub nvrtc: Nvrtc,
+    /// Its file.
+    pub file: PathBuf,
+    /// Major and minor version.
+    pub version: (u32, u32),
+    /// What tells it from other builds of that version.
+    pub build: String,
+}
+
+/// Which versions will do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted {
+    /// The newest major version whose images the driver loads; any where there is no driver.
+    pub newest_major: Option<u32>,
+}
+
+/// Finds and loads the first NVRTC that will do; each file is loaded once in a process.
+///
+/// # Errors
+/// [`CompileError::NotFound`] with every place that was looked into and what was wrong there.
+pub(super) fn find(wanted: Wanted) -> Result<Arc<NvrtcLibrary>, CompileError> {
+    let mut looked = Vec::new();
+    for (place, files) in places() {
+        if files.is_empty() {
+            looked.push(format!("{place}: no libnvrtc.so"));
+        }
+        for file in files {
+            match load(&file, wanted) {
+                Ok(library) => return Ok(library),
+                Err(reason) => looked.push(format!("{place}: {reason}")),
+            }
+        }
+    }
+    Err(not_found(&looked))
+}
+
+/// Loads the NVRTC of a file, or the newest one below a folder.
+///
+/// # Errors
+/// [`CompileError::NotFound`] with what is wrong there.
+pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
+    let files = files_in(place);
+    if files.is_empty() {
+        return Err(not_found(&[format!("{}: no libnvrtc.so", place.display())]));
+    }
+    let mut looked = Vec::new();
+    for file in files {
+        match load(&file, Wanted::default()) {
+            Ok(library) => return Ok(library),
+            Err(reason) => looked.push(reason),
+        }
+    }
+    Err(not_found(&looked))
+}
+
+fn not_found(looked: &[String]) -> CompileError {
+    CompileError::NotFound {
+        what: "NVRTC".into(),
+        looked: looked.join("; "),
+        help: HELP.into(),
+    }
+}
+
+/// Where to look, in order: what to call the place, and the files there.
+fn places() -> Vec<(String, Vec<PathBuf>)> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(given) = set("KILN_NVRTC") {
+        let given = PathBuf::from(given);
+        return vec![(format!("KILN_NVRTC={}", given.display()), files_in(&given))];
+    }
+    let mut places = Vec::new();
+    if let Some(installed) = workspace_wheel() {
+        places.push((installed.display().to_string(), files_in(&installed)));
+    }
+    for name in ["CUDA_PATH", "CUDA_HOME"] {
+        if let Some(toolkit) = set(name) {
+            let toolkit = PathBuf::from(toolkit);
+            places.push((format!("{name}={}", toolkit.display()), files_in(&toolkit)));
+        }
+    }
+    let named = LOADER_NAMES
+        .iter()
+        .flat_map(|name| shared_library::candidates(name));
+    places.push(("the loader's folders".into(), named.collect()));
+    places
+}
+
+/// `target/nvrtc` of the workspace that this program was built in.
+fn workspace_wheel() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    program
+        .ancestors()
+        .filter(|folder| folder.file_name().is_some_and(|name| name == "target"))
+        .map(|target| target.join("nvrtc"))
+        .find(|folder| folder.is_dir())
+}
+
+/// The NVRTC files of a folder, newest first, or the file itself.
+fn files_in(place: &Path) -> Vec<PathBuf> {
+    if !place.is_dir() {
+        return place
+            .exists()
+            .then(|| place.to_owned())
+            .into_iter()
+            .collect();
+    }
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in library_folders(place) {
+        let mut here: Vec<PathBuf> = entries(&folder)
+            .into_iter()
+            .filter(|path| version_in_name(path).is_some())
+            .collect();
+        here.sort_by_key(|path| std::cmp::Reverse(version_in_name(path)));
+        for path in here {
+            // A toolkit has one file under several names.
+            let same = |other: &PathBuf| other.canonicalize().ok() == path.canonicalize().ok();
+            if !found.iter().any(same) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// The folders below a toolkit, a virtual environment or a wheel's own folder that libraries lie in.
+fn library_folders(root: &Path) -> Vec<PathBuf> {
+    let mut packages = vec![root.join("nvidia")];
+    packages.extend(
+        entries(&root.join("lib"))
+            .into_iter()
+            .filter(|path| {
+                path.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("python3"))
+            })
+            .map(|python| python.join("site-packages/nvidia")),
+    );
+    let mut folders = vec![root.to_owned(), root.join("lib64"), root.join("lib")];
+    folders.extend(
+        entries(&root.join("targets"))
+            .into_iter()
+            .map(|target| target.join("lib")),
+    );
+    for package in packages {
+        folders.extend(entries(&package).into_iter().map(|part| part.join("lib")));
+    }
+    folders
+}
+
+/// What a folder holds, in the order of names; nothing where it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The numbers behind `libnvrtc.so`; `None` for another file.
+fn version_in_name(path: &Path) -> Option<Vec<u32>> {
+    let rest = path.file_name()?.to_str()?.strip_prefix("libnvrtc.so")?;
+    if rest.is_empty() {
+        return Some(Vec::new());
+    }
+    let numbers = rest.strip_prefix('.')?.split('.');
+    numbers.map(|number| number.parse().ok()).collect()
+}
+
+/// Loads a file, or gives what was loaded of it before.
+fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, String> {
+    // Never closed: a compiler's threads and registrations do not survive that.
+    static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let known = loaded.iter().find(|library| library.file == file).cloned();
+    let library = match known {
+        Some(library) => library,
+        None => {
+            let library = Arc::new(NvrtcLibrary::load(&file)?);
+            loaded.push(library.clone());
+            library
+        }
+    };
+    let (major, minor) = library.version;
+    match wanted.newest_major {
+        Some(newest) if major > newest => Err(format!(
+            "{}: NVRTC {major}.{minor} makes images that the driver, of CUDA {newest}, does not load",
+            file.display()
+        )),
+        _ => Ok(library),
+    }
+}
+
+impl NvrtcLibrary {
+    fn load(file: &Path) -> Result<NvrtcLibrary, String> {
+        let named = |path: &Path, error: String| format!("{}: {error}", path.display());
+        shared_library::check(file).map_err(|error| named(file, error))?;
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let is_builtins = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("libnvrtc-builtins.so")
+        };
+        let builtins: Vec<PathBuf> = entries(folder).into_iter().filter(is_builtins).collect();
+        for path in &builtins {
+            shared_library::check(path).map_err(|error| named(path, error))?;
+        }
+        let nvrtc = Nvrtc::load(file, &builtins)?;
+        let version = nvrtc.version().map_err(|error| named(file, error))?;
+        let needed = format!("libnvrtc-builtins.so.{}.{}", version.0, version.1);
+        let beside = builtins.iter().any(|path| path.ends_with(&needed));
+        if !beside && shared_library::candidates(&needed).is_empty() {
+            return Err(named(&folder.join(&needed), "it is not there".into()));
+        }
+        Ok(NvrtcLibrary {
+            nvrtc,
+            file: file.to_owned(),
+            version,
+            build: build_of(file),
+        })
+    }
+
+    /// The folders beside it that hold the CUDA headers: those of its toolkit, or of the wheels installed with its own.
+    pub fn header_folders(&self) -> Vec<PathBuf> {
+        let library_folder = self.file.parent();
+        let package = library_folder.and_then(Path::parent);
+        let beside = package.and_then(Path::parent);
+        let mut folders: Vec<PathBuf> = Vec::new();
+        folders.extend(package.map(|package| package.join("include")));
+        // A toolkit has its libraries in targets/<machine>/lib.
+        folders.extend(
+            beside
+                .and_then(Path::parent)
+                .map(|root| root.join("include")),
+        );
+        for wheel in ["cuda_runtime", "cuda_nvcc", "cuda_crt", "cuda_cccl"] {
+            folders.extend(beside.map(|packages| packages.join(wheel).join("include")));
+        }
+        let has_headers = |folder: &PathBuf| {
+            ["cuda_fp16.h", "crt", "cuda"]
+                .iter()
+                .any(|name| folder.join(name).exists())
+        };
+        folders.retain(has_headers);
+        folders
+    }
+}
+
+/// The linker's own mark of a build, else the hash of the file.
+fn build_of(file: &Path) -> String {
+    shared_library::build_id(file).unwrap_or_else(|| {
+        let bytes = fs::read(file).unwrap_or_default();
+        Hash::of("nvrtc", &bytes).to_string()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+
+    #[test]
+    fn a_virtual_environment_a_toolkit_and_a_bare_folder_are_all_looked_through() {
+        let layouts = [
+            "lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13",
+            "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+            "lib64/libnvrtc.so.12",
+            "targets/x86_64-linux/lib/libnvrtc.so.12.9.86",
+            "libnvrtc.so",
+        ];
+        for layout in layouts {
+            let root = tempfile::tempdir().unwrap();
+            touch(&root.path().join(layout));
+            assert_eq!(files_in(root.path()), [root.path().join(layout)]);
+        }
+    }
+
+    #[test]
+    fn the_newest_of_a_folder_comes_first_and_other_libraries_do_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        for name in [
+            "libnvrtc.so.12",
+            "libnvrtc.so.13",
+            "libnvrtc.so.9",
+            "libnvrtc-builtins.so.13.5",
+            "libnvrtc.alt.so.13",
+            "libnvrtc.so.13.sig",
+        ] {
+            touch(&root.path().join(name));
+        }
+        let names: Vec<_> = files_in(root.path())
+            .iter()
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names, ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.9"]);
+    }
+
+    #[test]
+    fn one_file_under_two_names_is_tried_once() {
+        let root = tempfile::tempdir().unwrap();
+        touch(&root.path().join("libnvrtc.so.12.9.86"));
+        let link = root.path().join("libnvrtc.so.12");
+        std::os::unix::fs::symlink("libnvrtc.so.12.9.86", link).unwrap();
+        assert_eq!(files_in(root.path()).len(), 1);
+    }
+
+    #[test]
+    fn a_place_without_nvrtc_is_named_with_what_to_install() {
+        let root = tempfile::tempdir().unwrap();
+        for place in [root.path().to_owned(), root.path().join("none")] {
+            let error = at(&place).err().expect("there is no library").to_string();
+            assert!(error.contains(&place.display().to_string()), "{error}");
+            assert!(error.contains("help: "), "{error}");
+        }
+        touch(&root.path().join("libnvrtc.so.13"));
+        let error = at(root.path()).err().expect("it is empty").to_string();
+        assert!(error.contains("libnvrtc.so.13: it is empty"), "{error}");
+    }
+}

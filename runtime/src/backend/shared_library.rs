@@ -1,0 +1,217 @@
+//! Looking at a vendor's shared library before it is loaded: where the loader would find it, and whether it is whole.
+//!
+//! The system's loader maps a file that was cut off without complaint, and the process dies at the first page that is
+//! not there. What is checked here first comes back as an error that names the file instead.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use object::read::{ReadCache, ReadRef as _};
+
+/// Folders that the loader looks into last.
+const STANDARD: [&str; 6] = [
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+];
+
+/// The files that the loader could take for a library of that name, in its order: `LD_LIBRARY_PATH`, its own cache,
+/// the standard folders.
+pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
+    let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let given = std::env::split_paths(&set)
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .map(|folder| folder.join(name));
+    let cached = std::fs::read("/etc/ld.so.cache").map(|cache| in_loader_cache(&cache, name));
+    let standard = STANDARD.iter().map(|folder| Path::new(folder).join(name));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in given.chain(cached.unwrap_or_default()).chain(standard) {
+        if path.exists() && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The paths of a name in the loader's cache: a header of 48 bytes, then entries of 24 with the offsets of a name and a
+/// path in their second and third word (glibc, `sysdeps/generic/dl-cache.h`).
+fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
+    const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
+    let Some(start) = cache.windows(MAGIC.len()).position(|part| part == MAGIC) else {
+        return Vec::new();
+    };
+    let cache = &cache[start..];
+    let word = |at: usize| {
+        let bytes = cache.get(at..at.checked_add(4)?)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?) as usize)
+    };
+    let text = |at: usize| {
+        let rest = cache.get(at..)?;
+        let end = rest.iter().position(|&byte| byte == 0)?;
+        std::str::from_utf8(&rest[..end]).ok()
+    };
+    let count = word(MAGIC.len()).unwrap_or(0).min(cache.len() / 24);
+    let entry = |index: usize| {
+        let at = 48 + 24 * index;
+        (text(word(at + 4)?)? == name).then_some(())?;
+        Some(PathBuf::from(text(word(at + 8)?)?))
+    };
+    (0..count).filter_map(entry).collect()
+}
+
+/// Whether a file is a shared library for this machine, with all its bytes.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(path: &Path) -> Result<(), String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err("it is a folder".into());
+    }
+    let data = ReadCache::new(file);
+    let bytes = (&data).len().map_err(|()| "it cannot be read".to_owned())?;
+    let identity: &[u8] = (&data).read_bytes_at(0, bytes.min(5)).unwrap_or_default();
+    match identity {
+        [0x7f, b'E', b'L', b'F', elf::ELFCLASS64] => {}
+        [0x7f, b'E', b'L', b'F', elf::ELFCLASS32] => return Err("it is a 32-bit library".into()),
+        _ if bytes == 0 => return Err("it is empty".into()),
+        _ => return Err("it is no shared library".into()),
+    }
+    let cut = |_| format!("it is cut off: it has only {bytes} bytes");
+    let header = FileHeader64::<object::Endianness>::parse(&data).map_err(cut)?;
+    let endian = header.endian().map_err(|error| error.to_string())?;
+    let machine = header.e_machine(endian);
+    if machine != MACHINE {
+        return Err(format!(
+            "it is for another processor (ELF machine {machine}, this is {MACHINE})"
+        ));
+    }
+    if header.e_type(endian) != elf::ET_DYN {
+        return Err("it is no shared library".into());
+    }
+    let segments = header.program_headers(endian, &data).map_err(cut)?;
+    let end = segments
+        .iter()
+        .filter(|segment| segment.p_type(endian) == elf::PT_LOAD)
+        .map(|segment| {
+            segment
+                .p_offset(endian)
+                .saturating_add(segment.p_filesz(endian))
+        })
+        .max();
+    match end {
+        None => Err("it has nothing to load".into()),
+        Some(end) if end > bytes => Err(format!(
+            "it is cut off: it has {bytes} bytes, but its segments reach to {end}"
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The ELF machine number of this processor.
+const MACHINE: u16 = if cfg!(target_arch = "aarch64") {
+    elf::EM_AARCH64
+} else {
+    elf::EM_X86_64
+};
+
+/// What the linker wrote to tell one build from all others, in hexadecimal; `None` where it wrote nothing.
+pub(crate) fn build_id(path: &Path) -> Option<String> {
+    let data = ReadCache::new(File::open(path).ok()?);
+    let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
+    let endian = header.endian().ok()?;
+    for segment in header.program_headers(endian, &data).ok()? {
+        let Ok(Some(mut notes)) = segment.notes(endian, &data) else {
+            continue;
+        };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+                return Some(
+                    note.desc()
+                        .iter()
+                        .map(|byte| format!("{byte:02x}"))
+                        .collect(),
+                );
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A library that every process of the C library has loaded.
+    fn libc() -> PathBuf {
+        let found = candidates("libc.so.6");
+        found.first().expect("libc should be found").clone()
+    }
+
+    #[test]
+    fn the_c_library_is_found_by_name_is_whole_and_has_a_build_id() {
+        let path = libc();
+        assert_eq!(check(&path), Ok(()), "{}", path.display());
+        assert!(build_id(&path).is_some_and(|id| id.len() == 40));
+        assert_eq!(
+            candidates("libkiln-is-not-here.so.1"),
+            Vec::<PathBuf>::new()
+        );
+    }
+
+    #[test]
+    fn a_library_that_is_cut_off_at_any_length_is_refused() {
+        let whole = std::fs::read(libc()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("libc.so.6");
+        for kept in [0, 3, 10, 63, 64, 200, 5000, whole.len() / 2] {
+            std::fs::write(&path, &whole[..kept]).unwrap();
+            assert!(check(&path).is_err(), "{kept} bytes");
+        }
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(check(&path), Ok(()));
+    }
+
+    #[test]
+    fn another_processor_another_class_and_other_files_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("library.so");
+        let mut other = std::fs::read(libc()).unwrap();
+        other[18] ^= 0xff;
+        std::fs::write(&path, &other).unwrap();
+        assert!(check(&path).unwrap_err().contains("another processor"));
+        other[4] = 1;
+        std::fs::write(&path, &other).unwrap();
+        assert_eq!(check(&path).unwrap_err(), "it is a 32-bit library");
+        std::fs::write(&path, "INPUT(libc.so.6)").unwrap();
+        assert_eq!(check(&path).unwrap_err(), "it is no shared library");
+        assert_eq!(check(folder.path()).unwrap_err(), "it is a folder");
+        assert!(check(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_damaged_loader_cache_names_nothing_and_breaks_nothing() {
+        let mut cache = b"glibc-ld.so.cache1.1".to_vec();
+        cache.extend(1u32.to_ne_bytes());
+        cache.resize(48, 0);
+        let strings = 48 + 24u32;
+        for word in [3, strings, strings + 7, 0, 0, 0] {
+            cache.extend(u32::to_ne_bytes(word));
+        }
+        cache.extend(b"lib.so\0/opt/lib.so\0");
+        assert_eq!(
+            in_loader_cache(&cache, "lib.so"),
+            [Path::new("/opt/lib.so")]
+        );
+        for len in 0..cache.len() {
+            assert!(in_loader_cache(&cache[..len], "lib.so").is_empty(), "{len}");
+        }
+        cache[20] = 0xff;
+        assert_eq!(in_loader_cache(&cache, "lib.so").len(), 1);
+    }
+}

@@ -1,0 +1,69 @@
+//! Compilers of targets that no device here launches on: what CI and `tune` compile and inspect with.
+
+use kiln_spec::Backend;
+use kiln_spec::targets::{TARGETS, target};
+
+use crate::backend::cpu::{CpuCompiler, CpuOptions};
+use crate::backend::cuda::NvrtcCompiler;
+use crate::backend::hip::HipCompiler;
+use crate::compiler::{CompileError, Compiler};
+
+/// The compiler of a target by its architecture, with no device: NVRTC for `sm_89` and other architectures of NVIDIA
+/// GPUs, clang for those of AMD, the host's C++ compiler for `cpu`.
+///
+/// # Errors
+/// [`CompileError::NotFound`] when there is no such target, or its compiler is not installed.
+pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
+    match backend_of(arch) {
+        Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::new(arch)?)),
+        Some(Backend::Cpu) => {
+            let options = CpuOptions::from_env().map_err(|error| CompileError::NotFound {
+                what: "the host's C++ compiler".into(),
+                looked: error.to_string(),
+                help: "unset the variable, or correct it".into(),
+            })?;
+            Ok(Box::new(CpuCompiler::find(&options)?))
+        }
+        Some(Backend::Hip) => Ok(Box::new(HipCompiler::new(arch)?)),
+        Some(Backend::Fake) | None => Err(unknown(arch)),
+    }
+}
+
+/// The backend of an architecture: by the table of known targets, else by the form of its name.
+pub fn backend_of(arch: &str) -> Option<Backend> {
+    if let Some(known) = target(arch) {
+        return Some(known.backend);
+    }
+    let forms = [("sm_", Backend::Cuda), ("gfx", Backend::Hip)];
+    let form = forms.into_iter().find(|(form, _)| arch.starts_with(form));
+    form.map(|(_, backend)| backend)
+}
+
+fn unknown(arch: &str) -> CompileError {
+    let known: Vec<_> = TARGETS.iter().map(|known| known.arch).collect();
+    CompileError::NotFound {
+        what: format!("a compiler for the target `{arch}`"),
+        looked: format!("known targets: {}", known.join(", ")),
+        help: "name one of those, or another architecture of an NVIDIA or AMD GPU".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_target_belongs_to_the_backend_of_its_row_and_others_go_by_their_form() {
+        for known in TARGETS {
+            assert_eq!(backend_of(known.arch), Some(known.backend));
+        }
+        assert_eq!(backend_of("sm_120"), Some(Backend::Cuda));
+        assert_eq!(backend_of("gfx1100"), Some(Backend::Hip));
+        assert_eq!(backend_of("toaster"), None);
+        let error = compiler("toaster").unwrap_err().to_string();
+        assert!(
+            error.contains("sm_89") && error.contains("gfx1151"),
+            "{error}"
+        );
+    }
+}
