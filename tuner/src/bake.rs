@@ -17,6 +17,7 @@ use kiln_spec::baked::{
 };
 
 use crate::exit::Failure;
+use crate::images;
 use crate::local_tables;
 use crate::project::{Project, TunedKernel};
 use crate::report::{TableReport, TaskReport};
@@ -157,17 +158,35 @@ fn write_table(
     let file = index.insert(name).map_err(|error| wrong(&error))?;
     let path = folder.join(&file);
     let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    let rows = with_images(rows, &table);
     table
         .replace_device(&info.key, rows)
         .map_err(|error| wrong(&error))?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
-    write_if_changed(&path, &table.to_text())?;
+    write_if_changed(&path, table.to_text())?;
     let attributes = folder.join(".gitattributes");
     if !attributes.exists() {
         write_if_changed(&attributes, GITATTRIBUTES)?;
     }
-    write_if_changed(&folder.join(INDEX_FILE), &index.to_text())?;
+    write_if_changed(&folder.join(INDEX_FILE), index.to_text())?;
+    for file in images::left_over(name, folder, &table)? {
+        fs::remove_file(&file).map_err(Failure::file("remove", &file))?;
+    }
     Ok(path)
+}
+
+/// A row that is baked again as it was keeps its image.
+fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
+    for row in &mut rows {
+        let same = |old: &&Row| {
+            old.problem == row.problem && old.symbol == row.symbol && old.hashes == row.hashes
+        };
+        row.image = table
+            .device_rows(&row.device)
+            .find(same)
+            .and_then(|old| old.image.clone());
+    }
+    rows
 }
 
 /// The index of a folder of tables; none where there is no such file.
@@ -212,17 +231,18 @@ fn with_help(path: &Path, error: &str) -> String {
     format!("{}: {error}{help}", path.display())
 }
 
-/// Writes a file whole or not at all, and not if it holds the text already; whether it was written.
+/// Writes a file whole or not at all, and not if it holds the same already; whether it was written.
 ///
 /// # Errors
 /// When the disk refuses.
-pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, Failure> {
-    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+pub fn write_if_changed(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Failure> {
+    let contents = contents.as_ref();
+    if fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(false);
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(contents)?;
         file.as_file().sync_all()?;
         use std::os::unix::fs::PermissionsExt as _;
         file.as_file()

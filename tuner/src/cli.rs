@@ -187,6 +187,13 @@ pub struct BakeArgs {
     /// Write into the package's `tuned/` even for the cpu of this machine
     #[arg(long)]
     pub write: bool,
+    /// Compile an image for every baked row, for programs that run where no compiler is; with --check: every row must
+    /// have one
+    #[arg(long, conflicts_with_all = ["write", "device"])]
+    pub images: bool,
+    /// Only images for these targets: `sm_89`, `gfx1151`, `x86-64-v3`
+    #[arg(long = "target", value_name = "TARGET", num_args = 1.., requires = "images", conflicts_with = "check")]
+    pub targets: Vec<String>,
 }
 
 /// `tune smoke`

@@ -21,6 +21,7 @@ pub mod decide;
 pub mod discover;
 pub mod evaluate;
 pub mod exit;
+pub mod images;
 pub mod inspect;
 pub mod lab;
 pub mod local_tables;

@@ -30,12 +30,12 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
         for row in table.rows() {
             copy_image(row, committed, local)?;
         }
-        write_if_changed(&local.join(file), &table.to_text())?;
+        write_if_changed(&local.join(file), table.to_text())?;
         known
             .insert(kernel)
             .map_err(|error| wrong(kernel, &error))?;
     }
-    write_if_changed(&local.join(INDEX_FILE), &known.to_text())?;
+    write_if_changed(&local.join(INDEX_FILE), known.to_text())?;
     Ok(())
 }
 

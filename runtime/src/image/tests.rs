@@ -220,6 +220,26 @@ fn a_flip_in_the_header_is_refused_without_the_hash() {
 }
 
 #[test]
+fn an_architecture_that_this_version_does_not_know_is_left_to_the_driver() {
+    let mut image = SAMPLES[7].bytes.to_vec();
+    image[48] = 0xfe;
+    let on = |arch| check_bytes(&image, &Wanted::of_target(Backend::Hip, arch));
+    assert_eq!(on("gfx4711"), Ok(()));
+    let error = on("gfx1151").unwrap_err().to_string();
+    assert!(
+        error.contains("unknown to this version (number 0xfe), but the device is gfx1151"),
+        "{error}"
+    );
+    assert!(
+        check_bytes(
+            SAMPLES[7].bytes,
+            &Wanted::of_target(Backend::Hip, "gfx4711")
+        )
+        .is_err()
+    );
+}
+
+#[test]
 fn what_is_no_image_is_refused_with_its_first_bytes() {
     let cases: [(&[u8], &str); 5] = [
         (b"", "it begins with nothing"),

@@ -77,6 +77,27 @@ pub fn run(
     }
 }
 
+/// Launches one choice on a device and says what was proven: for programs that check what they launch when they
+/// start. Of a baseline with type parameters, the types are those of the first problem.
+///
+/// # Panics
+/// When there is no such row.
+pub fn prove(
+    kernel: &'static Kernel,
+    device: &Arc<dyn Device>,
+    choice: Choice,
+    options: &SmokeOptions,
+) -> Check {
+    let like = match choice {
+        Choice::Row(row) => kernel.row_problem(&kernel.rows()[row]),
+        Choice::Baseline => kernel.spec().problems[0].clone(),
+    };
+    match problem::choose(kernel, device, choice, &like, options) {
+        Err(why) => Check::not_run(kernel, choice, like, why),
+        Ok(problem) => check::check(kernel, device, choice, problem, options.seed),
+    }
+}
+
 /// The baseline for each combination of element types, then every row; each with the problem it is about.
 fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     let mut seen = Vec::new();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kiln::Device;
-use kiln_spec::baked::{Freshness, Hashes, Row};
+use kiln_spec::baked::{Freshness, Hashes, Image, Row};
 use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
@@ -14,6 +14,7 @@ use crate::bake::{self, read_index, read_table};
 use crate::candidate::target_of;
 use crate::cli::BakeArgs;
 use crate::exit::Failure;
+use crate::images;
 use crate::machine;
 use crate::project::{Project, TunedKernel};
 
@@ -21,6 +22,9 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let project = Project::read(&args.package)?;
     if args.check {
         return check(args, &project);
+    }
+    if args.images {
+        return bake_images(args, &project);
     }
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let cache = machine::open_cache()?;
@@ -53,6 +57,40 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
+fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
+    let report = images::bake(project, &args.targets)?;
+    if args.output.json {
+        print_json(&report)?;
+        return Ok(checked(true));
+    }
+    for row in &report.images {
+        let whose = format!("{} {} ({})", row.kernel, row.device, row.problem);
+        let line = match &row.file {
+            Some(file) => format!(
+                "{whose}: {}, {} bytes: {}",
+                row.what,
+                row.bytes,
+                file.display()
+            ),
+            None => format!("{whose}: no image: {}", row.what),
+        };
+        print(&(line + "\n"));
+    }
+    for path in &report.removed {
+        print(&format!("removed {}: no row names it\n", path.display()));
+    }
+    let count = report
+        .images
+        .iter()
+        .filter(|row| row.file.is_some())
+        .count();
+    print(&format!(
+        "{count} of {} rows have an image\n",
+        report.images.len()
+    ));
+    Ok(checked(true))
+}
+
 /// What is wrong with a table, or worth knowing.
 #[derive(Serialize)]
 struct Finding {
@@ -67,7 +105,7 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     let mut findings = Vec::new();
     let mut rows = 0;
     for kernel in &project.kernels {
-        rows += check_kernel(kernel, &mut findings)?;
+        rows += check_kernel(kernel, args.images, &mut findings)?;
     }
     check_strangers(project, &mut findings)?;
     if let Some(name) = &args.device.device {
@@ -102,7 +140,11 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
 }
 
 /// Every row of a kernel's committed table must be fresh and mean something; the number of rows.
-fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usize, Failure> {
+fn check_kernel(
+    kernel: &TunedKernel,
+    every_image: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<usize, Failure> {
     let name = &kernel.spec.name;
     let mut find = |path: PathBuf, problem: &str, what: String, fails| {
         findings.push(Finding {
@@ -144,11 +186,27 @@ fn check_kernel(kernel: &TunedKernel, findings: &mut Vec<Finding>) -> Result<usi
         );
     }
     for row in table.rows() {
-        if let Some(what) = fault(kernel, row) {
+        for what in faults(kernel, row, every_image) {
             find(path.clone(), &row.problem, what, true);
         }
     }
+    for image in images::left_over(name, &kernel.tuned, &table)? {
+        find(image, "", "no row names this image".into(), false);
+    }
     Ok(table.rows().count())
+}
+
+/// What is wrong with a row, and with its image.
+fn faults(kernel: &TunedKernel, row: &Row, every_image: bool) -> Vec<String> {
+    let image = match &row.image {
+        Some(_) => images::fault(&kernel.tuned, row),
+        None if every_image && Image::target_of(&row.device).is_some() => Some(format!(
+            "row of `{}` has no image; run `tune bake --images`",
+            row.device
+        )),
+        None => None,
+    };
+    fault(kernel, row).into_iter().chain(image).collect()
 }
 
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
@@ -240,7 +298,14 @@ fn check_device(
             .flat_map(|table| table.device_rows(&info.key).cloned())
             .collect();
         for row in bake::rows(kernel, info, machine::compiler(device)?, &cache)? {
-            if !baked.contains(&row) {
+            // Whether there is an image says nothing of what is proven.
+            let same = |old: &Row| {
+                Row {
+                    image: None,
+                    ..old.clone()
+                } == row
+            };
+            if !baked.iter().any(same) {
                 findings.push(Finding {
                     path: path.clone(),
                     kernel: kernel.spec.name.clone(),

@@ -39,7 +39,7 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     if indexed {
         print(&format!("{} is there already\n", index.display()));
     } else {
-        write_if_changed(&index, &Index::new().to_text())?;
+        write_if_changed(&index, Index::new().to_text())?;
         print(&format!("wrote {}\n", index.display()));
     }
     Ok(())

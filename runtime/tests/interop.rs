@@ -1,0 +1,211 @@
+//! Memory and streams of other libraries, on the cpu device: there every pointer of this process is device memory.
+#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+mod kernels;
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use kernels::{aligned, scale, vector_add};
+use kiln::device::DeviceError;
+use kiln::interop::{
+    self, DevicePointer, ForeignSlice, ForeignSliceMut, Place, RawStream, stream_from_raw,
+};
+use kiln::{Buffer, Device, LaunchCause, Stream};
+
+/// The cpu device, if it can compile.
+fn cpu() -> Option<Arc<dyn Device>> {
+    let device = kiln::open("cpu").unwrap();
+    match device.compiler() {
+        Ok(_) => Some(device),
+        Err(error) => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "no compiler, but CI is set: {error}"
+            );
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+/// Another library's tensor.
+struct Tensor {
+    data: Vec<f32>,
+    place: Place,
+}
+
+// SAFETY: the vector has that many values at that address, which kernels of the cpu device reach; that device is done
+// when a launch returns.
+unsafe impl DevicePointer<f32> for Tensor {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn address(&self) -> u64 {
+        self.data.as_ptr() as u64
+    }
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+}
+
+fn tensor(values: &[f32]) -> Tensor {
+    Tensor {
+        data: values.to_vec(),
+        place: Place::CPU,
+    }
+}
+
+/// Another library's stream.
+struct Queue {
+    place: Place,
+    _open: Arc<()>,
+}
+
+impl Queue {
+    fn of(place: Place, open: &Arc<()>) -> Queue {
+        Queue {
+            place,
+            _open: open.clone(),
+        }
+    }
+}
+
+// SAFETY: the cpu device has no streams that could be closed.
+unsafe impl RawStream for Queue {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn as_raw(&self) -> *mut c_void {
+        ptr::null_mut()
+    }
+}
+
+#[test]
+fn a_launch_reads_and_writes_memory_of_others_where_it_lies() {
+    let Some(device) = cpu() else { return };
+    let stream = Stream::default_of(device);
+    let x = [1.0_f32, 2.0, 3.0];
+    let mut y = vec![0.0_f32; 5];
+    // SAFETY: both arrays outlive the slices, and nothing else uses them before the launch returns.
+    let (from, mut to) = unsafe {
+        (
+            ForeignSlice::from_raw(&stream, x.as_ptr() as u64, 3),
+            ForeignSliceMut::from_raw(&stream, y[1..].as_mut_ptr() as u64, 3),
+        )
+    };
+    scale::<f32>(&stream, 3, 2.0, &from, &mut to).unwrap();
+    assert_eq!(y, [0.0, 2.0, 4.0, 6.0, 0.0]);
+}
+
+#[test]
+fn memory_of_others_and_of_kiln_go_into_one_launch() {
+    let Some(device) = cpu() else { return };
+    let theirs = interop::stream(Queue::of(Place::CPU, &Arc::default())).unwrap();
+    assert_eq!(theirs.device_index(), device.index());
+    let a = tensor(&[1.0; 10]);
+    let b = Buffer::from_slice(&theirs, &[0.5_f32; 10]).unwrap();
+    let mut c = tensor(&[9.0; 10]);
+    let view = interop::slice(&theirs, &a).unwrap();
+    let mut out = interop::slice_mut(&theirs, &mut c).unwrap();
+    vector_add(&theirs, 10, &view, &b, &mut out).unwrap();
+    assert_eq!(c.data, [1.5; 10]);
+}
+
+#[test]
+fn lengths_and_alignments_of_foreign_memory_are_checked() {
+    let Some(device) = cpu() else { return };
+    let stream = Stream::default_of(device);
+    let (x, mut y) = (tensor(&[1.0; 9]), tensor(&[0.0; 8]));
+    let short = interop::slice(&stream, &x).unwrap();
+    let mut out = interop::slice_mut(&stream, &mut y).unwrap();
+    let error = scale::<f32>(&stream, 8, 2.0, &short, &mut out).unwrap_err();
+    assert!(
+        matches!(
+            error.cause(),
+            LaunchCause::Length {
+                expected: 8,
+                found: 9,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    // SAFETY: inside the vector, and nothing is launched with it.
+    let odd = unsafe {
+        ForeignSlice::<f32>::from_raw(
+            &stream,
+            (x.data.as_ptr() as u64).next_multiple_of(16) + 4,
+            4,
+        )
+    };
+    let mut y = Buffer::<f32>::zeros(&stream, 4).unwrap();
+    let error = aligned(&stream, 4, &odd, &mut y).unwrap_err();
+    assert!(
+        matches!(error.cause(), LaunchCause::Alignment { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn memory_of_another_device_than_the_streams_is_refused() {
+    let cpu = Stream::default_of(kiln::open("cpu").unwrap());
+    let theirs = Tensor {
+        data: vec![1.0],
+        place: Place::cuda(1),
+    };
+    let error = interop::slice(&cpu, &theirs).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "memory of cuda:1 on a stream of cpu is not supported"
+    );
+    let fake = Stream::default_of(kiln::open("fake").unwrap());
+    // SAFETY: nothing is launched with it.
+    let x = unsafe { ForeignSlice::<f32>::from_raw(&fake, 64, 1) };
+    let mut y = Buffer::<f32>::zeros(&cpu, 1).unwrap();
+    let error = scale::<f32>(&cpu, 1, 2.0, &x, &mut y).unwrap_err();
+    assert!(
+        matches!(error.cause(), LaunchCause::OtherDevice { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_owns_a_stream_is_kept_as_long_as_a_clone_of_it() {
+    let owner = Arc::new(());
+    let stream = interop::stream(Queue::of(Place::CPU, &owner)).unwrap();
+    let clone = stream.clone();
+    drop(stream);
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(clone);
+    assert_eq!(Arc::strong_count(&owner), 1);
+    let device = kiln::open("cpu").unwrap();
+    // SAFETY: the cpu device has no streams that could be closed.
+    let stream = unsafe { stream_from_raw(device, ptr::null_mut(), owner.clone()) }.unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(stream);
+    assert_eq!(Arc::strong_count(&owner), 1);
+}
+
+#[test]
+fn a_stream_of_a_device_that_is_not_here_is_an_error() {
+    let error = interop::stream(Queue::of(Place::hip(77), &Arc::default())).unwrap_err();
+    assert!(matches!(error, DeviceError::NotFound { .. }), "{error}");
+    assert!(error.to_string().contains("`hip:77`"), "{error}");
+    let fake = kiln::open("fake").unwrap();
+    // SAFETY: the fake device takes no stream.
+    let error = unsafe { stream_from_raw(fake, ptr::null_mut(), ()) }.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("a stream of another library on fake/"),
+        "{error}"
+    );
+    let cpu = Stream::default_of(kiln::open("cpu").unwrap());
+    assert!(matches!(cpu.raw(), Err(DeviceError::Unsupported { .. })));
+}
