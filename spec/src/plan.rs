@@ -254,6 +254,10 @@ impl LaunchPlan {
                 Ok(())
             }
         };
+        let extent = |what, value: u32, limit: u32| match value {
+            0 => Err(PlanError::Extent { what, value: 0 }),
+            _ => at_most(what, value.into(), limit.into()),
+        };
         at_most(
             "threads per block",
             self.threads_per_block(),
@@ -267,16 +271,8 @@ impl LaunchPlan {
         .into_iter()
         .enumerate()
         {
-            at_most(
-                what_block,
-                self.block[axis].into(),
-                limits.max_block[axis].into(),
-            )?;
-            at_most(
-                what_grid,
-                self.grid[axis].into(),
-                limits.max_grid[axis].into(),
-            )?;
+            extent(what_block, self.block[axis], limits.max_block[axis])?;
+            extent(what_grid, self.grid[axis], limits.max_grid[axis])?;
         }
         at_most(
             "dynamic shared memory",

@@ -59,6 +59,24 @@ struct Entry {
     does_nothing: bool,
 }
 
+impl Entry {
+    /// There must be as many arguments as the kernel takes, where it is known.
+    fn check_arguments(&self, args: KernelArgs<'_>) -> Result<(), DeviceError> {
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        let wanted = host.spec.args.len() + usize::from(self.is_receipt);
+        let given = args.pointers().len();
+        if given == wanted {
+            return Ok(());
+        }
+        Err(DeviceError::LaunchRefused {
+            symbol: self.symbol.clone(),
+            text: format!("{given} arguments given, but the kernel takes {wanted}"),
+        })
+    }
+}
+
 impl FakeDevice {
     /// A device of its own for a script.
     pub fn new(script: Script) -> Arc<FakeDevice> {
@@ -337,6 +355,7 @@ impl Device for FakeDevice {
                 symbol: entry.symbol.clone(),
                 error,
             })?;
+        entry.check_arguments(args)?;
         if entry.does_nothing {
             return Ok(());
         }

@@ -41,6 +41,10 @@ impl Memory {
         align: usize,
         device_index: u32,
     ) -> Result<FakeAllocation, DeviceError> {
+        if !align.is_power_of_two() {
+            let what = format!("an alignment of {align} (not a power of two)");
+            return Err(DeviceError::Unsupported { what });
+        }
         let mut blocks = self.lock();
         let free = blocks.max_bytes - blocks.used_bytes;
         if bytes as u64 > free {
@@ -49,7 +53,7 @@ impl Memory {
                 text: format!("{free} bytes free"),
             });
         }
-        let address = blocks.next.next_multiple_of(align.max(1) as u64);
+        let address = blocks.next.next_multiple_of(align as u64);
         blocks.next = address + bytes as u64 + GAP;
         blocks.used_bytes += bytes as u64;
         blocks.blocks.insert(address, vec![0; bytes]);
