@@ -164,6 +164,54 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// # Errors
     /// As [`Self::synchronize`].
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
+
+    /// Blocks of a function that one multiprocessor holds at once, as the driver works it out.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the device does not say.
+    fn occupancy(
+        &self,
+        function: &Function,
+        threads_per_block: u32,
+        dynamic_shared_bytes: u32,
+    ) -> Result<u32, DeviceError> {
+        let _ = (function, threads_per_block, dynamic_shared_bytes);
+        Err(DeviceError::Unsupported {
+            what: format!("asking for occupancy on {}", self.info().key),
+        })
+    }
+
+    /// Begins to record what this thread launches on a stream, instead of running it; [`crate::Graph`] does so.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the device records nothing, or not on its default stream.
+    fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        let _ = stream;
+        Err(DeviceError::Unsupported {
+            what: format!("recording launches on {}", self.info().key),
+        })
+    }
+
+    /// Ends recording and gives what was recorded. Memory that is freed from here on stays allocated until the last
+    /// recording of the device is gone, so that no launch in it ever meets memory of somebody else.
+    ///
+    /// # Errors
+    /// What spoiled the recording: only launches can be recorded, no copies and no allocations.
+    fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
+        let _ = stream;
+        Err(DeviceError::Unsupported {
+            what: format!("recording launches on {}", self.info().key),
+        })
+    }
+}
+
+/// Launches that a device recorded and launches again together.
+pub trait RecordedLaunches: Send + Sync + fmt::Debug {
+    /// Queues all of them on a stream.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 }
 
 /// Memory of a device, freed when dropped.

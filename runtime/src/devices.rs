@@ -7,11 +7,13 @@ use kiln_spec::Backend;
 
 use crate::backend::cpu::{CpuDevice, CpuOptions};
 use crate::backend::fake::FakeDevice;
+use crate::backend::hip::HipDevice;
 use crate::device::{Device, DeviceError};
 
-/// Opens a device by name: `cpu`, or `fake` (`fake:script.json`) for tests.
+/// Opens a device by name: `cpu`; `hip:0` (or `hip`) for an AMD GPU, by the number that its runtime gives it; `fake`
+/// (`fake:script.json`) for tests.
 ///
-/// The cpu device of a process is one object, however often it is opened.
+/// A process has one object for each device, however often it is opened; only fake ones with a script are new.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
@@ -26,29 +28,63 @@ use crate::device::{Device, DeviceError};
 /// [`DeviceError::NotFound`] when there is no such device here.
 pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
     let (backend, which) = split(name);
-    match backend {
-        "cpu" if which.is_none() => Ok(cpu()?),
-        "fake" => Ok(FakeDevice::open(which)?),
-        _ => {
-            let here: Vec<_> = devices().iter().map(|device| name_of(&**device)).collect();
-            Err(DeviceError::NotFound {
-                what: format!("device `{name}`"),
-                text: not_found(name, &BUILT, &here),
-            })
-        }
-    }
+    let why = match (backend, ordinal(which)) {
+        ("cpu", _) if which.is_none() => return Ok(cpu()?),
+        ("fake", _) => return Ok(FakeDevice::open(which)?),
+        ("hip", Some(ordinal)) => match HipDevice::open(ordinal) {
+            Ok(device) => return Ok(device),
+            Err(DeviceError::NotFound { what, text }) => format!("{what} was not found: {text}"),
+            Err(error) => return Err(error),
+        },
+        _ => not_found(name, &BUILT),
+    };
+    let here: Vec<_> = devices().iter().map(|device| name_of(&**device)).collect();
+    Err(DeviceError::NotFound {
+        what: format!("device `{name}`"),
+        text: format!("{why}; {}", listed(&here)),
+    })
+}
+
+/// The number of a device of a backend: 0 where none is given.
+fn ordinal(which: Option<&str>) -> Option<u32> {
+    which.map_or(Some(0), |which| which.parse().ok())
 }
 
 /// Every device of this machine; never the fake one.
 pub fn devices() -> Vec<Arc<dyn Device>> {
-    ["cpu"]
-        .into_iter()
-        .filter_map(|name| open(name).ok())
+    let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
+    let cpu = cpu().ok().map(|device| device as Arc<dyn Device>);
+    cpu.into_iter().chain(gpus).collect()
+}
+
+/// The GPUs that are not here, and why: a backend where it has none, a device (`hip:1`) that is there and does not open.
+pub fn missing() -> Vec<(String, DeviceError)> {
+    let unopened = gpus().into_iter();
+    unopened
+        .filter_map(|(name, opened)| Some((name, opened.err()?)))
         .collect()
 }
 
+/// A device that was opened, or why it was not.
+type Opened = Result<Arc<dyn Device>, DeviceError>;
+
+/// Every GPU that a driver counts by its name; the name of a backend that has none.
+fn gpus() -> Vec<(String, Opened)> {
+    let hip = Backend::Hip;
+    match HipDevice::count() {
+        Err(error) => vec![(hip.to_string(), Err(error))],
+        Ok(count) => {
+            let opened = (0..count).map(|ordinal| {
+                let device = HipDevice::open(ordinal).map(|device| device as Arc<dyn Device>);
+                (format!("{hip}:{ordinal}"), device)
+            });
+            opened.collect()
+        }
+    }
+}
+
 /// The backends that this version has.
-const BUILT: [Backend; 2] = [Backend::Cpu, Backend::Fake];
+const BUILT: [Backend; 3] = [Backend::Hip, Backend::Cpu, Backend::Fake];
 
 /// The backends that Kiln knows of but this version does not have.
 pub fn backends_not_built() -> Vec<Backend> {
@@ -65,7 +101,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
 }
 
 /// What [`open`] calls a device.
-fn name_of(device: &dyn Device) -> String {
+pub fn name_of(device: &dyn Device) -> String {
     let info = device.info();
     match info.key.backend {
         backend @ (Backend::Cpu | Backend::Fake) => backend.to_string(),
@@ -73,8 +109,8 @@ fn name_of(device: &dyn Device) -> String {
     }
 }
 
-/// Why nothing opens under a name, and what does.
-fn not_found(name: &str, built: &[Backend], here: &[String]) -> String {
+/// Why nothing opens under a name.
+fn not_found(name: &str, built: &[Backend]) -> String {
     let why = match meant(name) {
         Some(backend) if built.contains(&backend) => {
             format!("no {backend} device here has that name")
@@ -82,15 +118,19 @@ fn not_found(name: &str, built: &[Backend], here: &[String]) -> String {
         Some(backend) => format!("this build of Kiln has no {backend} backend"),
         None => "no backend has that name".to_owned(),
     };
-    let why = match arch_of(name) {
+    match arch_of(name) {
         Some(backend) => format!("it is an architecture of {backend} devices, and {why}"),
         None => why,
-    };
+    }
+}
+
+/// What opens, in words.
+fn listed(here: &[String]) -> String {
     if here.is_empty() {
-        return format!("{why}; there is no device here");
+        return "there is no device here".into();
     }
     let here: Vec<_> = here.iter().map(|name| format!("`{name}`")).collect();
-    format!("{why}; devices here: {}", here.join(", "))
+    format!("devices here: {}", here.join(", "))
 }
 
 /// The backend that somebody who gave this name thinks of.
@@ -133,35 +173,51 @@ pub(crate) fn cpu_with_raised_limits() -> Result<Arc<dyn Device>, DeviceError> {
 mod tests {
     use super::*;
 
-    fn says(name: &str, built: &[Backend], here: &[&str]) -> String {
-        let here: Vec<_> = here.iter().map(|name| (*name).to_owned()).collect();
-        not_found(name, built, &here)
-    }
-
     #[test]
     fn a_name_of_a_backend_that_is_not_built_says_so() {
-        let [cuda, hip] = ["cuda", "hip"]
-            .map(|name| format!("this build of Kiln has no {name} backend; devices here: `cpu`"));
+        let built = [Backend::Cpu, Backend::Fake];
+        let [cuda, hip] =
+            ["cuda", "hip"].map(|name| format!("this build of Kiln has no {name} backend"));
         for name in ["cuda", "cuda:0", "CUDA:0"] {
-            assert_eq!(says(name, &BUILT, &["cpu"]), cuda, "{name}");
+            assert_eq!(not_found(name, &built), cuda, "{name}");
         }
-        assert_eq!(says("hip:1", &BUILT, &["cpu"]), hip);
+        assert_eq!(not_found("hip:1", &built), hip);
         let arch = |backend: &str| format!("it is an architecture of {backend} devices, and ");
-        assert_eq!(says("sm_89", &BUILT, &["cpu"]), arch("cuda") + &cuda);
-        assert_eq!(says("gfx1151", &BUILT, &["cpu"]), arch("hip") + &hip);
+        assert_eq!(not_found("sm_89", &built), arch("cuda") + &cuda);
+        assert_eq!(not_found("gfx1151", &built), arch("hip") + &hip);
     }
 
     #[test]
-    fn a_name_that_no_device_has_says_which_there_are() {
-        let built = [Backend::Hip, Backend::Cpu];
-        let none = "no hip device here has that name; devices here: `hip:0`, `cpu`";
-        assert_eq!(says("hip:1", &built, &["hip:0", "cpu"]), none);
+    fn a_name_that_no_device_has_says_why() {
+        let none = "no hip device here has that name";
+        assert_eq!(not_found("hip:one", &BUILT), none);
         let arch = format!("it is an architecture of hip devices, and {none}");
-        assert_eq!(says("gfx1151", &built, &["hip:0", "cpu"]), arch);
-        let second = "no cpu device here has that name; devices here: `cpu`";
-        assert_eq!(says("cpu:1", &BUILT, &["cpu"]), second);
-        let unknown = "no backend has that name; there is no device here";
-        assert_eq!(says("toaster", &BUILT, &[]), unknown);
+        assert_eq!(not_found("gfx1151", &BUILT), arch);
+        let second = "no cpu device here has that name";
+        assert_eq!(not_found("cpu:1", &BUILT), second);
+        assert_eq!(not_found("toaster", &BUILT), "no backend has that name");
+    }
+
+    #[test]
+    fn what_is_here_is_listed_by_name() {
+        assert_eq!(listed(&[]), "there is no device here");
+        let two = ["hip:0".to_owned(), "cpu".to_owned()];
+        assert_eq!(listed(&two), "devices here: `hip:0`, `cpu`");
+    }
+
+    #[test]
+    fn a_gpu_that_is_not_here_says_why() {
+        let error = open("hip:4711").expect_err("no machine has so many");
+        assert!(matches!(error, DeviceError::NotFound { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("device `hip:4711` was not found"),
+            "{text}"
+        );
+        for (name, error) in missing() {
+            let opened = open(&name).expect_err("it is missing").to_string();
+            assert!(opened.contains(&error.to_string()), "{opened}");
+        }
     }
 
     #[test]

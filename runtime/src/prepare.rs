@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::codegen::{CodegenError, Target, TranslationUnit};
 use kiln_spec::source::{SourceError, SourceScan, SourceText};
-use kiln_spec::{Backend, Config, Problem};
+use kiln_spec::{Backend, Config, DeviceKey, Problem};
 use thiserror::Error;
 
 pub use origin::{NoImage, Origin};
 
 use crate::artifacts::ArtifactCache;
+use crate::backend::hip::host_arch::HOST_ARCH;
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
 use crate::device::{Device, DeviceError, Function};
 use crate::kernel::Kernel;
@@ -81,6 +82,15 @@ pub fn target_of(backend: Backend) -> Target {
         Backend::Cuda => Target::Cuda,
         Backend::Hip => Target::Hip,
         Backend::Cpu | Backend::Fake => Target::Cpu,
+    }
+}
+
+/// The backend whose dialect the units of a device are generated in, and whose symbols its entries have: its own,
+/// but for the test library of the hip backend, which runs those of the cpu device.
+pub fn dialect(key: &DeviceKey) -> Backend {
+    match key.backend {
+        Backend::Hip if key.arch == HOST_ARCH => Backend::Cpu,
+        own => own,
     }
 }
 
@@ -172,7 +182,7 @@ fn prepare(
     choice: Choice,
     problem: &Problem,
 ) -> Result<Prepared, PrepareError> {
-    let backend = device.info().key.backend;
+    let backend = dialect(&device.info().key);
     let config = kernel.config(choice);
     let unit = generate(kernel, kernel.entry(choice), &config, problem, backend)?;
     let baked = kernel.symbol(choice, backend, problem);

@@ -115,7 +115,7 @@ impl<'a> Subject<'a> {
 
     /// The release symbol as the row's literal has it.
     fn symbol(&self) -> &'static str {
-        let backend = self.stream.device().info().key.backend;
+        let backend = crate::prepare::dialect(&self.stream.device().info().key);
         self.kernel.symbol(self.choice, backend, self.problem)
     }
 

@@ -87,7 +87,7 @@ fn reference_entry(
 ) -> Result<Function, PrepareError> {
     let device = &**stream.device();
     let config = &kernel.spec().baseline.config;
-    let backend = device.info().key.backend;
+    let backend = prepare::dialect(&device.info().key);
     let unit = prepare::generate(kernel, entry, config, problem, backend)?;
     let artifact = prepare::compile(device, &unit, BuildKind::Release)?;
     Ok(prepare::load(device, &unit, &artifact)?.release)

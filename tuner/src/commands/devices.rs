@@ -30,13 +30,11 @@ pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
         return Ok(checked(true));
     }
     print(&listed.iter().map(Listed::to_text).collect::<String>());
-    let missing = kiln::devices::backends_not_built();
-    if !missing.is_empty() {
-        let missing: Vec<_> = missing.iter().map(|backend| backend.name()).collect();
-        print(&format!(
-            "not built into this version: {}\n",
-            missing.join(", ")
-        ));
+    for (name, error) in kiln::devices::missing() {
+        print(&format!("{name}: none here: {error}\n"));
+    }
+    for backend in kiln::devices::backends_not_built() {
+        print(&format!("{backend}: not built into this version\n"));
     }
     Ok(checked(true))
 }
@@ -46,7 +44,7 @@ impl Listed {
         let info = device.info();
         let compiler = device.compiler();
         Listed {
-            name: info.key.backend.to_string(),
+            name: kiln::devices::name_of(device),
             key: info.key.to_string(),
             flags: compiler
                 .as_ref()

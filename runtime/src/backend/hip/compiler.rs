@@ -11,10 +11,10 @@ use crate::compile_process::{self, Built};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
+use crate::image::{self, Wanted};
 use crate::include_folder::IncludeFolder;
 
 use super::clang::Clang;
-use super::code_object::CodeObject;
 
 /// clang++, compiling for one architecture of AMD GPUs into a code object.
 pub struct HipCompiler {
@@ -94,8 +94,7 @@ impl HipCompiler {
 
     /// What came out must be what was asked for: a wrapper around clang may have its own ideas.
     fn check(&self, request: &CompileRequest, image: &[u8], log: &str) -> Result<(), CompileError> {
-        let object = CodeObject::read(image);
-        let checked = object.and_then(|object| object.check_arch(&self.arch));
+        let checked = image::check_bytes(image, &Wanted::of_target(Backend::Hip, &self.arch));
         checked.map_err(|text| CompileError::Failed {
             name: request.name.clone(),
             options: self.flags(request.build),
@@ -125,9 +124,8 @@ impl Compiler for HipCompiler {
     /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         if request.build != BuildKind::Release {
-            return Err(CompileError::NotFound {
+            return Err(CompileError::Unsupported {
                 what: format!("a checked build for {}", self.arch),
-                looked: "AMD GPUs have release builds only".into(),
                 help: "check on the cpu device".into(),
             });
         }

@@ -1,7 +1,28 @@
-//! AMD GPUs. Kernels are compiled by clang with Kiln's own prelude: no part of ROCm is needed to compile.
+//! AMD GPUs through the HIP runtime, which is looked for when the program runs.
+//!
+//! Kernels are compiled by clang with Kiln's own prelude: no part of ROCm is needed to compile, only its
+//! runtime library to launch.
 
 mod clang;
-pub mod code_object;
 mod compiler;
+mod context;
+mod device;
+mod ffi;
+pub(crate) mod host_arch;
+mod library;
+mod limits;
+mod memory;
+mod metadata;
+mod module;
+mod recording;
+mod status;
+mod types;
 
 pub use compiler::HipCompiler;
+pub use device::HipDevice;
+pub use types::{ARCH_NAME_OFFSETS, Declaration, Interface};
+
+/// What this backend uses of the vendor's interface, for the test that compiles the vendor's headers.
+pub fn interface() -> Interface {
+    ffi::interface()
+}

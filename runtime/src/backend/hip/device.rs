@@ -1,0 +1,338 @@
+//! A device of the HIP runtime.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use kiln_spec::{LaunchPlan, PlanError};
+
+use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::device::{
+    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, RecordedLaunches,
+    StreamHandle,
+};
+
+use crate::interop::VouchedStream;
+
+use super::compiler::HipCompiler;
+use super::context::Context;
+use super::ffi::{Event, OwnedStream, Place};
+use super::host_arch::{HOST_ARCH, HostCompiler};
+use super::library::{Runtime, runtime};
+use super::limits::device_info;
+use super::memory::HipMemory;
+use super::module::{Entry, HipModule};
+use super::recording::Recording;
+use super::status::Failure;
+
+/// One AMD GPU.
+pub struct HipDevice {
+    info: DeviceInfo,
+    context: Arc<Context>,
+    compiler: OnceLock<Result<Box<dyn Compiler>, CompileError>>,
+}
+
+impl HipDevice {
+    /// The device of that number, as the runtime counts them; one object in a process, however often it is
+    /// opened.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is no runtime, or it has no such device.
+    pub fn open(ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
+        static OPEN: Mutex<BTreeMap<u32, Arc<HipDevice>>> = Mutex::new(BTreeMap::new());
+        let runtime = runtime()?;
+        check_ordinal(&runtime, ordinal)?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = open.get(&ordinal) {
+            return Ok(device.clone());
+        }
+        let device = Arc::new(HipDevice::new(&runtime, ordinal)?);
+        Ok(open.entry(ordinal).or_insert(device).clone())
+    }
+
+    /// The device of that number of a runtime that is loaded by its file, whatever this machine has installed.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn of_library(file: &Path, ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
+        let runtime = Runtime::of(file)?;
+        check_ordinal(&runtime, ordinal)?;
+        Ok(Arc::new(HipDevice::new(&runtime, ordinal)?))
+    }
+
+    /// How many devices the runtime counts.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is no runtime, or it has no device.
+    pub fn count() -> Result<u32, DeviceError> {
+        runtime().map(|runtime| runtime.devices)
+    }
+
+    fn new(runtime: &Runtime, ordinal: u32) -> Result<HipDevice, DeviceError> {
+        let place = Place {
+            hip: runtime.hip.clone(),
+            ordinal,
+        };
+        Ok(HipDevice {
+            info: device_info(&place)?,
+            context: Arc::new(Context::new(place)),
+            compiler: OnceLock::new(),
+        })
+    }
+
+    /// The entry behind a function of this device.
+    fn entry<'a>(&self, function: &'a Function) -> Result<&'a Entry, DeviceError> {
+        let entry = function.entry(self.context.index);
+        entry.ok_or_else(|| refused(function, "it was loaded on another device".into()))
+    }
+
+    /// The entry behind a function, if the launch is within every limit.
+    fn checked<'a>(
+        &self,
+        function: &'a Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<&'a Entry, DeviceError> {
+        let entry = self.entry(function)?;
+        let limits = &self.info.limits;
+        plan.check(limits)
+            .and_then(|()| check_work_items(plan))
+            .and_then(|()| check_kernel(plan, entry, limits.shared_bytes_per_block))
+            .map_err(|error| DeviceError::Plan {
+                symbol: function.symbol().into(),
+                error,
+            })?;
+        let (given, wanted) = (args.pointers().len(), entry.parameters);
+        if given != wanted {
+            let text = format!("{given} arguments given, but the kernel takes {wanted}");
+            return Err(refused(function, text));
+        }
+        Ok(entry)
+    }
+
+    /// Times launches between two events of a stream.
+    fn time_on(
+        &self,
+        stream: &OwnedStream,
+        entry: &Entry,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<f32, Failure> {
+        let place = &self.context.place;
+        let (start, end) = (Event::new(place)?, Event::new(place)?);
+        start.record(stream)?;
+        for _ in 0..launches {
+            entry.kernel.launch(plan, args, stream)?;
+        }
+        end.record(stream)?;
+        end.synchronize()?;
+        end.milliseconds_since(&start)
+    }
+}
+
+/// The runtime must count so many devices.
+fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
+    if ordinal < runtime.devices {
+        return Ok(());
+    }
+    let (library, devices) = (runtime.name.display(), runtime.devices);
+    Err(DeviceError::NotFound {
+        what: format!("device `hip:{ordinal}`"),
+        text: format!("{library} counts {devices} devices, from 0 on"),
+    })
+}
+
+fn refused(function: &Function, text: String) -> DeviceError {
+    DeviceError::LaunchRefused {
+        symbol: function.symbol().into(),
+        text,
+    }
+}
+
+/// A dispatch counts threads, not blocks, with 32 bits an axis (HSA system architecture, dispatch packet).
+fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
+    let axes = ["grid x * block x", "grid y * block y", "grid z * block z"];
+    for (axis, what) in axes.into_iter().enumerate() {
+        let value = u64::from(plan.grid[axis]) * u64::from(plan.block[axis]);
+        let limit = u64::from(u32::MAX);
+        if value > limit {
+            return Err(PlanError::Limit { what, value, limit });
+        }
+    }
+    Ok(())
+}
+
+/// What the kernel itself was compiled for, and its static shared memory.
+fn check_kernel(plan: &LaunchPlan, entry: &Entry, shared_limit: u32) -> Result<(), PlanError> {
+    let checks = [
+        (
+            "threads per block of this kernel",
+            plan.threads_per_block(),
+            entry.max_threads,
+        ),
+        (
+            "static and dynamic shared memory",
+            u64::from(entry.static_shared_bytes) + u64::from(plan.shared_bytes),
+            shared_limit,
+        ),
+    ];
+    for (what, value, limit) in checks {
+        let limit = u64::from(limit);
+        if value > limit {
+            return Err(PlanError::Limit { what, value, limit });
+        }
+    }
+    Ok(())
+}
+
+/// The compiler of an architecture.
+fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
+    match arch {
+        HOST_ARCH => Ok(Box::new(HostCompiler::find()?)),
+        _ => Ok(Box::new(HipCompiler::new(arch)?)),
+    }
+}
+
+impl Device for HipDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn index(&self) -> u32 {
+        self.context.index
+    }
+
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        let find = || compiler_for(&self.info.key.arch);
+        match self.compiler.get_or_init(find) {
+            Ok(compiler) => Ok(&**compiler),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        Ok(Box::new(HipMemory::new(&self.context, bytes, align)?))
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        let module = HipModule::load(&self.context, &self.info, artifact)?;
+        Ok(Arc::new(module))
+    }
+
+    fn launch(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        let stream = self.context.stream(stream)?;
+        let launched = entry.kernel.launch(plan, args, &stream);
+        launched.map_err(|failure| failure.launch_error(function.symbol()))
+    }
+
+    fn time(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        let stream = self.context.stream(stream)?;
+        let milliseconds = self
+            .time_on(&stream, entry, plan, args, launches)
+            .map_err(|failure| failure.launch_error(function.symbol()))?;
+        Ok((f64::from(milliseconds) * 1e6).round() as u64)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.context.synchronize()
+    }
+
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        let stream = OwnedStream::new(&self.context.place).map_err(Failure::error)?;
+        Ok(self.context.add_stream(stream))
+    }
+
+    fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
+        let stream = OwnedStream::borrowed(&self.context.place, &stream);
+        Ok(self.context.add_stream(stream))
+    }
+
+    fn raw_stream(&self, stream: StreamHandle) -> Result<u64, DeviceError> {
+        Ok(self.context.stream(stream)?.raw())
+    }
+
+    fn close_stream(&self, stream: StreamHandle) {
+        if let Some(stream) = self.context.remove_stream(stream) {
+            // A failure of its work shows at the next call on the device.
+            let _ = stream.synchronize();
+        }
+    }
+
+    fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        let stream = self.context.stream(stream)?;
+        stream.synchronize().map_err(Failure::error)
+    }
+
+    fn occupancy(
+        &self,
+        function: &Function,
+        threads_per_block: u32,
+        dynamic_shared_bytes: u32,
+    ) -> Result<u32, DeviceError> {
+        let entry = self.entry(function)?;
+        let blocks = entry
+            .kernel
+            .resident_blocks(threads_per_block, dynamic_shared_bytes as usize)
+            .map_err(Failure::error)?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        if stream == StreamHandle::DEFAULT {
+            let what = "recording launches on the default stream".into();
+            return Err(DeviceError::Unsupported { what });
+        }
+        Recording::begin(&self.context, stream)
+    }
+
+    fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
+        Ok(Box::new(Recording::end(&self.context, stream)?))
+    }
+}
+
+impl fmt::Debug for HipDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HipDevice")
+            .field("key", &self.info.key.to_string())
+            .field("ordinal", &self.info.ordinal)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_of_more_threads_than_a_dispatch_can_count_is_refused() {
+        let plan = |grid, block| LaunchPlan {
+            grid,
+            block,
+            shared_bytes: 0,
+        };
+        assert_eq!(
+            check_work_items(&plan([1 << 24, 1, 1], [255, 1, 1])),
+            Ok(())
+        );
+        let error = check_work_items(&plan([1 << 24, 1, 1], [256, 1, 1])).unwrap_err();
+        assert!(error.to_string().contains("grid x * block x"), "{error}");
+        assert!(check_work_items(&plan([1, 1, 1 << 31], [1, 1, 2])).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! Memory of a device.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use super::{OwnedStream, Place};
+use crate::backend::hip::status::Failure;
+use crate::backend::hip::types::CopyKind;
+
+/// Memory of a device.
+#[derive(Debug)]
+pub(in crate::backend::hip) struct DeviceMemory {
+    place: Place,
+    start: usize,
+    bytes: usize,
+}
+
+impl DeviceMemory {
+    /// Memory of that size, with anything in it; at least one byte is taken.
+    pub fn new(place: &Place, bytes: usize) -> Result<DeviceMemory, Failure> {
+        place.hip.select(place.ordinal)?;
+        let mut start = std::ptr::null_mut();
+        // SAFETY: writes one pointer.
+        let status = unsafe { (place.hip.table.hipMalloc)(&raw mut start, bytes.max(1)) };
+        place.hip.check("hipMalloc", status)?;
+        Ok(DeviceMemory {
+            place: place.clone(),
+            start: start as usize,
+            bytes,
+        })
+    }
+
+    /// Its first address.
+    pub fn address(&self) -> usize {
+        self.start
+    }
+
+    /// Where a range begins.
+    fn pointer(&self, range: &Range<usize>) -> *mut c_void {
+        assert!(
+            range.start <= range.end && range.end <= self.bytes,
+            "the range should be inside the allocation"
+        );
+        (self.start + range.start) as *mut c_void
+    }
+
+    /// Sets a range to one byte, in the order of a stream.
+    pub fn fill(
+        &self,
+        range: Range<usize>,
+        value: u8,
+        stream: &OwnedStream,
+    ) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        let to = self.pointer(&range);
+        // SAFETY: the range is inside this allocation; the stream is alive.
+        let status =
+            unsafe { (hip.table.hipMemsetAsync)(to, value.into(), range.len(), stream.raw) };
+        hip.check("hipMemsetAsync", status)?;
+        stream.synchronize()
+    }
+
+    /// Copies from `offset` on to the host, in the order of a stream; done on return.
+    pub fn read(&self, offset: usize, out: &mut [u8], stream: &OwnedStream) -> Result<(), Failure> {
+        let from = self.pointer(&(offset..offset + out.len()));
+        self.copy(
+            out.as_mut_ptr().cast(),
+            from,
+            out.len(),
+            CopyKind::TO_HOST,
+            stream,
+        )
+    }
+
+    /// Copies from the host to `offset` on, in the order of a stream; done on return.
+    pub fn write(&self, offset: usize, data: &[u8], stream: &OwnedStream) -> Result<(), Failure> {
+        let to = self.pointer(&(offset..offset + data.len()));
+        self.copy(
+            to,
+            data.as_ptr().cast(),
+            data.len(),
+            CopyKind::TO_DEVICE,
+            stream,
+        )
+    }
+
+    /// Copies and waits. Called with ranges that are borrowed by the caller until this returns.
+    fn copy(
+        &self,
+        to: *mut c_void,
+        from: *const c_void,
+        bytes: usize,
+        kind: CopyKind,
+        stream: &OwnedStream,
+    ) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        // SAFETY: one side is a range inside this allocation, the other a slice that the caller of `read` or
+        // `write` holds until the copy is done: this waits for it below.
+        let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
+        hip.check("hipMemcpyAsync", status)?;
+        stream.synchronize().inspect_err(|_| {
+            // The copy must not go on behind the slice's end of life.
+            let _ = hip.synchronize();
+        })
+    }
+}
+
+impl Drop for DeviceMemory {
+    /// Waits for the device's work, which may use it.
+    fn drop(&mut self) {
+        if self.place.hip.select(self.place.ordinal).is_ok() {
+            // SAFETY: the memory is this object's own; `hipFree` waits for everything queued on the device.
+            let _ = unsafe { (self.place.hip.table.hipFree)(self.start as *mut c_void) };
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Everything unsafe of the hip backend: the functions of `libamdhip64`, and owners of what they hand out.
+
+mod memory;
+mod runtime;
+mod work;
+
+use std::sync::Arc;
+
+pub(super) use memory::DeviceMemory;
+pub(super) use runtime::{Hip, interface};
+pub(super) use work::{Event, Graph, LoadedKernel, LoadedModule, OwnedStream};
+
+/// The runtime library and one of its devices: what everything below belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The library.
+    pub hip: Arc<Hip>,
+    /// The device's number.
+    pub ordinal: u32,
+}

@@ -1,0 +1,278 @@
+//! The runtime library: the table of its functions, and what it tells of itself and its devices.
+//!
+//! The table holds what ROCm 5.2 to 7.1 all have. Two things differ between them: the layout of the device
+//! properties, of which only the architecture's name is read, and what `hipGetLastError` gives, of which nothing
+//! is used: it is called only to leave no error behind for the program's own calls.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use crate::backend::hip::status::Failure;
+use crate::backend::hip::types::{
+    ARCH_NAME_OFFSETS, Attribute, CType as _, CaptureMode, CopyKind, Declaration,
+    FunctionAttribute, Interface, RawEvent, RawFunction, RawGraph, RawGraphExec, RawGraphNode,
+    RawModule, RawProperties, RawStream, Status,
+};
+
+macro_rules! table {
+    ($($name:ident($($parameter:ty),*) -> $result:ty;)*) => {
+        /// The functions of the library, which is never unloaded: it has threads of its own.
+        #[allow(non_snake_case, reason = "the library's own names")]
+        pub(super) struct Table {
+            $(pub(super) $name: unsafe extern "C" fn($($parameter),*) -> $result,)*
+            /// Fills the properties in the layout of ROCm 6 and later; absent before.
+            hipGetDevicePropertiesR0600: Option<Properties>,
+            _library: ManuallyDrop<Library>,
+        }
+
+        impl Table {
+            /// Looks every function up.
+            ///
+            /// # Errors
+            /// The first symbol that is missing.
+            fn of(library: Library) -> Result<Table, String> {
+                Ok(Table {
+                    // SAFETY: the library's own headers give these symbols these types.
+                    $($name: unsafe { symbol(&library, concat!(stringify!($name), "\0"))? },)*
+                    // SAFETY: as above.
+                    hipGetDevicePropertiesR0600: unsafe {
+                        symbol(&library, "hipGetDevicePropertiesR0600\0").ok()
+                    },
+                    _library: ManuallyDrop::new(library),
+                })
+            }
+        }
+
+        /// What is used of the vendor's interface.
+        pub fn interface() -> Interface {
+            Interface::of(vec![$(Declaration {
+                name: stringify!($name),
+                result: <$result>::c_name(),
+                parameters: vec![$(<$parameter>::c_name()),*],
+            },)*])
+        }
+    };
+}
+
+/// `hipGetDeviceProperties` and its successor; what is behind the pointer depends on the version.
+type Properties = unsafe extern "C" fn(*mut RawProperties, c_int) -> Status;
+
+table! {
+    hipInit(c_uint) -> Status;
+    hipRuntimeGetVersion(*mut c_int) -> Status;
+    hipDriverGetVersion(*mut c_int) -> Status;
+    hipGetDeviceCount(*mut c_int) -> Status;
+    hipSetDevice(c_int) -> Status;
+    hipDeviceGetName(*mut c_char, c_int, c_int) -> Status;
+    hipDeviceGetAttribute(*mut c_int, Attribute, c_int) -> Status;
+    hipGetDeviceProperties(*mut RawProperties, c_int) -> Status;
+    hipDeviceSynchronize() -> Status;
+    hipGetErrorName(Status) -> *const c_char;
+    hipGetErrorString(Status) -> *const c_char;
+    hipGetLastError() -> Status;
+    hipMemGetInfo(*mut usize, *mut usize) -> Status;
+    hipMalloc(*mut *mut c_void, usize) -> Status;
+    hipFree(*mut c_void) -> Status;
+    hipMemcpyAsync(*mut c_void, *const c_void, usize, CopyKind, RawStream) -> Status;
+    hipMemsetAsync(*mut c_void, c_int, usize, RawStream) -> Status;
+    hipStreamCreateWithFlags(*mut RawStream, c_uint) -> Status;
+    hipStreamDestroy(RawStream) -> Status;
+    hipStreamSynchronize(RawStream) -> Status;
+    hipEventCreateWithFlags(*mut RawEvent, c_uint) -> Status;
+    hipEventDestroy(RawEvent) -> Status;
+    hipEventRecord(RawEvent, RawStream) -> Status;
+    hipEventSynchronize(RawEvent) -> Status;
+    hipEventElapsedTime(*mut f32, RawEvent, RawEvent) -> Status;
+    hipModuleLoadData(*mut RawModule, *const c_void) -> Status;
+    hipModuleUnload(RawModule) -> Status;
+    hipModuleGetFunction(*mut RawFunction, RawModule, *const c_char) -> Status;
+    hipModuleLaunchKernel(
+        RawFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, RawStream,
+        *mut *mut c_void, *mut *mut c_void
+    ) -> Status;
+    hipFuncGetAttribute(*mut c_int, FunctionAttribute, RawFunction) -> Status;
+    hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+        *mut c_int, RawFunction, c_int, usize
+    ) -> Status;
+    hipStreamBeginCapture(RawStream, CaptureMode) -> Status;
+    hipStreamEndCapture(RawStream, *mut RawGraph) -> Status;
+    hipGraphInstantiate(
+        *mut RawGraphExec, RawGraph, *mut RawGraphNode, *mut c_char, usize
+    ) -> Status;
+    hipGraphLaunch(RawGraphExec, RawStream) -> Status;
+    hipGraphExecDestroy(RawGraphExec) -> Status;
+    hipGraphDestroy(RawGraph) -> Status;
+}
+
+/// The function of that symbol.
+///
+/// # Safety
+/// `F` is the type of the function that the library has under that name.
+unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
+    let plain = name.trim_end_matches('\0');
+    // SAFETY: what the caller vouches for.
+    let found = unsafe { library.get::<F>(name.as_bytes()) };
+    match found {
+        Ok(found) => Ok(*found),
+        Err(_) => Err(format!("it lacks the symbol {plain}")),
+    }
+}
+
+/// The runtime library, initialised.
+pub(in crate::backend::hip) struct Hip {
+    pub(super) table: Table,
+}
+
+impl Hip {
+    /// Loads the library of that path or name; nothing of it is called yet.
+    ///
+    /// # Errors
+    /// What the dynamic loader says, or the symbol that is missing.
+    pub fn load(name: &Path) -> Result<Hip, String> {
+        // SAFETY: the vendor's library; its initialisers run here as they would in any program linked to it.
+        let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
+        let table = Table::of(library.map_err(|error| error.to_string())?)?;
+        Ok(Hip { table })
+    }
+
+    /// What a call gave: nothing, or the failure. The library remembers a failure for `hipGetLastError`;
+    /// that is taken back, since the program's own calls have not failed.
+    pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), Failure> {
+        if status == Status::SUCCESS {
+            return Ok(());
+        }
+        // SAFETY: both take any number and give a text that lives as long as the library, or nothing.
+        let [name, text] = unsafe {
+            [
+                text_at((self.table.hipGetErrorName)(status)),
+                text_at((self.table.hipGetErrorString)(status)),
+            ]
+        };
+        // SAFETY: takes nothing.
+        let _ = unsafe { (self.table.hipGetLastError)() };
+        Err(Failure {
+            call,
+            status,
+            name,
+            text,
+        })
+    }
+
+    /// Starts the runtime and counts its devices.
+    pub fn device_count(&self) -> Result<u32, Failure> {
+        // SAFETY: takes flags, of which there are none yet.
+        self.check("hipInit", unsafe { (self.table.hipInit)(0) })?;
+        let mut count = 0;
+        // SAFETY: writes one number.
+        let status = unsafe { (self.table.hipGetDeviceCount)(&raw mut count) };
+        self.check("hipGetDeviceCount", status)?;
+        Ok(u32::try_from(count).unwrap_or(0))
+    }
+
+    /// The versions of runtime and driver, as HIP numbers them (60443484: 6.4).
+    pub fn versions(&self) -> Result<(i32, i32), Failure> {
+        let (mut runtime, mut driver) = (0, 0);
+        // SAFETY: writes one number.
+        let status = unsafe { (self.table.hipRuntimeGetVersion)(&raw mut runtime) };
+        self.check("hipRuntimeGetVersion", status)?;
+        // SAFETY: writes one number.
+        let status = unsafe { (self.table.hipDriverGetVersion)(&raw mut driver) };
+        self.check("hipDriverGetVersion", status)?;
+        Ok((runtime, driver))
+    }
+
+    /// Makes a device that of the calling thread.
+    pub fn select(&self, ordinal: u32) -> Result<(), Failure> {
+        // SAFETY: takes any number.
+        let status = unsafe { (self.table.hipSetDevice)(ordinal.cast_signed()) };
+        self.check("hipSetDevice", status)
+    }
+
+    /// A number of a device.
+    pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, Failure> {
+        let mut value = 0;
+        let ordinal = ordinal.cast_signed();
+        // SAFETY: writes one number.
+        let status =
+            unsafe { (self.table.hipDeviceGetAttribute)(&raw mut value, attribute, ordinal) };
+        self.check("hipDeviceGetAttribute", status)?;
+        Ok(value)
+    }
+
+    /// The product name of a device.
+    pub fn device_name(&self, ordinal: u32) -> Result<String, Failure> {
+        let mut name = [0_u8; 256];
+        // SAFETY: writes at most as many bytes as it is told, the last of which stays zero.
+        let status = unsafe {
+            let length = c_int::try_from(name.len() - 1).unwrap_or(0);
+            (self.table.hipDeviceGetName)(name.as_mut_ptr().cast(), length, ordinal.cast_signed())
+        };
+        self.check("hipDeviceGetName", status)?;
+        Ok(text_in(&name))
+    }
+
+    /// The architecture of a device as the driver names it, its features behind colons.
+    ///
+    /// In ROCm 6 and later the plain function still fills the old layout, so each function is read by its own.
+    pub fn arch_name(&self, ordinal: u32) -> Result<String, Failure> {
+        let mut properties = Box::new(RawProperties([0; 8192]));
+        let [old, new] = ARCH_NAME_OFFSETS;
+        let (call, function, offset) = match self.table.hipGetDevicePropertiesR0600 {
+            Some(function) => ("hipGetDevicePropertiesR0600", function, new),
+            None => (
+                "hipGetDeviceProperties",
+                self.table.hipGetDeviceProperties,
+                old,
+            ),
+        };
+        // SAFETY: there is several times the room that the properties of any version need.
+        let status = unsafe { function(&raw mut *properties, ordinal.cast_signed()) };
+        self.check(call, status)?;
+        Ok(text_in(&properties.0[offset..offset + 256]))
+    }
+
+    /// Free and total memory of the calling thread's device, in bytes.
+    pub fn memory_info(&self) -> Result<(usize, usize), Failure> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: writes two numbers.
+        let status = unsafe { (self.table.hipMemGetInfo)(&raw mut free, &raw mut total) };
+        self.check("hipMemGetInfo", status)?;
+        Ok((free, total))
+    }
+
+    /// Waits for everything on the calling thread's device.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        // SAFETY: takes nothing.
+        let status = unsafe { (self.table.hipDeviceSynchronize)() };
+        self.check("hipDeviceSynchronize", status)
+    }
+}
+
+impl fmt::Debug for Hip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hip")
+    }
+}
+
+/// A terminated text of the library's.
+///
+/// # Safety
+/// The pointer is null or points to a terminated text that nobody changes.
+unsafe fn text_at(pointer: *const c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: what the caller vouches for.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_string_lossy().into_owned()
+}
+
+/// The text before the first zero byte.
+fn text_in(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}

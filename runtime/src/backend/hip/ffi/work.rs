@@ -1,0 +1,312 @@
+//! Streams, events, recordings, and the kernels that are launched on them.
+
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use kiln_spec::LaunchPlan;
+
+use super::Place;
+use crate::backend::hip::status::Failure;
+use crate::backend::hip::types::{
+    CaptureMode, FunctionAttribute, RawEvent, RawFunction, RawGraph, RawGraphExec, RawModule,
+    RawStream,
+};
+use crate::device::KernelArgs;
+use crate::interop::VouchedStream;
+
+/// A stream of one device: alive as long as this, or as whoever made the `VouchedStream` vouches for.
+#[derive(Debug)]
+pub(in crate::backend::hip) struct OwnedStream {
+    place: Place,
+    pub(super) raw: RawStream,
+    /// Whether it is destroyed with this.
+    owned: bool,
+}
+
+/// `hipStreamNonBlocking`: work on the default stream does not wait for it, nor it for that.
+pub const STREAM_NON_BLOCKING: u32 = 1;
+
+impl OwnedStream {
+    /// A new stream.
+    pub fn new(place: &Place) -> Result<OwnedStream, Failure> {
+        place.hip.select(place.ordinal)?;
+        let mut raw = RawStream::default();
+        // SAFETY: writes one handle.
+        let status = unsafe {
+            (place.hip.table.hipStreamCreateWithFlags)(&raw mut raw, STREAM_NON_BLOCKING)
+        };
+        place.hip.check("hipStreamCreateWithFlags", status)?;
+        let place = place.clone();
+        Ok(OwnedStream {
+            place,
+            raw,
+            owned: true,
+        })
+    }
+
+    /// The device's default stream.
+    pub fn default_of(place: &Place) -> OwnedStream {
+        OwnedStream {
+            place: place.clone(),
+            raw: RawStream::default(),
+            owned: false,
+        }
+    }
+
+    /// A stream of the program's own, which stays its own.
+    pub fn borrowed(place: &Place, stream: &VouchedStream) -> OwnedStream {
+        OwnedStream {
+            place: place.clone(),
+            raw: RawStream(stream.raw() as usize),
+            owned: false,
+        }
+    }
+
+    /// The runtime's own handle.
+    pub fn raw(&self) -> u64 {
+        self.raw.0 as u64
+    }
+
+    /// Waits for everything queued on it.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        // SAFETY: the stream is alive.
+        let status = unsafe { (hip.table.hipStreamSynchronize)(self.raw) };
+        hip.check("hipStreamSynchronize", status)
+    }
+
+    /// Begins to record what is queued on it instead of running it; other threads are not affected.
+    pub fn begin_capture(&self) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        // SAFETY: the stream is alive.
+        let status =
+            unsafe { (hip.table.hipStreamBeginCapture)(self.raw, CaptureMode::THREAD_LOCAL) };
+        hip.check("hipStreamBeginCapture", status)
+    }
+
+    /// Ends recording, and makes what was recorded ready to be launched.
+    pub fn end_capture(&self) -> Result<Graph, Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        let mut graph = RawGraph::default();
+        // SAFETY: the stream is alive; writes one handle.
+        let status = unsafe { (hip.table.hipStreamEndCapture)(self.raw, &raw mut graph) };
+        hip.check("hipStreamEndCapture", status)?;
+        let mut raw = RawGraphExec::default();
+        let (node, log) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the graph was just made; no node and no log are asked for.
+        let status = unsafe { (hip.table.hipGraphInstantiate)(&raw mut raw, graph, node, log, 0) };
+        let instantiated = hip.check("hipGraphInstantiate", status);
+        // SAFETY: the graph is this function's own; what was made of it does not need it.
+        let _ = unsafe { (hip.table.hipGraphDestroy)(graph) };
+        instantiated?;
+        let place = self.place.clone();
+        Ok(Graph { place, raw })
+    }
+}
+
+impl Drop for OwnedStream {
+    fn drop(&mut self) {
+        if self.owned && self.place.hip.select(self.place.ordinal).is_ok() {
+            // SAFETY: the stream is this object's own. What is queued on it still runs to its end.
+            let _ = unsafe { (self.place.hip.table.hipStreamDestroy)(self.raw) };
+        }
+    }
+}
+
+/// Recorded launches.
+#[derive(Debug)]
+pub(in crate::backend::hip) struct Graph {
+    place: Place,
+    raw: RawGraphExec,
+}
+
+impl Graph {
+    /// Queues everything recorded on a stream.
+    pub fn launch(&self, stream: &OwnedStream) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        // SAFETY: graph and stream are alive and of one library. The launches in it were vouched for when they
+        // were recorded, for as long as the graph is launched.
+        let status = unsafe { (hip.table.hipGraphLaunch)(self.raw, stream.raw) };
+        hip.check("hipGraphLaunch", status)
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.place.hip.select(self.place.ordinal).is_ok() {
+            // SAFETY: the graph is this object's own.
+            let _ = unsafe { (self.place.hip.table.hipGraphExecDestroy)(self.raw) };
+        }
+    }
+}
+
+/// A point in a stream whose time is taken.
+#[derive(Debug)]
+pub(in crate::backend::hip) struct Event {
+    place: Place,
+    raw: RawEvent,
+}
+
+impl Event {
+    /// A new event, recorded nowhere.
+    pub fn new(place: &Place) -> Result<Event, Failure> {
+        place.hip.select(place.ordinal)?;
+        let mut raw = RawEvent::default();
+        // SAFETY: writes one handle; no flags: an event that takes times.
+        let status = unsafe { (place.hip.table.hipEventCreateWithFlags)(&raw mut raw, 0) };
+        place.hip.check("hipEventCreateWithFlags", status)?;
+        let place = place.clone();
+        Ok(Event { place, raw })
+    }
+
+    /// Puts it behind everything queued on a stream.
+    pub fn record(&self, stream: &OwnedStream) -> Result<(), Failure> {
+        // SAFETY: event and stream are alive and of one library.
+        let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
+        self.place.hip.check("hipEventRecord", status)
+    }
+
+    /// Waits until it was reached.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        // SAFETY: the event is alive.
+        let status = unsafe { (self.place.hip.table.hipEventSynchronize)(self.raw) };
+        self.place.hip.check("hipEventSynchronize", status)
+    }
+
+    /// Milliseconds since an earlier event; both were reached.
+    pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Failure> {
+        let mut milliseconds = 0.0;
+        let function = self.place.hip.table.hipEventElapsedTime;
+        // SAFETY: both events are alive; writes one number.
+        let status = unsafe { function(&raw mut milliseconds, earlier.raw, self.raw) };
+        self.place.hip.check("hipEventElapsedTime", status)?;
+        Ok(milliseconds)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: the event is this object's own.
+        let _ = unsafe { (self.place.hip.table.hipEventDestroy)(self.raw) };
+    }
+}
+
+/// A loaded code object.
+#[derive(Debug)]
+pub(in crate::backend::hip) struct LoadedModule {
+    place: Place,
+    raw: RawModule,
+}
+
+impl LoadedModule {
+    /// Loads an image that was checked to be whole: the runtime is not told where it ends.
+    pub fn new(place: &Place, image: &[u8]) -> Result<LoadedModule, Failure> {
+        place.hip.select(place.ordinal)?;
+        let mut raw = RawModule::default();
+        // SAFETY: the image is an ELF file none of whose headers and sections ends behind it, as the caller has
+        // checked; the runtime copies it.
+        let status =
+            unsafe { (place.hip.table.hipModuleLoadData)(&raw mut raw, image.as_ptr().cast()) };
+        place.hip.check("hipModuleLoadData", status)?;
+        let place = place.clone();
+        Ok(LoadedModule { place, raw })
+    }
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        let hip = &self.place.hip;
+        if hip.select(self.place.ordinal).is_ok() && hip.synchronize().is_ok() {
+            // SAFETY: the module is this object's own, its kernels keep it alive, and nothing runs any more;
+            // recordings that could run its kernels keep it too (`Context::free`).
+            let _ = unsafe { (hip.table.hipModuleUnload)(self.raw) };
+        }
+    }
+}
+
+/// A kernel of a module, which it keeps loaded.
+#[derive(Clone, Debug)]
+pub(in crate::backend::hip) struct LoadedKernel {
+    module: Arc<LoadedModule>,
+    raw: RawFunction,
+}
+
+impl LoadedKernel {
+    /// The kernel of that symbol.
+    pub fn find(module: &Arc<LoadedModule>, symbol: &CString) -> Result<LoadedKernel, Failure> {
+        let hip = &module.place.hip;
+        hip.select(module.place.ordinal)?;
+        let mut raw = RawFunction::default();
+        // SAFETY: the module is loaded; the symbol is terminated; writes one handle.
+        let status =
+            unsafe { (hip.table.hipModuleGetFunction)(&raw mut raw, module.raw, symbol.as_ptr()) };
+        hip.check("hipModuleGetFunction", status)?;
+        let module = module.clone();
+        Ok(LoadedKernel { module, raw })
+    }
+
+    /// A number of the kernel.
+    pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, Failure> {
+        let hip = &self.module.place.hip;
+        let mut value = 0;
+        // SAFETY: the module is loaded; writes one number.
+        let status =
+            unsafe { (hip.table.hipFuncGetAttribute)(&raw mut value, attribute, self.raw) };
+        hip.check("hipFuncGetAttribute", status)?;
+        Ok(value)
+    }
+
+    /// Blocks of so many threads, with so much dynamic shared memory, that fit on one multiprocessor at once.
+    pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, Failure> {
+        let hip = &self.module.place.hip;
+        hip.select(self.module.place.ordinal)?;
+        let mut blocks = 0;
+        let function = hip.table.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor;
+        // SAFETY: the module is loaded; writes one number.
+        let status = unsafe {
+            function(
+                &raw mut blocks,
+                self.raw,
+                threads.cast_signed(),
+                shared_bytes,
+            )
+        };
+        hip.check("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", status)?;
+        Ok(blocks)
+    }
+
+    /// Queues one launch. The caller has compared plan and number of arguments with what the kernel takes.
+    pub fn launch(
+        &self,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        stream: &OwnedStream,
+    ) -> Result<(), Failure> {
+        let hip = &self.module.place.hip;
+        let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
+        let pointers = args.pointers().as_ptr().cast_mut().cast::<*mut c_void>();
+        let none = std::ptr::null_mut();
+        // SAFETY: the kernel's module is loaded and the stream alive; the values are vouched for by
+        // `KernelArgs::new`, as many as the kernel takes, and are only read, before this returns.
+        let status = unsafe {
+            (hip.table.hipModuleLaunchKernel)(
+                self.raw,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                plan.shared_bytes,
+                stream.raw,
+                pointers,
+                none,
+            )
+        };
+        hip.check("hipModuleLaunchKernel", status)
+    }
+}

@@ -1,0 +1,89 @@
+//! The architecture of the test library `tests/hip-host`: a HIP runtime whose device is the host processor.
+//!
+//! No AMD GPU has this name. It lets everything of this backend be run without one: units for it are generated
+//! and compiled as for the cpu device, and its images are shared objects.
+
+use std::collections::BTreeMap;
+
+use kiln_spec::Backend;
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+
+use crate::backend::cpu::{CpuCompiler, CpuOptions};
+use crate::compiler::{
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
+};
+use crate::image::{self, Wanted};
+
+use super::metadata::{KernelFacts, Kernels};
+
+/// Its name, as the test library reports it.
+pub(crate) const HOST_ARCH: &str = "kiln-host";
+
+/// The host's C++ compiler, with artifacts for the test library.
+#[derive(Debug)]
+pub(super) struct HostCompiler(CpuCompiler);
+
+impl HostCompiler {
+    /// The compiler that the cpu device would take.
+    pub fn find() -> Result<HostCompiler, CompileError> {
+        Ok(HostCompiler(CpuCompiler::find(&CpuOptions::default())?))
+    }
+}
+
+impl Compiler for HostCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        self.0.identity()
+    }
+
+    fn flags(&self, build: BuildKind) -> Vec<String> {
+        self.0.flags(build)
+    }
+
+    fn target_arch(&self) -> &str {
+        HOST_ARCH
+    }
+
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        let built = self.0.compile(request)?;
+        Ok(Artifact::new(
+            Backend::Hip,
+            HOST_ARCH,
+            built.build,
+            built.image,
+            built.log,
+        ))
+    }
+}
+
+/// The kernels of a shared object of the cpu prelude's, by symbol.
+pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, String> {
+    let image = &*artifact.image;
+    if artifact.backend != Backend::Hip {
+        return Err(format!("it is for {}, not for hip", artifact.backend));
+    }
+    let host = Wanted::of_target(Backend::Cpu, HOST_ARCH);
+    image::check_bytes(image, &host).map_err(|error| error.to_string())?;
+    let file: ElfFile64 = ElfFile64::parse(image).map_err(|error| error.to_string())?;
+    let mut kernels = BTreeMap::new();
+    for symbol in file.dynamic_symbols() {
+        let name = symbol.name().unwrap_or_default();
+        let Some(kernel) = name.strip_prefix("kiln_cpu_parameters_") else {
+            continue;
+        };
+        let section = symbol
+            .section_index()
+            .and_then(|index| file.section_by_index(index).ok());
+        let number = section.and_then(|section| {
+            let bytes = section.data_range(symbol.address(), 4).ok()??;
+            Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+        });
+        let parameters = number.ok_or_else(|| format!("`{name}` has no value"))?;
+        let facts = KernelFacts {
+            parameters: parameters as usize,
+            max_threads: None,
+        };
+        kernels.insert(kernel.to_owned(), facts);
+    }
+    Ok(kernels)
+}

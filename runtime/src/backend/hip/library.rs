@@ -1,0 +1,148 @@
+//! Finding the HIP runtime.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crate::backend::shared_library;
+use crate::error::DeviceError;
+
+use super::ffi::Hip;
+
+/// The names that the versions of the library have: ROCm 7, 6, 5, and that of the development package.
+const NAMES: [&str; 4] = [
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
+    "libamdhip64.so",
+];
+
+/// The runtime of this process, and how many devices it has.
+#[derive(Clone, Debug)]
+pub(super) struct Runtime {
+    /// The library.
+    pub hip: Arc<Hip>,
+    /// Its devices.
+    pub devices: u32,
+    /// The file or name that it was loaded by.
+    pub name: PathBuf,
+}
+
+/// The runtime, loaded and started at the first call.
+///
+/// # Errors
+/// [`DeviceError::NotFound`]: there is no library, none that can be loaded, or no device.
+pub(super) fn runtime() -> Result<Runtime, DeviceError> {
+    static RUNTIME: OnceLock<Result<Runtime, DeviceError>> = OnceLock::new();
+    RUNTIME.get_or_init(find).clone()
+}
+
+impl Runtime {
+    /// The runtime of one file, loaded and started now.
+    ///
+    /// # Errors
+    /// As [`runtime`].
+    pub fn of(file: &Path) -> Result<Runtime, DeviceError> {
+        let named = |text| format!("{}: {text}", file.display());
+        let hip = load_file(file).map_err(|text| no_runtime(named(text)))?;
+        start(hip, file.into())
+    }
+}
+
+/// `$KILN_HIP_LIBRARY` alone where it is set; else what is installed.
+fn find() -> Result<Runtime, DeviceError> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(given) = set("KILN_HIP_LIBRARY") {
+        return Runtime::of(Path::new(&given));
+    }
+    let folders = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(set);
+    let folders = folders.map(PathBuf::from).chain(["/opt/rocm".into()]);
+    let folders: Vec<PathBuf> = folders.collect();
+    let mut unfit = Vec::new();
+    for file in installed(&folders) {
+        match load_file(&file) {
+            Ok(hip) => return start(hip, file),
+            Err(text) => unfit.push(format!("{}: {text}", file.display())),
+        }
+    }
+    if unfit.is_empty() {
+        let [newest, .., plain] = NAMES;
+        unfit.push(format!(
+            "no {newest} to {plain} on the loader's path, in $ROCM_PATH, $HIP_PATH or /opt/rocm"
+        ));
+    }
+    Err(no_runtime(unfit.join("; ")))
+}
+
+/// Files of the library, the newest version first: for each name what the loader would take, then ROCm's folders.
+fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for name in NAMES {
+        let by_loader = shared_library::candidates(name).into_iter();
+        let in_folders = folders.iter().map(|folder| folder.join("lib").join(name));
+        for file in by_loader.chain(in_folders) {
+            if file.exists() && !found.contains(&file) {
+                found.push(file);
+            }
+        }
+    }
+    found
+}
+
+/// Loads a file that is looked at first: the loader maps one that was cut off, and the process dies of it.
+fn load_file(path: &Path) -> Result<Arc<Hip>, String> {
+    shared_library::check(path)?;
+    Ok(Arc::new(Hip::load(path)?))
+}
+
+/// Starts the runtime, if it has a device.
+fn start(hip: Arc<Hip>, name: PathBuf) -> Result<Runtime, DeviceError> {
+    let none = |text: String| DeviceError::NotFound {
+        what: "an AMD GPU".into(),
+        text: format!("{}: {text}", name.display()),
+    };
+    match hip.device_count() {
+        Ok(0) => Err(none("the runtime counts 0 devices".into())),
+        Ok(devices) => Ok(Runtime { hip, devices, name }),
+        Err(failure) if failure.means_no_device() => Err(none(failure.to_string())),
+        Err(failure) => {
+            let text = format!("{}: {failure}", name.display());
+            Err(no_runtime(text))
+        }
+    }
+}
+
+fn no_runtime(text: String) -> DeviceError {
+    DeviceError::NotFound {
+        what: "the HIP runtime".into(),
+        text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_rocm_is_looked_into_for_every_name_newest_first() {
+        let rocm = tempfile::tempdir().unwrap();
+        let lib = rocm.path().join("lib");
+        std::fs::create_dir(&lib).unwrap();
+        for name in ["libamdhip64.so", "libamdhip64.so.6"] {
+            std::fs::write(lib.join(name), "").unwrap();
+        }
+        let found = installed(&[rocm.path().to_owned()]);
+        let here: Vec<_> = found.iter().filter(|file| file.starts_with(&lib)).collect();
+        assert_eq!(
+            here,
+            [&lib.join("libamdhip64.so.6"), &lib.join("libamdhip64.so")]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_never_given_to_the_loader() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("libamdhip64.so.6");
+        std::fs::write(&path, "INPUT(libamdhip64.so.6.2)").unwrap();
+        assert!(load_file(&path).unwrap_err().contains("no shared library"));
+    }
+}

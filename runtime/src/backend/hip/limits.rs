@@ -1,0 +1,153 @@
+//! What the runtime tells of a device: identity, launch limits, fingerprint.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use kiln_spec::{Backend, DeviceKey, DeviceLimits};
+
+use crate::device::DeviceInfo;
+use crate::error::DeviceError;
+use crate::image::HIP_RUNTIME;
+
+use super::ffi::Place;
+use super::host_arch::HOST_ARCH;
+use super::status::Failure;
+use super::types::Attribute;
+
+/// The smallest difference between two times that events are trusted to tell, in nanoseconds: the runtime gives
+/// milliseconds as a 32-bit number, which of a tenth of a second tells 8 ns apart, and states no resolution.
+const TIMER_TICK_NS: u64 = 1000;
+
+/// Everything about a device.
+///
+/// # Errors
+/// When the runtime refuses, or names no architecture that a compiler could know.
+pub(super) fn device_info(place: &Place) -> Result<DeviceInfo, DeviceError> {
+    let (hip, ordinal) = (&place.hip, place.ordinal);
+    hip.select(ordinal).map_err(Failure::error)?;
+    let full_arch = hip.arch_name(ordinal).map_err(Failure::error)?;
+    let key = DeviceKey {
+        backend: Backend::Hip,
+        arch: processor(&full_arch)?,
+        name: plain(
+            &hip.device_name(ordinal).map_err(Failure::error)?,
+            &full_arch,
+        ),
+    };
+    let (_, total) = hip.memory_info().map_err(Failure::error)?;
+    Ok(DeviceInfo {
+        key,
+        limits: limits(place, total as u64)?,
+        fingerprint: fingerprint(place, full_arch)?,
+        ordinal,
+        timer_tick_ns: TIMER_TICK_NS,
+    })
+}
+
+/// The processor in what the driver calls the architecture: `gfx90a` in `gfx90a:sramecc+:xnack-`. Code for the
+/// processor alone runs with either setting of a feature.
+fn processor(arch: &str) -> Result<String, DeviceError> {
+    let processor = arch.split(':').next().unwrap_or_default();
+    let digits = processor.strip_prefix("gfx").unwrap_or_default();
+    let is_gfx = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_gfx || processor == HOST_ARCH {
+        return Ok(processor.into());
+    }
+    let text = format!("the runtime calls it {arch:?}, which is no architecture of AMD GPUs");
+    Err(DeviceError::internal(
+        "reading the device's properties",
+        text,
+    ))
+}
+
+/// A name without control characters and doubled blanks; the architecture where the runtime has no name.
+fn plain(name: &str, arch: &str) -> String {
+    let words = name.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        return format!("AMD {arch}");
+    }
+    words.join(" ")
+}
+
+/// What a launch may use at most.
+fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError> {
+    let number = |attribute| {
+        let value = place.hip.attribute(attribute, place.ordinal);
+        let value = value.map_err(Failure::error)?;
+        u32::try_from(value).map_err(|error| DeviceError::internal("hipDeviceGetAttribute", error))
+    };
+    Ok(DeviceLimits {
+        max_threads_per_block: number(Attribute::MAX_THREADS_PER_BLOCK)?,
+        max_block: [
+            number(Attribute::MAX_BLOCK_X)?,
+            number(Attribute::MAX_BLOCK_Y)?,
+            number(Attribute::MAX_BLOCK_Z)?,
+        ],
+        max_grid: [
+            number(Attribute::MAX_GRID_X)?,
+            number(Attribute::MAX_GRID_Y)?,
+            number(Attribute::MAX_GRID_Z)?,
+        ],
+        shared_bytes_per_block: number(Attribute::SHARED_BYTES_PER_BLOCK)?,
+        warp_size: number(Attribute::WARP_SIZE)?,
+        multiprocessors: number(Attribute::MULTIPROCESSORS)?,
+        l2_bytes: number(Attribute::L2_BYTES)?.into(),
+        memory_bytes,
+    })
+}
+
+/// What makes timings of one machine differ from another's.
+fn fingerprint(place: &Place, full_arch: String) -> Result<BTreeMap<String, String>, DeviceError> {
+    let (runtime, driver) = place.hip.versions().map_err(Failure::error)?;
+    // A number that this version of the runtime does not know is no reason to refuse the device.
+    let number = |attribute| match place.hip.attribute(attribute, place.ordinal) {
+        Ok(value) => value.to_string(),
+        Err(_) => "unknown".into(),
+    };
+    let of_system = |path: &str| match fs::read_to_string(path) {
+        Ok(text) => text.trim().to_owned(),
+        Err(_) => "unknown".into(),
+    };
+    let fields = [
+        ("arch", full_arch),
+        (HIP_RUNTIME, runtime.to_string()),
+        ("driver", driver.to_string()),
+        ("kernel_driver", of_system("/sys/module/amdgpu/version")),
+        ("system", of_system("/proc/sys/kernel/osrelease")),
+        ("clock_khz", number(Attribute::CLOCK_KHZ)),
+        ("memory_clock_khz", number(Attribute::MEMORY_CLOCK_KHZ)),
+        ("memory_bus_bits", number(Attribute::MEMORY_BUS_BITS)),
+        ("multiprocessors", number(Attribute::MULTIPROCESSORS)),
+        ("integrated", number(Attribute::INTEGRATED)),
+        ("timer", "hip events".into()),
+    ];
+    let named = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    Ok(named.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_is_what_stands_before_the_features() {
+        assert_eq!(processor("gfx1151").unwrap(), "gfx1151");
+        assert_eq!(processor("gfx90a:sramecc+:xnack-").unwrap(), "gfx90a");
+        assert_eq!(processor(HOST_ARCH).unwrap(), HOST_ARCH);
+        for wrong in ["", "gfx", ":xnack-", "sm_89", "gfx\u{1}", "AMD"] {
+            assert!(processor(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_made_printable_and_never_empty() {
+        assert_eq!(
+            plain(" AMD  Radeon\tGraphics ", "gfx1151"),
+            "AMD Radeon Graphics"
+        );
+        assert_eq!(plain("\u{1}", "gfx1151"), "AMD gfx1151");
+    }
+}

@@ -1,0 +1,143 @@
+//! Loaded code objects and the kernels in them.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use kiln_spec::Backend;
+
+use crate::compiler::Artifact;
+use crate::device::{DeviceError, DeviceInfo, Function, Module};
+use crate::image::{self, Wanted};
+
+use super::context::Context;
+use super::ffi::{LoadedKernel, LoadedModule};
+use super::host_arch::{self, HOST_ARCH};
+use super::metadata::{self, KernelFacts, Kernels};
+use super::status::Failure;
+use super::types::FunctionAttribute;
+
+/// A loaded code object.
+#[derive(Debug)]
+pub(super) struct HipModule {
+    context: Arc<Context>,
+    module: Arc<LoadedModule>,
+    kernels: Kernels,
+}
+
+/// One kernel, as the device launches it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The kernel.
+    pub kernel: LoadedKernel,
+    /// Arguments that it takes.
+    pub parameters: usize,
+    /// Shared memory that it declares, in bytes.
+    pub static_shared_bytes: u32,
+    /// Threads of a block that it was compiled for at most.
+    pub max_threads: u32,
+    /// Its module, which stays loaded as long as this.
+    _module: Arc<HipModule>,
+}
+
+impl HipModule {
+    /// Loads an artifact for a device of that architecture.
+    ///
+    /// The runtime is given an address and no size, so that nothing gets there that is not whole and meant for
+    /// this device.
+    pub fn load(
+        context: &Arc<Context>,
+        info: &DeviceInfo,
+        artifact: &Artifact,
+    ) -> Result<HipModule, DeviceError> {
+        let kernels = checked(info, artifact).map_err(|text| DeviceError::Load { text })?;
+        let module = LoadedModule::new(&context.place, &artifact.image).map_err(|failure| {
+            // Whatever the runtime calls it: nothing is loaded.
+            match failure.clone().error() {
+                DeviceError::Internal { .. } => DeviceError::Load {
+                    text: failure.to_string(),
+                },
+                error => error,
+            }
+        })?;
+        Ok(HipModule {
+            context: context.clone(),
+            module: Arc::new(module),
+            kernels,
+        })
+    }
+}
+
+/// The kernels of an artifact that is whole and for that device.
+fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
+    let arch = &info.key.arch;
+    if artifact.backend == Backend::Hip && artifact.target != *arch {
+        let target = &artifact.target;
+        return Err(format!("it was compiled for {target}, not for {arch}"));
+    }
+    if arch == HOST_ARCH {
+        return host_arch::kernels(artifact);
+    }
+    let checked = image::check(artifact, &Wanted::of_device(info));
+    checked.map_err(|error| error.to_string())?;
+    metadata::kernels(&artifact.image)
+}
+
+impl Drop for HipModule {
+    fn drop(&mut self) {
+        self.context.free(Box::new(self.module.clone()));
+    }
+}
+
+impl Module for HipModule {
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
+        let not_found = |text: String| DeviceError::NotFound {
+            what: format!("kernel `{symbol}`"),
+            text,
+        };
+        let name =
+            CString::new(symbol).map_err(|_| not_found("no symbol has a zero byte".into()))?;
+        let kernel = LoadedKernel::find(&self.module, &name).map_err(|failure| {
+            let text = failure.to_string();
+            match failure.error() {
+                error @ DeviceError::Sticky { .. } => error,
+                _ => not_found(text),
+            }
+        })?;
+        let facts = self.kernels.get(symbol);
+        let facts =
+            facts.ok_or_else(|| not_found("the image's metadata does not list it".into()))?;
+        let entry = Entry::new(kernel, *facts, self.clone())?;
+        let static_shared_bytes = entry.static_shared_bytes;
+        let index = self.context.index;
+        Ok(Function::new(
+            symbol,
+            index,
+            static_shared_bytes,
+            Arc::new(entry),
+        ))
+    }
+}
+
+impl Entry {
+    fn new(
+        kernel: LoadedKernel,
+        facts: KernelFacts,
+        module: Arc<HipModule>,
+    ) -> Result<Entry, DeviceError> {
+        let number = |attribute| {
+            let value = kernel.attribute(attribute).map_err(Failure::error)?;
+            u32::try_from(value)
+                .map_err(|error| DeviceError::internal("hipFuncGetAttribute", error))
+        };
+        let static_shared_bytes = number(FunctionAttribute::SHARED_BYTES)?;
+        let most = number(FunctionAttribute::MAX_THREADS_PER_BLOCK)?;
+        let max_threads = facts.max_threads.map_or(most, |stated| stated.min(most));
+        Ok(Entry {
+            kernel,
+            parameters: facts.parameters,
+            static_shared_bytes,
+            max_threads,
+            _module: module,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Launches that are recorded once and launched again together.
+
+use std::sync::Arc;
+
+use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
+
+use super::context::Context;
+use super::ffi::Graph;
+use super::status::Failure;
+
+/// A recording of one device.
+#[derive(Debug)]
+pub(super) struct Recording {
+    context: Arc<Context>,
+    /// Until it is gone.
+    graph: Option<Graph>,
+}
+
+impl Recording {
+    /// Begins to record a stream.
+    pub fn begin(context: &Context, stream: StreamHandle) -> Result<(), DeviceError> {
+        let raw = context.stream(stream)?;
+        if !context.recording_begins(stream) {
+            let text = "it is being recorded already";
+            return Err(DeviceError::internal("recording a stream", text));
+        }
+        raw.begin_capture().map_err(|failure| {
+            context.recording_ends(stream);
+            context.recording_is_gone();
+            failure.error()
+        })
+    }
+
+    /// Ends what was begun on a stream.
+    pub fn end(context: &Arc<Context>, stream: StreamHandle) -> Result<Recording, DeviceError> {
+        let raw = context.stream(stream)?;
+        if !context.recording_ends(stream) {
+            let text = "it was not being recorded";
+            return Err(DeviceError::internal("ending a recording", text));
+        }
+        // From here on the recording is gone when this is dropped, also where it fails.
+        let mut recording = Recording {
+            context: context.clone(),
+            graph: None,
+        };
+        recording.graph = Some(raw.end_capture().map_err(Failure::error)?);
+        Ok(recording)
+    }
+}
+
+impl RecordedLaunches for Recording {
+    fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        let stream = self.context.stream(stream)?;
+        match &self.graph {
+            Some(graph) => graph.launch(&stream).map_err(Failure::error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if let Some(graph) = self.graph.take() {
+            // It may still be running.
+            let _ = self.context.synchronize();
+            drop(graph);
+        }
+        self.context.recording_is_gone();
+    }
+}

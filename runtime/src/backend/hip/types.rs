@@ -1,0 +1,202 @@
+//! The types of the HIP runtime's interface: handles, numbers, and what the vendor's headers call them.
+//!
+//! Source: `hip/hip_runtime_api.h`. A test compiles the names, sizes and numbers here against the headers of
+//! ROCm 5.2.3; those of 6.2 to 7.1 have the same.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// What a Rust type of the interface is called in the headers.
+pub(super) trait CType {
+    fn c_name() -> String;
+}
+
+impl<T: CType> CType for *mut T {
+    fn c_name() -> String {
+        format!("{}*", T::c_name())
+    }
+}
+
+impl<T: CType> CType for *const T {
+    fn c_name() -> String {
+        format!("const {}*", T::c_name())
+    }
+}
+
+macro_rules! c_names {
+    ($($type:ty = $name:literal,)*) => {
+        $(impl CType for $type {
+            fn c_name() -> String {
+                $name.into()
+            }
+        })*
+    };
+}
+
+c_names! {
+    c_int = "int",
+    c_uint = "unsigned int",
+    usize = "size_t",
+    f32 = "float",
+    c_char = "char",
+    c_void = "void",
+    RawProperties = "hipDeviceProp_t",
+}
+
+/// Pointers that only the library looks behind: numbers on this side, so that any thread may hold them.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $handle:ident = $name:literal;)*) => {
+        $($(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub(super) struct $handle(pub usize);
+
+        c_names! { $handle = $name, })*
+
+        const HANDLES: &[(&str, usize)] = &[$(($name, size_of::<$handle>()),)*];
+    };
+}
+
+handles! {
+    /// A stream; the null one is the device's default stream.
+    RawStream = "hipStream_t";
+    /// A point in a stream.
+    RawEvent = "hipEvent_t";
+    /// A loaded code object.
+    RawModule = "hipModule_t";
+    /// A kernel of a module.
+    RawFunction = "hipFunction_t";
+    /// A captured graph.
+    RawGraph = "hipGraph_t";
+    /// A graph ready to be launched.
+    RawGraphExec = "hipGraphExec_t";
+    /// A node of a graph; only ever absent here.
+    RawGraphNode = "hipGraphNode_t";
+}
+
+/// Enumerations: any number may come from the library, so they are numbers with names.
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $type:ident = $name:literal {
+        $($constant:ident = $c:ident = $value:literal,)*
+    })*) => {
+        $($(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) struct $type(pub c_int);
+
+        #[allow(missing_docs, reason = "the headers' own names say it")]
+        impl $type {
+            $(pub const $constant: $type = $type($value);)*
+        }
+
+        c_names! { $type = $name, })*
+
+        const ENUMERATIONS: &[(&str, usize)] = &[$(($name, size_of::<$type>()),)*];
+
+        const NUMBERS: &[(&str, i32)] = &[$($((stringify!($c), $value),)*)*];
+    };
+}
+
+numbers! {
+    /// What a call gave.
+    Status = "hipError_t" {
+        SUCCESS = hipSuccess = 0,
+        INVALID_VALUE = hipErrorInvalidValue = 1,
+        OUT_OF_MEMORY = hipErrorOutOfMemory = 2,
+        NOT_INITIALIZED = hipErrorNotInitialized = 3,
+        DEINITIALIZED = hipErrorDeinitialized = 4,
+        INVALID_CONFIGURATION = hipErrorInvalidConfiguration = 9,
+        INSUFFICIENT_DRIVER = hipErrorInsufficientDriver = 35,
+        INVALID_DEVICE_FUNCTION = hipErrorInvalidDeviceFunction = 98,
+        NO_DEVICE = hipErrorNoDevice = 100,
+        INVALID_DEVICE = hipErrorInvalidDevice = 101,
+        INVALID_IMAGE = hipErrorInvalidImage = 200,
+        NO_BINARY_FOR_GPU = hipErrorNoBinaryForGpu = 209,
+        ECC_NOT_CORRECTABLE = hipErrorECCNotCorrectable = 214,
+        INVALID_KERNEL_FILE = hipErrorInvalidKernelFile = 218,
+        SHARED_OBJECT_INIT_FAILED = hipErrorSharedObjectInitFailed = 303,
+        NOT_FOUND = hipErrorNotFound = 500,
+        ILLEGAL_ADDRESS = hipErrorIllegalAddress = 700,
+        LAUNCH_OUT_OF_RESOURCES = hipErrorLaunchOutOfResources = 701,
+        LAUNCH_TIME_OUT = hipErrorLaunchTimeOut = 702,
+        CONTEXT_IS_DESTROYED = hipErrorContextIsDestroyed = 709,
+        ASSERT = hipErrorAssert = 710,
+        LAUNCH_FAILURE = hipErrorLaunchFailure = 719,
+        NOT_SUPPORTED = hipErrorNotSupported = 801,
+        STREAM_CAPTURE_UNSUPPORTED = hipErrorStreamCaptureUnsupported = 900,
+        STREAM_CAPTURE_WRONG_THREAD = hipErrorStreamCaptureWrongThread = 908,
+        UNKNOWN = hipErrorUnknown = 999,
+    }
+    /// A number of a device.
+    Attribute = "hipDeviceAttribute_t" {
+        CLOCK_KHZ = hipDeviceAttributeClockRate = 5,
+        INTEGRATED = hipDeviceAttributeIntegrated = 16,
+        L2_BYTES = hipDeviceAttributeL2CacheSize = 19,
+        MAX_BLOCK_X = hipDeviceAttributeMaxBlockDimX = 26,
+        MAX_BLOCK_Y = hipDeviceAttributeMaxBlockDimY = 27,
+        MAX_BLOCK_Z = hipDeviceAttributeMaxBlockDimZ = 28,
+        MAX_GRID_X = hipDeviceAttributeMaxGridDimX = 29,
+        MAX_GRID_Y = hipDeviceAttributeMaxGridDimY = 30,
+        MAX_GRID_Z = hipDeviceAttributeMaxGridDimZ = 31,
+        MAX_THREADS_PER_BLOCK = hipDeviceAttributeMaxThreadsPerBlock = 56,
+        MEMORY_BUS_BITS = hipDeviceAttributeMemoryBusWidth = 59,
+        MEMORY_CLOCK_KHZ = hipDeviceAttributeMemoryClockRate = 60,
+        MULTIPROCESSORS = hipDeviceAttributeMultiprocessorCount = 63,
+        SHARED_BYTES_PER_BLOCK = hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
+        WARP_SIZE = hipDeviceAttributeWarpSize = 87,
+    }
+    /// A number of a kernel.
+    FunctionAttribute = "hipFunction_attribute" {
+        MAX_THREADS_PER_BLOCK = HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+        SHARED_BYTES = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+    }
+    /// The direction of a copy.
+    CopyKind = "hipMemcpyKind" {
+        TO_DEVICE = hipMemcpyHostToDevice = 1,
+        TO_HOST = hipMemcpyDeviceToHost = 2,
+    }
+    /// Whose calls a capture forbids.
+    CaptureMode = "hipStreamCaptureMode" {
+        THREAD_LOCAL = hipStreamCaptureModeThreadLocal = 1,
+    }
+}
+
+/// Room for the device properties of any version (792 bytes in 5.x, 1472 in 6.x and 7.x), of which only the
+/// architecture's name is read.
+#[repr(C, align(16))]
+pub(super) struct RawProperties(pub [u8; 8192]);
+
+/// Where `gcnArchName` begins in the properties, in bytes: before ROCm 6, and since.
+pub const ARCH_NAME_OFFSETS: [usize; 2] = [396, 1160];
+
+/// A function of the interface, as the headers declare it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its symbol.
+    pub name: &'static str,
+    /// The type that it gives.
+    pub result: String,
+    /// The types that it takes, in order.
+    pub parameters: Vec<String>,
+}
+
+/// What the runtime uses of the vendor's interface, for the test that compiles the vendor's headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Functions that every version has.
+    pub functions: Vec<Declaration>,
+    /// Types, and their sizes in bytes.
+    pub sizes: Vec<(&'static str, usize)>,
+    /// Enumerators, and their numbers.
+    pub numbers: Vec<(&'static str, i32)>,
+}
+
+impl Interface {
+    /// The interface with these functions.
+    pub(super) fn of(functions: Vec<Declaration>) -> Interface {
+        Interface {
+            functions,
+            sizes: HANDLES.iter().chain(ENUMERATIONS).copied().collect(),
+            numbers: NUMBERS.to_vec(),
+        }
+    }
+}
