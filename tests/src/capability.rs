@@ -31,6 +31,10 @@ pub enum Need {
     CudaDevice,
     /// An AMD GPU that the HIP runtime answers for.
     HipDevice,
+    /// The headers of the HIP runtime, where a compiler finds them.
+    HipHeaders,
+    /// The HIP runtime that Debian has.
+    HipLibrary,
 }
 
 impl Need {
@@ -69,14 +73,24 @@ impl Need {
             },
             Need::CudaDevice => device("cuda:0"),
             Need::HipDevice => device("hip:0"),
+            Need::HipHeaders => file("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+            Need::HipLibrary => file(
+                "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
+                "libamdhip64-5",
+            ),
         }
     }
 
-    /// Whether its absence is no failure in CI: machines have no GPU, and checkouts no recorded data.
+    /// Whether its absence is no failure in CI: machines have no GPU, checkouts no recorded data, and only Debian has
+    /// those packages.
     fn is_excusable(self) -> bool {
         matches!(
             self,
-            Need::RecordedData | Need::CudaDevice | Need::HipDevice
+            Need::RecordedData
+                | Need::CudaDevice
+                | Need::HipDevice
+                | Need::HipHeaders
+                | Need::HipLibrary
         )
     }
 }
@@ -130,6 +144,14 @@ pub fn recorded_data() -> Option<PathBuf> {
 /// Whether the bars are to be measured in full rather than with reduced counts.
 pub fn in_full() -> bool {
     std::env::var_os("KILN_BARS").is_some()
+}
+
+/// Whether a file of a Debian package is there.
+fn file(path: &str, package: &str) -> Result<(), String> {
+    if std::path::Path::new(path).is_file() {
+        return Ok(());
+    }
+    Err(format!("no {path}: apt-get install {package}"))
 }
 
 /// Whether a device opens.

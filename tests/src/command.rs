@@ -14,11 +14,7 @@ pub fn workspace() -> PathBuf {
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let (profile, folder) = if cfg!(debug_assertions) {
-            ("dev", "debug")
-        } else {
-            ("release", "release")
-        };
+        let (profile, folder) = profile();
         let mut build = cargo(&workspace());
         build.args(["build", "--quiet", "--profile", profile]);
         build.args(["--package", "kiln-tuner", "--bin", "tune"]);
@@ -26,6 +22,15 @@ pub fn tune_program() -> &'static Path {
         assert!(status.success(), "tune should build");
         target_dir().join(folder).join("tune")
     })
+}
+
+/// The profile that the tests themselves were built in, and the folder of what it builds.
+pub(crate) fn profile() -> (&'static str, &'static str) {
+    if cfg!(debug_assertions) {
+        ("dev", "debug")
+    } else {
+        ("release", "release")
+    }
 }
 
 /// Where this workspace builds to.

@@ -4,6 +4,8 @@
 
 pub mod capability;
 pub mod command;
+pub mod conformance;
 pub mod console;
+pub mod hip_host;
 pub mod tables;
 pub mod throwaway;

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use kiln::backend::hip::HipCompiler;
-use kiln::backend::hip::code_object::{CodeObject, MACHS, mach_of};
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler as _};
 use kiln_tests::capability::{Need, have};
 
@@ -15,6 +14,12 @@ extern "C" __attribute__((global)) void scale(float* y, const float* x, float fa
     if (i < n) y[i] = factor * x[i];
 }
 "#;
+
+/// Every architecture from Vega on.
+const ARCHITECTURES: &str = "
+    gfx900 gfx902 gfx904 gfx906 gfx908 gfx909 gfx90a gfx90c gfx942 gfx950 gfx1010 gfx1011 gfx1012 gfx1013 gfx1030
+    gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153
+    gfx1200 gfx1201";
 
 fn compile(compiler: &HipCompiler, source: &str) -> Result<Artifact, CompileError> {
     compiler.compile(&CompileRequest::new("scale", source))
@@ -29,16 +34,16 @@ fn every_known_architecture_gets_a_code_object_of_its_own() {
         return;
     }
     let mut compiled = Vec::new();
-    for (arch, mach) in MACHS {
+    for arch in ARCHITECTURES.split_whitespace() {
         // One that this clang is too old for is no failure: clang 19 does not know gfx950.
         let Ok(compiler) = HipCompiler::new(arch) else {
             continue;
         };
         let artifact = compile(&compiler, SCALE).unwrap_or_else(|error| panic!("{arch}: {error}"));
-        let object = CodeObject::read(&artifact.image).expect("a code object should be read");
-        assert_eq!((object.mach, object.version), (*mach, 5), "{arch}");
-        assert_eq!(artifact.target, *arch);
-        compiled.push(*arch);
+        let described = kiln::image::describe(&artifact.image).expect("the image should be whole");
+        assert_eq!(described, format!("{arch} (code object version 5)"));
+        assert_eq!(artifact.target, arch);
+        compiled.push(arch);
     }
     println!("{compiled:?}");
     for arch in [
@@ -190,5 +195,4 @@ fn a_compiler_says_what_it_cannot_compile_for() {
             "{error}"
         );
     }
-    assert_eq!(mach_of("gfx9999"), None);
 }

@@ -44,10 +44,28 @@ pub fn run() -> Result<(), String> {
             missing(tool, &format!("apt-get install {}", packages[0]))?;
         }
     }
+    hip_runtime();
     if let Err(how) = occupancy_header::install() {
         missing("cuda_occupancy.h", &how)?;
     }
     Ok(())
+}
+
+/// AMD's runtime, which says here that it has no device, and its headers, which our table of functions is compiled against.
+/// Where they cannot be had the tests of them are skipped, in CI too: they need no part of ROCm but these packages.
+fn hip_runtime() {
+    for (file, package) in [
+        (
+            "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
+            "libamdhip64-5",
+        ),
+        ("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+    ] {
+        if !Path::new(file).exists() && !apt(&[package]) {
+            eprintln!("xtask: setup: {file} is missing; tests that need it will be skipped");
+            eprintln!("help: apt-get install {package}");
+        }
+    }
 }
 
 /// Linking for AMD GPUs takes the linker of the same version as clang.

@@ -1,0 +1,75 @@
+//! Faults by script: `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
+//!
+//! Each entry says which call of which function gives which error: the second `hipMalloc` gives 2 (out of memory).
+//! `kernel` is no function but a kernel that has begun to run: its error comes up at the next synchronisation. Errors
+//! that a process does not survive on a GPU stay: every later call gives them too.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The calls that fail, and how many of each were made.
+#[derive(Debug, Default)]
+pub struct Faults {
+    script: BTreeMap<(String, u64), i32>,
+    calls: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Faults {
+    /// Reads a script.
+    ///
+    /// # Panics
+    /// When it is not of that form: a test would prove nothing.
+    pub fn parse(text: &str) -> Faults {
+        let entries = text.split(',').filter(|entry| !entry.is_empty());
+        let script = entries.map(|entry| {
+            let parsed = entry.split_once('@').and_then(|(name, rest)| {
+                let (number, code) = rest.split_once('=')?;
+                Some(((name.to_owned(), number.parse().ok()?), code.parse().ok()?))
+            });
+            parsed.unwrap_or_else(|| {
+                panic!("KILN_HIP_HOST_FAULTS: `{entry}` is not name@number=code")
+            })
+        });
+        Faults {
+            script: script.collect(),
+            calls: Mutex::default(),
+        }
+    }
+
+    /// Counts a call; the error that it is to give.
+    pub fn next(&self, name: &str) -> Option<i32> {
+        if self.script.is_empty() {
+            return None;
+        }
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = calls.entry(name.to_owned()).or_default();
+        *number += 1;
+        self.script.get(&(name.to_owned(), *number)).copied()
+    }
+}
+
+/// Whether a process does not survive an error on a GPU.
+pub fn is_sticky(code: i32) -> bool {
+    matches!(code, 700 | 702 | 709 | 710 | 719 | 999)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_call_that_was_named_fails_and_no_other() {
+        let faults = Faults::parse("hipMalloc@2=2,kernel@1=700");
+        assert_eq!(faults.next("hipMalloc"), None);
+        assert_eq!(faults.next("hipMalloc"), Some(2));
+        assert_eq!(faults.next("hipMalloc"), None);
+        assert_eq!(faults.next("kernel"), Some(700));
+        assert!(is_sticky(700) && !is_sticky(2));
+    }
+
+    #[test]
+    #[should_panic(expected = "`hipMalloc=2` is not name@number=code")]
+    fn a_script_of_another_form_is_no_script() {
+        Faults::parse("hipMalloc=2");
+    }
+}

@@ -1,0 +1,76 @@
+//! Recordings.
+
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
+
+use crate::runtime::{INVALID_HANDLE, INVALID_VALUE, call};
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamBeginCapture(stream: usize, _: c_int) -> i32 {
+    call("hipStreamBeginCapture", |runtime| {
+        if stream == 0 {
+            return Err(INVALID_VALUE);
+        }
+        runtime.stream(stream)?.begin()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamEndCapture(stream: usize, graph: *mut usize) -> i32 {
+    call("hipStreamEndCapture", |runtime| {
+        let recorded = runtime.stream(stream)?.end()?;
+        let mut alive = runtime.alive();
+        let handle = alive.handle();
+        alive.graphs.insert(handle, recorded);
+        // SAFETY: the caller gives room for a handle.
+        unsafe { *graph = handle };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipGraphInstantiate(
+    executable: *mut usize,
+    graph: usize,
+    _: *mut usize,
+    _: *mut c_char,
+    _: usize,
+) -> i32 {
+    call("hipGraphInstantiate", |runtime| {
+        let mut alive = runtime.alive();
+        let recorded = alive.graphs.get(&graph).cloned().ok_or(INVALID_HANDLE)?;
+        let handle = alive.handle();
+        alive.executables.insert(handle, Arc::new(recorded));
+        // SAFETY: the caller gives room for a handle.
+        unsafe { *executable = handle };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGraphLaunch(executable: usize, stream: usize) -> i32 {
+    call("hipGraphLaunch", |runtime| {
+        let found = runtime.alive().executables.get(&executable).cloned();
+        let recorded = found.ok_or(INVALID_HANDLE)?;
+        let stream = runtime.stream(stream)?;
+        recorded
+            .iter()
+            .try_for_each(|work| stream.submit(work.clone()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGraphExecDestroy(executable: usize) -> i32 {
+    call("hipGraphExecDestroy", |runtime| {
+        let removed = runtime.alive().executables.remove(&executable);
+        removed.map(drop).ok_or(INVALID_HANDLE)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGraphDestroy(graph: usize) -> i32 {
+    call("hipGraphDestroy", |runtime| {
+        let removed = runtime.alive().graphs.remove(&graph);
+        removed.map(drop).ok_or(INVALID_HANDLE)
+    })
+}

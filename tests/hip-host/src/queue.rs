@@ -1,0 +1,86 @@
+//! Work that runs in order on a thread of its own: what a stream is.
+
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A queue and its thread.
+#[derive(Debug)]
+pub struct Queue {
+    jobs: Mutex<Sender<Job>>,
+}
+
+impl Queue {
+    /// Starts the thread; it ends when the queue is dropped and empty.
+    pub fn start() -> Queue {
+        let (send, receive) = mpsc::channel::<Job>();
+        thread::spawn(move || receive.into_iter().for_each(|job| job()));
+        Queue {
+            jobs: Mutex::new(send),
+        }
+    }
+
+    /// Queues a job.
+    pub fn push(&self, job: impl FnOnce() + Send + 'static) {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        // The thread lives as long as the queue; were it gone, what waits for the job would wait for ever.
+        jobs.send(Box::new(job))
+            .expect("the thread of a stream should live");
+    }
+
+    /// Waits until everything queued so far is done.
+    pub fn wait(&self) {
+        let (send, receive) = mpsc::channel();
+        self.push(move || {
+            // Whoever waits is still there.
+            let _ = send.send(());
+        });
+        receive.recv().expect("a queued job should run");
+    }
+}
+
+/// Something that happens once or again, and can be waited for.
+#[derive(Debug)]
+pub struct Signal<T> {
+    value: Mutex<Option<T>>,
+    set: Condvar,
+}
+
+impl<T: Copy> Signal<T> {
+    /// One that is not set.
+    pub fn new() -> Signal<T> {
+        Signal {
+            value: Mutex::new(None),
+            set: Condvar::new(),
+        }
+    }
+
+    /// Takes the value away.
+    pub fn clear(&self) {
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Sets the value and wakes who waits.
+    pub fn set(&self, value: T) {
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        self.set.notify_all();
+    }
+
+    /// The value, if it is set.
+    pub fn get(&self) -> Option<T> {
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is set.
+    pub fn wait(&self) -> T {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(value) = *value {
+                return value;
+            }
+            value = self.set.wait(value).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

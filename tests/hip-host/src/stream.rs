@@ -1,0 +1,202 @@
+//! Streams and events.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::queue::{Queue, Signal};
+use crate::runtime::{
+    CAPTURE_INVALIDATED, CAPTURE_UNSUPPORTED, INVALID_HANDLE, INVALID_VALUE, NOT_READY,
+    NOT_SUPPORTED, Outcome, RUNTIME, call,
+};
+use crate::work::Work;
+
+/// A queue of work, which may be recorded instead of run.
+#[derive(Debug)]
+pub struct Stream {
+    queue: Queue,
+    recording: Mutex<Recording>,
+}
+
+/// Whether a stream is being recorded.
+#[derive(Debug, Default)]
+enum Recording {
+    #[default]
+    Off,
+    On(Vec<Work>),
+    /// Something was asked for that cannot be recorded.
+    Spoiled,
+}
+
+impl Stream {
+    pub fn new(queue: Queue) -> Stream {
+        Stream {
+            queue,
+            recording: Mutex::default(),
+        }
+    }
+
+    /// Queues or records work.
+    pub fn submit(&self, work: Work) -> Outcome {
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (&mut *recording, work.is_recordable()) {
+            (Recording::Off, _) => {
+                self.queue.push(move || work.run(&RUNTIME));
+                Ok(())
+            }
+            (Recording::On(recorded), true) => {
+                recorded.push(work);
+                Ok(())
+            }
+            (Recording::On(_) | Recording::Spoiled, _) => {
+                *recording = Recording::Spoiled;
+                Err(CAPTURE_UNSUPPORTED)
+            }
+        }
+    }
+
+    /// Waits for what is queued; a recorded stream cannot be waited for.
+    pub fn wait(&self) -> Outcome {
+        {
+            let mut recording = self
+                .recording
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if !matches!(*recording, Recording::Off) {
+                *recording = Recording::Spoiled;
+                return Err(CAPTURE_UNSUPPORTED);
+            }
+        }
+        self.queue.wait();
+        Ok(())
+    }
+
+    /// Begins to record.
+    pub fn begin(&self) -> Outcome {
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*recording, Recording::Off) {
+            return Err(INVALID_VALUE);
+        }
+        *recording = Recording::On(Vec::new());
+        Ok(())
+    }
+
+    /// Ends recording.
+    pub fn end(&self) -> Outcome<Vec<Work>> {
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *recording) {
+            Recording::Off => Err(INVALID_VALUE),
+            Recording::Spoiled => Err(CAPTURE_INVALIDATED),
+            Recording::On(recorded) => Ok(recorded),
+        }
+    }
+}
+
+/// `hipStreamNonBlocking`.
+const NON_BLOCKING: u32 = 1;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipStreamCreateWithFlags(stream: *mut usize, flags: u32) -> i32 {
+    call("hipStreamCreateWithFlags", |runtime| {
+        if flags != NON_BLOCKING {
+            return Err(NOT_SUPPORTED);
+        }
+        let mut alive = runtime.alive();
+        let handle = alive.handle();
+        alive
+            .streams
+            .insert(handle, Arc::new(Stream::new(Queue::start())));
+        // SAFETY: the caller gives room for a handle.
+        unsafe { *stream = handle };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamDestroy(stream: usize) -> i32 {
+    call("hipStreamDestroy", |runtime| {
+        let removed = runtime.alive().streams.remove(&stream);
+        removed.ok_or(INVALID_HANDLE)?.wait()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamSynchronize(stream: usize) -> i32 {
+    call("hipStreamSynchronize", |runtime| {
+        runtime.stream(stream)?.wait()?;
+        runtime.check_broken()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipDeviceSynchronize() -> i32 {
+    call("hipDeviceSynchronize", |runtime| {
+        for stream in runtime.streams() {
+            stream.wait()?;
+        }
+        runtime.check_broken()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipEventCreateWithFlags(event: *mut usize, _: u32) -> i32 {
+    call("hipEventCreateWithFlags", |runtime| {
+        let mut alive = runtime.alive();
+        let handle = alive.handle();
+        alive.events.insert(handle, Arc::new(Signal::new()));
+        // SAFETY: the caller gives room for a handle.
+        unsafe { *event = handle };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipEventDestroy(event: usize) -> i32 {
+    call("hipEventDestroy", |runtime| {
+        let removed = runtime.alive().events.remove(&event);
+        removed.map(drop).ok_or(INVALID_HANDLE)
+    })
+}
+
+/// The event of a handle.
+fn event_of(handle: usize) -> Outcome<Arc<Signal<Instant>>> {
+    let alive = RUNTIME.alive();
+    alive.events.get(&handle).cloned().ok_or(INVALID_HANDLE)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> i32 {
+    call("hipEventRecord", |runtime| {
+        let event = event_of(event)?;
+        event.clear();
+        runtime.stream(stream)?.submit(Work::Record(event))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipEventSynchronize(event: usize) -> i32 {
+    call("hipEventSynchronize", |runtime| {
+        event_of(event)?.wait();
+        runtime.check_broken()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipEventElapsedTime(ms: *mut f32, start: usize, stop: usize) -> i32 {
+    call("hipEventElapsedTime", |_| {
+        let reached = |event| event_of(event)?.get().ok_or(NOT_READY);
+        let (start, stop) = (reached(start)?, reached(stop)?);
+        let elapsed = stop.saturating_duration_since(start);
+        // SAFETY: the caller gives room for a number.
+        unsafe { *ms = (elapsed.as_secs_f64() * 1e3) as f32 };
+        Ok(())
+    })
+}

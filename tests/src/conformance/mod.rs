@@ -1,0 +1,203 @@
+//! One suite for every device: what `docs/adding-a-backend.md` promises, checked through the traits alone.
+//!
+//! A check is a function that fails by an error or a panic. Where a device differs by design, [`DIFFERENCES`] says so:
+//! there the check must fail, so that the table cannot outlive what it says.
+
+mod kernels;
+mod launches;
+mod memory;
+mod modules;
+mod recording;
+mod streams;
+mod timing;
+
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use kiln::prepare::{self, Prepared};
+use kiln::spec::codegen::TranslationUnit;
+use kiln::spec::{Backend, Problem};
+use kiln::{Choice, Device, Kernel, Stream};
+
+/// What a check gives.
+pub type Outcome = Result<(), Box<dyn Error>>;
+
+/// One promise.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// The promise, as a sentence.
+    pub name: &'static str,
+    run: fn(&Subject) -> Outcome,
+}
+
+/// The device that is checked.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The device.
+    pub device: Arc<dyn Device>,
+    /// Its default stream.
+    pub stream: Stream,
+}
+
+/// Where a backend differs by design, and why.
+pub const DIFFERENCES: &[(Backend, &str, &str)] = &[
+    (
+        Backend::Fake,
+        "static_and_dynamic_shared_memory_together_are_limited",
+        "it compiles nothing, so it knows no static shared memory",
+    ),
+    (
+        Backend::Fake,
+        "an_image_that_was_damaged_is_refused",
+        "its images are texts, of which it reads a few lines",
+    ),
+    (
+        Backend::Fake,
+        "recorded_launches_run_when_replayed_and_not_before",
+        "it records nothing",
+    ),
+    (
+        Backend::Fake,
+        "a_recording_holds_launches_only_and_its_stream_goes_on",
+        "it records nothing",
+    ),
+    (
+        Backend::Fake,
+        "memory_of_a_recording_outlives_its_owner",
+        "it records nothing",
+    ),
+    (
+        Backend::Fake,
+        "occupancy_falls_with_shared_memory",
+        "it has no multiprocessors",
+    ),
+    (
+        Backend::Cpu,
+        "recorded_launches_run_when_replayed_and_not_before",
+        "its launches run at once; there is nothing to save",
+    ),
+    (
+        Backend::Cpu,
+        "a_recording_holds_launches_only_and_its_stream_goes_on",
+        "it records nothing",
+    ),
+    (
+        Backend::Cpu,
+        "memory_of_a_recording_outlives_its_owner",
+        "it records nothing",
+    ),
+    (
+        Backend::Cpu,
+        "occupancy_falls_with_shared_memory",
+        "a core runs one block at a time",
+    ),
+    (
+        Backend::Cpu,
+        "a_stream_that_was_closed_is_an_error",
+        "all its streams are one, which is never closed",
+    ),
+    (
+        Backend::Fake,
+        "a_stream_that_was_closed_is_an_error",
+        "it does everything at once, whatever the stream",
+    ),
+];
+
+/// Every check, in the order of the files.
+pub fn suite() -> Vec<Check> {
+    [
+        memory::CHECKS,
+        modules::CHECKS,
+        launches::CHECKS,
+        streams::CHECKS,
+        timing::CHECKS,
+        recording::CHECKS,
+    ]
+    .concat()
+}
+
+/// Runs the whole suite on a device and says, for each failure, what it is. `open` is called for each check: a device
+/// that a check may break is a new one each time.
+pub fn failures(open: impl Fn() -> Arc<dyn Device>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for check in suite() {
+        let device = open();
+        let backend = device.info().key.backend;
+        let differs = DIFFERENCES
+            .iter()
+            .find(|(of, name, _)| *of == backend && *name == check.name);
+        match (check.failure(device), differs) {
+            (Some(failure), None) => failures.push(format!("{}: {failure}", check.name)),
+            (None, Some((_, name, why))) => failures.push(format!(
+                "{name}: holds, although the table of differences says: {why}"
+            )),
+            (Some(failure), Some((_, name, why))) => {
+                println!("differs by design: {name}: {why} ({failure})");
+            }
+            (None, None) => println!("holds: {}", check.name),
+        }
+    }
+    failures
+}
+
+impl Check {
+    /// What goes wrong on a device, if anything does.
+    fn failure(&self, device: Arc<dyn Device>) -> Option<String> {
+        let subject = Subject {
+            stream: Stream::default_of(device.clone()),
+            device,
+        };
+        let run = AssertUnwindSafe(|| (self.run)(&subject));
+        match catch_unwind(run) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+                Some(text.unwrap_or_else(|| "it panics".into()))
+            }
+        }
+    }
+}
+
+impl Subject {
+    /// The loaded entries of a kernel's baseline.
+    fn prepared(&self, kernel: &'static Kernel) -> Result<&'static Prepared, Box<dyn Error>> {
+        let problem = first_problem(kernel);
+        Ok(prepare::get(
+            kernel,
+            &*self.device,
+            Choice::Baseline,
+            &problem,
+        )?)
+    }
+
+    /// The generated unit of a kernel's baseline.
+    fn unit(&self, kernel: &'static Kernel) -> Result<TranslationUnit, Box<dyn Error>> {
+        let backend = prepare::dialect(&self.device.info().key);
+        let (problem, config) = (first_problem(kernel), kernel.config(Choice::Baseline));
+        let entry = kernel.entry(Choice::Baseline);
+        Ok(prepare::generate(
+            kernel, entry, &config, &problem, backend,
+        )?)
+    }
+}
+
+/// The problem that a kernel declares first; no sizes where it declares none.
+fn first_problem(kernel: &Kernel) -> Problem {
+    let declared = kernel.spec().problems.first().cloned();
+    declared.unwrap_or_else(|| Problem::new([]))
+}
+
+/// The list of a file's checks, each by the name of its function.
+macro_rules! checks {
+    ($($check:ident,)*) => {
+        /// The checks of this file.
+        pub(super) const CHECKS: &[super::Check] = &[$(super::Check {
+            name: stringify!($check),
+            run: $check,
+        },)*];
+    };
+}
+use checks;

@@ -1,0 +1,94 @@
+//! Times on the device's own clock: of exactly the launches asked for, and more for more work.
+
+use std::sync::Arc;
+
+use kiln::rig::{Layout, Rig};
+use kiln::spec::ProblemValue;
+use kiln::{Choice, Kernel};
+
+use super::kernels::{add_one, churn};
+use super::{Outcome, Subject, checks, first_problem};
+
+checks! {
+    timing_launches_exactly_as_often_as_it_says,
+    time_grows_with_the_number_of_launches,
+    time_grows_with_the_work_of_a_launch,
+    the_timer_says_what_it_can_tell,
+}
+
+fn timing_launches_exactly_as_often_as_it_says(subject: &Subject) -> Outcome {
+    let kernel = &add_one::KERNEL;
+    let spec = Arc::new(kernel.spec().clone());
+    let problem = first_problem(kernel);
+    let rig = Rig::new(&subject.stream, &spec, &problem, 1, Layout::Zones)?;
+    let plan = kernel.plan(Choice::Baseline, &problem, None)?;
+    let release = &subject.prepared(kernel)?.release;
+    let before = rig.outputs()?;
+    let mut launches = 0.0;
+    for count in [1, 7, 30] {
+        rig.time(release, &plan, count)?;
+        launches += f64::from(count);
+        subject.stream.synchronize()?;
+        let (now, was) = (
+            rig.outputs()?,
+            before.output(1).ok_or("an output")?.to_f64s(),
+        );
+        let now = now.output(1).ok_or("an output")?.to_f64s();
+        let expected: Vec<f64> = was.iter().map(|x| x + launches).collect();
+        assert_eq!(now, expected, "after {launches} launches");
+    }
+    Ok(())
+}
+
+/// Nanoseconds of so many launches of [`churn`]: the least of five, which no disturbance makes smaller.
+fn churn_ns(
+    subject: &Subject,
+    n: u32,
+    rounds: u32,
+    launches: u32,
+) -> Result<u64, Box<dyn std::error::Error>> {
+    let kernel: &'static Kernel = &churn::KERNEL;
+    let problem = kernel.problem_of([n, rounds].map(|size| ProblemValue::Size(size.into())));
+    let spec = Arc::new(kernel.spec().clone());
+    let rig = Rig::new(&subject.stream, &spec, &problem, 1, Layout::Plain)?;
+    let plan = kernel.plan(Choice::Baseline, &problem, None)?;
+    let release = &subject.prepared(kernel)?.release;
+    rig.launch(release, &plan)?;
+    let mut least = u64::MAX;
+    for _ in 0..5 {
+        least = least.min(rig.time(release, &plan, launches)?);
+    }
+    Ok(least)
+}
+
+fn time_grows_with_the_number_of_launches(subject: &Subject) -> Outcome {
+    let few = churn_ns(subject, 256, 20_000, 2)?;
+    let many = churn_ns(subject, 256, 20_000, 20)?;
+    assert!(few > 0, "2 launches take no time");
+    assert!(
+        many > 4 * few,
+        "2 launches take {few} ns, 20 take {many} ns"
+    );
+    Ok(())
+}
+
+fn time_grows_with_the_work_of_a_launch(subject: &Subject) -> Outcome {
+    let little = churn_ns(subject, 64, 1000, 3)?;
+    let much = churn_ns(subject, 64 * 64, 50_000, 3)?;
+    assert!(
+        much > 4 * little,
+        "little work takes {little} ns, much takes {much} ns"
+    );
+    Ok(())
+}
+
+fn the_timer_says_what_it_can_tell(subject: &Subject) -> Outcome {
+    let info = subject.device.info();
+    assert!(info.timer_tick_ns > 0);
+    assert!(info.limits.warp_size > 0 && info.limits.multiprocessors > 0);
+    assert!(info.limits.max_threads_per_block >= 1024 && info.limits.memory_bytes > 0);
+    assert!(!info.key.arch.is_empty() && !info.key.name.is_empty());
+    assert!(!info.fingerprint.is_empty());
+    assert_eq!(info.key.to_string().parse(), Ok(info.key.clone()));
+    Ok(())
+}
