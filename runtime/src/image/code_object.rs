@@ -1,11 +1,11 @@
 //! AMD code objects: ELF files for one GPU architecture.
 //!
-//! Numbers: the LLVM project's "User Guide for AMDGPU Backend", section "ELF Code Object" (`ELFOSABI_AMDGPU_HSA`,
-//! `ELFABIVERSION_AMDGPU_HSA_*`); those of the architectures stand with the backend.
+//! Numbers: the LLVM project's "User Guide for AMDGPU Backend", sections "ELF Header" (`ELFOSABI_AMDGPU_HSA`,
+//! `ELFABIVERSION_AMDGPU_HSA_*`) and "AMDGPU Machine Architectures" (`EF_AMDGPU_MACH`); those that clang 19 can
+//! compile for were compared with what it writes.
 
 use super::ImageError;
 use super::elf::Elf;
-use crate::backend::hip::code_object::{mach_of, name_of};
 
 /// `EM_AMDGPU`.
 pub(super) const MACHINE: u16 = 224;
@@ -20,6 +20,49 @@ const FIRST_VERSION: u8 = 2;
 const LOADED_BY_ALL: std::ops::RangeInclusive<u8> = 4..=5;
 /// A later version, and the first HIP runtime that loads it: version 6 came with ROCm 6.3.
 const LATER: (u8, (u32, u32)) = (6, (6, 3));
+
+/// `EF_AMDGPU_MACH` and the architectures that it is for, from the ninth generation on.
+const ARCHITECTURES: [(u32, &str); 39] = [
+    (0x2c, "gfx900"),
+    (0x2d, "gfx902"),
+    (0x2e, "gfx904"),
+    (0x2f, "gfx906"),
+    (0x30, "gfx908"),
+    (0x31, "gfx909"),
+    (0x3f, "gfx90a"),
+    (0x32, "gfx90c"),
+    (0x40, "gfx940"),
+    (0x4b, "gfx941"),
+    (0x4c, "gfx942"),
+    (0x4f, "gfx950"),
+    (0x33, "gfx1010"),
+    (0x34, "gfx1011"),
+    (0x35, "gfx1012"),
+    (0x42, "gfx1013"),
+    (0x36, "gfx1030"),
+    (0x37, "gfx1031"),
+    (0x38, "gfx1032"),
+    (0x39, "gfx1033"),
+    (0x3e, "gfx1034"),
+    (0x3d, "gfx1035"),
+    (0x45, "gfx1036"),
+    (0x41, "gfx1100"),
+    (0x46, "gfx1101"),
+    (0x47, "gfx1102"),
+    (0x44, "gfx1103"),
+    (0x43, "gfx1150"),
+    (0x4a, "gfx1151"),
+    (0x55, "gfx1152"),
+    (0x58, "gfx1153"),
+    (0x48, "gfx1200"),
+    (0x4e, "gfx1201"),
+    (0x49, "gfx1250"),
+    (0x51, "gfx9-generic"),
+    (0x52, "gfx10-1-generic"),
+    (0x53, "gfx10-3-generic"),
+    (0x54, "gfx11-generic"),
+    (0x59, "gfx12-generic"),
+];
 
 /// What a code object says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +94,15 @@ impl CodeObject {
 
     /// The architecture it was compiled for.
     pub fn arch(self) -> String {
-        name_of(self.mach).map_or_else(
+        let known = ARCHITECTURES.iter().find(|(mach, _)| *mach == self.mach);
+        known.map_or_else(
             || {
                 format!(
                     "an architecture unknown to this version (number {:#x})",
                     self.mach
                 )
             },
-            str::to_owned,
+            |(_, arch)| (*arch).to_owned(),
         )
     }
 
@@ -67,11 +111,12 @@ impl CodeObject {
     /// # Errors
     /// The first difference.
     pub fn check(self, arch: &str, runtime: Option<(u32, u32)>) -> Result<(), ImageError> {
-        // Where neither is known the driver decides.
-        if mach_of(arch) != Some(self.mach).filter(|mach| name_of(*mach).is_some()) {
+        // Behind a colon are features, such as `gfx90a:xnack-`.
+        let base = arch.split(':').next().unwrap_or(arch);
+        if self.arch() != base {
             return Err(ImageError::Architecture {
                 found: self.arch(),
-                wanted: arch.to_owned(),
+                wanted: base.to_owned(),
             });
         }
         let (later, since) = LATER;
