@@ -1,8 +1,7 @@
 //! AMD code objects: ELF files for one GPU architecture.
 //!
-//! Numbers: the LLVM project's "User Guide for AMDGPU Backend", sections "ELF Header" (`ELFOSABI_AMDGPU_HSA`,
-//! `ELFABIVERSION_AMDGPU_HSA_*`) and "AMDGPU Machine Architectures" (`EF_AMDGPU_MACH`); those that clang 19 can
-//! compile for were compared with what it writes.
+//! Numbers: the LLVM project's "User Guide for AMDGPU Backend", section "ELF Code Object" (`ELFOSABI_AMDGPU_HSA`,
+//! `ELFABIVERSION_AMDGPU_HSA_*`, `EF_AMDGPU_MACH`); those that clang 19 can compile for were compared with what it writes.
 
 use super::ImageError;
 use super::elf::Elf;
@@ -64,6 +63,19 @@ const ARCHITECTURES: [(u32, &str); 39] = [
     (0x59, "gfx12-generic"),
 ];
 
+/// The number of an architecture; behind a colon are features, such as `gfx90a:xnack-`.
+fn mach_of(arch: &str) -> Option<u32> {
+    let base = arch.split(':').next().unwrap_or(arch);
+    let row = ARCHITECTURES.iter().find(|(_, name)| *name == base);
+    row.map(|(mach, _)| *mach)
+}
+
+/// The architecture of a number.
+fn name_of(mach: u32) -> Option<&'static str> {
+    let row = ARCHITECTURES.iter().find(|(number, _)| *number == mach);
+    row.map(|(_, name)| *name)
+}
+
 /// What a code object says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeObject {
@@ -94,15 +106,14 @@ impl CodeObject {
 
     /// The architecture it was compiled for.
     pub fn arch(self) -> String {
-        let known = ARCHITECTURES.iter().find(|(mach, _)| *mach == self.mach);
-        known.map_or_else(
+        name_of(self.mach).map_or_else(
             || {
                 format!(
                     "an architecture unknown to this version (number {:#x})",
                     self.mach
                 )
             },
-            |(_, arch)| (*arch).to_owned(),
+            str::to_owned,
         )
     }
 
@@ -111,12 +122,11 @@ impl CodeObject {
     /// # Errors
     /// The first difference.
     pub fn check(self, arch: &str, runtime: Option<(u32, u32)>) -> Result<(), ImageError> {
-        // Behind a colon are features, such as `gfx90a:xnack-`.
-        let base = arch.split(':').next().unwrap_or(arch);
-        if self.arch() != base {
+        // Where neither is known the driver decides.
+        if mach_of(arch) != Some(self.mach).filter(|mach| name_of(*mach).is_some()) {
             return Err(ImageError::Architecture {
                 found: self.arch(),
-                wanted: base.to_owned(),
+                wanted: arch.to_owned(),
             });
         }
         let (later, since) = LATER;
