@@ -181,7 +181,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Begins to record what this thread launches on a stream, instead of running it; [`crate::Graph`] does so.
+    /// Begins to record what this thread launches on a stream, instead of running it; the graph of a stream does so.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] where the device records nothing, or not on its default stream.

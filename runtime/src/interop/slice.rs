@@ -62,7 +62,7 @@ pub fn slice<'a, T: Element>(
 /// The memory of another library as a slice that kernels on a stream may write.
 ///
 /// # Errors
-/// As [`slice`].
+/// As [`slice()`].
 pub fn slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut impl DevicePointer<T>,
