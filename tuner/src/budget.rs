@@ -54,6 +54,15 @@ impl Budget {
         }
     }
 
+    /// Whether each of the tasks that are left would get a tenth at least of an equal share of the whole budget: with
+    /// less, a round ends before it has measured anything.
+    pub fn is_worth_a_round(&self, tasks_left: usize, all_tasks: usize) -> bool {
+        let (Some(total), Some(left)) = (self.total, self.slice(tasks_left).confirm_left()) else {
+            return true;
+        };
+        left * 10 >= total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX)
+    }
+
     /// Whether there is no time for another task.
     pub fn is_spent(&self) -> bool {
         self.total
@@ -96,6 +105,9 @@ mod tests {
         let share = slice.confirm_left().unwrap();
         assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
         assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
+        assert!(budget.is_worth_a_round(5, 5) && budget.is_worth_a_round(5, 1));
+        assert!(Budget::start(None).is_worth_a_round(1, 1));
+        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_round(1, 1_000));
         assert!(Budget::start(None).slice(1).may_search());
         assert!(!Budget::start(Some(Duration::ZERO)).slice(1).may_search());
     }

@@ -49,29 +49,42 @@ pub fn decide(
     baseline: &Compiled,
     slice: Slice,
 ) -> Result<Ruling, EvaluateError> {
-    let Some((finalist, contender)) = finalist(ground, evaluator, slice)? else {
-        let reason = if evaluator
-            .tournament
-            .raced()
-            .iter()
-            .any(|raced| raced.arm != ArmId(0))
-        {
+    let found = finalist(ground, evaluator, slice)?;
+    // Asked after the finalists were checked: one that failed has lost its proof.
+    let standing = standing(ground, evaluator)?;
+    let Some((finalist, contender)) = found else {
+        let raced = evaluator.tournament.raced();
+        let reason = if raced.iter().any(|raced| raced.arm != ArmId(0)) {
             KeptReason::NothingFaster
         } else {
             KeptReason::NothingValid
         };
+        let kept = kept(evaluator, baseline, reason, None);
         return Ok(Ruling {
-            winner: kept(evaluator, baseline, reason, None),
+            winner: standing.unwrap_or(kept),
             settled: true,
         });
     };
-    if let Some(winner) = already_proven(ground, evaluator, &contender)? {
-        return Ok(Ruling {
+    match standing {
+        Some(winner) if winner.config == contender.config.to_string() => Ok(Ruling {
             winner,
             settled: true,
-        });
+        }),
+        standing => {
+            let ruling = confirm(ground, evaluator, baseline, &finalist, &contender, slice)?;
+            Ok(ruling.or_standing(standing))
+        }
     }
-    confirm(ground, evaluator, baseline, &finalist, &contender, slice)
+}
+
+impl Ruling {
+    /// A proof of an earlier run outlives a later config that could not be proven.
+    fn or_standing(self, standing: Option<Winner>) -> Ruling {
+        match (&self.winner.verdict, standing) {
+            (Verdict::BaselineKept { .. }, Some(winner)) => Ruling { winner, ..self },
+            _ => self,
+        }
+    }
 }
 
 /// The best config that also passes the checking build.
@@ -175,15 +188,24 @@ fn soak(
     }
 }
 
-/// The winner that an earlier run sealed, if it is the same config: it was proven on data of its own.
-fn already_proven(
+/// The winner that was proven before, in this run's first round or an earlier run, if its config has not failed since.
+/// It was proven on data of its own: a race that it lost, or had no time for, does not undo that.
+fn standing(
     ground: &Ground<'_>,
     evaluator: &Evaluator<'_>,
-    contender: &Contender,
 ) -> Result<Option<Winner>, EvaluateError> {
-    let sealed = ground.cache.winner(evaluator.task.key.hash())?;
-    let same = |winner: &Winner| winner.config == contender.config.to_string();
-    Ok(sealed.filter(|winner| same(winner) && matches!(winner.verdict, Verdict::Proven { .. })))
+    let key = evaluator.task.key.hash();
+    let Some(winner) = ground.cache.winner(key)? else {
+        return Ok(None);
+    };
+    let id = TrialId {
+        key,
+        config: winner.config.clone(),
+    };
+    let sound = ground.cache.trial(&id)?;
+    let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
+    let proven = matches!(winner.verdict, Verdict::Proven { .. });
+    Ok((proven && sound).then_some(winner))
 }
 
 fn confirm(

@@ -126,7 +126,7 @@ fn rounds(
     let mut open: Vec<usize> = (0..tasks.len()).collect();
     for round in 0..ROUNDS {
         for (done, &index) in open.iter().enumerate() {
-            if round > 0 && budget.is_spent() {
+            if round > 0 && !budget.is_worth_a_round(open.len() - done, tasks.len()) {
                 break;
             }
             let (report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;

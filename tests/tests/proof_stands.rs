@@ -1,0 +1,37 @@
+//! What was proven stays so: a later run that has no time to measure anything does not take the proof back.
+
+use std::path::Path;
+
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use serde_json::{Value, json};
+
+#[test]
+fn a_run_without_time_keeps_the_winner_that_an_earlier_one_proved() {
+    let directory = tempfile::tempdir().expect("a temporary directory should be had");
+    let first = run(directory.path(), "20s");
+    assert!(
+        first["winner"]["verdict"]["proven"].is_object(),
+        "large effects are proven in seconds: {first}"
+    );
+    assert_eq!(first["state"], "unfinished", "the space is larger: {first}");
+    let second = run(directory.path(), "1s");
+    assert_eq!(second["winner"], first["winner"]);
+}
+
+/// The report's task of a run on the fake device, whose space is too large for the budget.
+fn run(folder: &Path, budget: &str) -> Value {
+    let script = json!({
+        "seed": 1,
+        "time": {"base_ns": 100_000.0, "rugged": 3.0, "factors": {"VECTOR_WIDTH": {"4": 0.3, "2": 0.5}}},
+        "noise": {"sigma": 0.005, "placement_sigma": 0.005},
+    });
+    let path = folder.join("script.json");
+    std::fs::write(&path, script.to_string()).expect("the script should be written");
+    let mut run = tune(&workspace(), &folder.join("cache"));
+    run.args(["run", "-k", "gemm", "--problem", "m=512,n=512,k=512"]);
+    run.args(["--json", "--trials", "all", "--budget", budget]);
+    run.arg("--device").arg(format!("fake:{}", path.display()));
+    let report: Value = serde_json::from_str(&stdout(&expect_code(&mut run, 0)))
+        .expect("the report should be JSON");
+    report["tasks"][0].clone()
+}
