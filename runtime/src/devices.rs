@@ -6,12 +6,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kiln_spec::Backend;
 
 use crate::backend::cpu::{CpuDevice, CpuOptions};
+use crate::backend::cuda::CudaDevice;
 use crate::backend::fake::FakeDevice;
 use crate::backend::hip::HipDevice;
 use crate::device::{Device, DeviceError};
 
-/// Opens a device by name: `cpu`; `hip:0` (or `hip`) for an AMD GPU, by the number that its runtime gives it; `fake`
-/// (`fake:script.json`) for tests.
+/// The devices of one kind of GPU.
+struct Gpus {
+    backend: Backend,
+    /// How many there are; an error says why there is none.
+    count: fn() -> Result<u32, DeviceError>,
+    /// Opens one by its number.
+    open: fn(u32) -> Opened,
+}
+
+/// A device that was opened, or why it was not.
+type Opened = Result<Arc<dyn Device>, DeviceError>;
+
+/// Every kind of GPU, the preferred one first.
+const GPUS: [Gpus; 2] = [
+    Gpus {
+        backend: Backend::Cuda,
+        count: CudaDevice::count,
+        open: |ordinal| Ok(CudaDevice::open(ordinal)?),
+    },
+    Gpus {
+        backend: Backend::Hip,
+        count: HipDevice::count,
+        open: |ordinal| Ok(HipDevice::open(ordinal)?),
+    },
+];
+
+/// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, by the
+/// number that its driver gives it; `fake` (`fake:script.json`) for tests.
 ///
 /// A process has one object for each device, however often it is opened; only fake ones with a script are new.
 ///
@@ -25,18 +52,19 @@ use crate::device::{Device, DeviceError};
 /// ```
 ///
 /// # Errors
-/// [`DeviceError::NotFound`] when there is no such device here.
+/// [`DeviceError::NotFound`] when there is no such device here, with the reason and the devices that are.
 pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
     let (backend, which) = split(name);
-    let why = match (backend, ordinal(which)) {
-        ("cpu", _) if which.is_none() => return Ok(cpu()?),
-        ("fake", _) => return Ok(FakeDevice::open(which)?),
-        ("hip", Some(ordinal)) => match HipDevice::open(ordinal) {
+    let gpus = GPUS.iter().find(|gpus| gpus.backend.name() == backend);
+    let why = match (backend, gpus, ordinal(which)) {
+        ("cpu", ..) if which.is_none() => return Ok(cpu()?),
+        ("fake", ..) => return Ok(FakeDevice::open(which)?),
+        (_, Some(gpus), Some(ordinal)) => match (gpus.open)(ordinal) {
             Ok(device) => return Ok(device),
             Err(DeviceError::NotFound { what, text }) => format!("{what} was not found: {text}"),
             Err(error) => return Err(error),
         },
-        _ => not_found(name, &BUILT),
+        _ => not_found(name, &missing()),
     };
     let here: Vec<_> = devices().iter().map(|device| name_of(&**device)).collect();
     Err(DeviceError::NotFound {
@@ -50,7 +78,7 @@ fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
 
-/// Every device of this machine; never the fake one.
+/// Every device of this machine, the cpu first; never the fake one.
 pub fn devices() -> Vec<Arc<dyn Device>> {
     let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
     let cpu = cpu().ok().map(|device| device as Arc<dyn Device>);
@@ -65,31 +93,19 @@ pub fn missing() -> Vec<(String, DeviceError)> {
         .collect()
 }
 
-/// A device that was opened, or why it was not.
-type Opened = Result<Arc<dyn Device>, DeviceError>;
-
 /// Every GPU that a driver counts by its name; the name of a backend that has none.
 fn gpus() -> Vec<(String, Opened)> {
-    let hip = Backend::Hip;
-    match HipDevice::count() {
-        Err(error) => vec![(hip.to_string(), Err(error))],
-        Ok(count) => {
-            let opened = (0..count).map(|ordinal| {
-                let device = HipDevice::open(ordinal).map(|device| device as Arc<dyn Device>);
-                (format!("{hip}:{ordinal}"), device)
-            });
-            opened.collect()
+    let of_kind = |gpus: &Gpus| {
+        let backend = gpus.backend;
+        match (gpus.count)() {
+            Err(error) => vec![(backend.to_string(), Err(error))],
+            Ok(count) => {
+                let opened = |ordinal| (format!("{backend}:{ordinal}"), (gpus.open)(ordinal));
+                (0..count).map(opened).collect()
+            }
         }
-    }
-}
-
-/// The backends that this version has.
-const BUILT: [Backend; 3] = [Backend::Hip, Backend::Cpu, Backend::Fake];
-
-/// The backends that Kiln knows of but this version does not have.
-pub fn backends_not_built() -> Vec<Backend> {
-    let all = Backend::ALL.into_iter();
-    all.filter(|backend| !BUILT.contains(backend)).collect()
+    };
+    GPUS.iter().flat_map(of_kind).collect()
 }
 
 /// The backend's part of a device's name, and which of its devices.
@@ -110,12 +126,13 @@ pub fn name_of(device: &dyn Device) -> String {
 }
 
 /// Why nothing opens under a name.
-fn not_found(name: &str, built: &[Backend]) -> String {
+fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
+    let reason = |backend: Backend| missing.iter().find(|(name, _)| name == backend.name());
     let why = match meant(name) {
-        Some(backend) if built.contains(&backend) => {
-            format!("no {backend} device here has that name")
-        }
-        Some(backend) => format!("this build of Kiln has no {backend} backend"),
+        Some(backend) => match reason(backend) {
+            Some((_, error)) => error.to_string(),
+            None => format!("no {backend} device here has that name"),
+        },
         None => "no backend has that name".to_owned(),
     };
     match arch_of(name) {
@@ -174,28 +191,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_of_a_backend_that_is_not_built_says_so() {
-        let built = [Backend::Cpu, Backend::Fake];
-        let [cuda, hip] =
-            ["cuda", "hip"].map(|name| format!("this build of Kiln has no {name} backend"));
-        for name in ["cuda", "cuda:0", "CUDA:0"] {
-            assert_eq!(not_found(name, &built), cuda, "{name}");
+    fn a_name_of_a_backend_without_a_device_says_why_there_is_none() {
+        let error = DeviceError::NotFound {
+            what: "the CUDA driver".into(),
+            text: "no libcuda.so.1".into(),
+        };
+        let missing = [("cuda".to_owned(), error)];
+        let cuda = "the CUDA driver was not found: no libcuda.so.1";
+        for name in ["CUDA:0", "cuda:one"] {
+            assert_eq!(not_found(name, &missing), cuda, "{name}");
         }
-        assert_eq!(not_found("hip:1", &built), hip);
-        let arch = |backend: &str| format!("it is an architecture of {backend} devices, and ");
-        assert_eq!(not_found("sm_89", &built), arch("cuda") + &cuda);
-        assert_eq!(not_found("gfx1151", &built), arch("hip") + &hip);
+        let arch = "it is an architecture of cuda devices, and ";
+        assert_eq!(not_found("sm_89", &missing), format!("{arch}{cuda}"));
     }
 
     #[test]
     fn a_name_that_no_device_has_says_why() {
         let none = "no hip device here has that name";
-        assert_eq!(not_found("hip:one", &BUILT), none);
+        assert_eq!(not_found("hip:one", &[]), none);
         let arch = format!("it is an architecture of hip devices, and {none}");
-        assert_eq!(not_found("gfx1151", &BUILT), arch);
+        assert_eq!(not_found("gfx1151", &[]), arch);
         let second = "no cpu device here has that name";
-        assert_eq!(not_found("cpu:1", &BUILT), second);
-        assert_eq!(not_found("toaster", &BUILT), "no backend has that name");
+        assert_eq!(not_found("cpu:1", &[]), second);
+        assert_eq!(not_found("toaster", &[]), "no backend has that name");
     }
 
     #[test]
@@ -207,13 +225,13 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_not_here_says_why() {
-        let error = open("hip:4711").expect_err("no machine has so many");
-        assert!(matches!(error, DeviceError::NotFound { .. }), "{error:?}");
-        let text = error.to_string();
-        assert!(
-            text.starts_with("device `hip:4711` was not found"),
-            "{text}"
-        );
+        for name in ["hip:4711", "cuda:4711"] {
+            let error = open(name).expect_err("no machine has so many");
+            assert!(matches!(error, DeviceError::NotFound { .. }), "{error:?}");
+            let text = error.to_string();
+            let start = format!("device `{name}` was not found");
+            assert!(text.starts_with(&start), "{text}");
+        }
         for (name, error) in missing() {
             let opened = open(&name).expect_err("it is missing").to_string();
             assert!(opened.contains(&error.to_string()), "{opened}");

@@ -6,6 +6,7 @@ pub mod capability;
 pub mod command;
 pub mod conformance;
 pub mod console;
+pub mod cuda_stand_in;
 pub mod hip_host;
 pub mod tables;
 pub mod throwaway;

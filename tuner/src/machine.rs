@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kiln::compiler::Compiler;
+use kiln::devices::name_of;
 use kiln::{Device, DeviceError};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
+use kiln_spec::Backend;
 
 use crate::exit::Failure;
 
@@ -15,14 +17,23 @@ use crate::exit::Failure;
 /// # Errors
 /// [`Failure::NoDevice`] where there is none of that name; otherwise what is wrong with it.
 pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Failure> {
-    let name = name.unwrap_or("cpu");
-    match kiln::open(name) {
-        Ok(device) => Ok((name.to_owned(), device)),
+    let name = name.map_or_else(first_device, str::to_owned);
+    match kiln::open(&name) {
+        Ok(device) => Ok((name, device)),
         Err(error @ DeviceError::NotFound { .. }) => Err(Failure::NoDevice(format!(
             "{error}\nhelp: run `tune devices` for what is here"
         ))),
         Err(error) => Err(Failure::Other(error.to_string())),
     }
+}
+
+/// The first GPU of this machine, or else the cpu.
+fn first_device() -> String {
+    let gpu = kiln::devices().into_iter().find(|device| {
+        let backend = device.info().key.backend;
+        matches!(backend, Backend::Cuda | Backend::Hip)
+    });
+    gpu.map_or_else(|| "cpu".to_owned(), |gpu| name_of(&*gpu))
 }
 
 /// The device's compiler.

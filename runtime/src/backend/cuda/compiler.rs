@@ -24,6 +24,10 @@ const INVALID_OPTION: i32 = 5;
 const COMPILATION: i32 = 6;
 const BUILTIN_OPERATION_FAILURE: i32 = 7;
 
+/// The first version that keeps results by itself: through the driver, which it loads for that. Kiln keeps its own, and
+/// compiles without a driver.
+const KEEPS_RESULTS: (u32, u32) = (12, 9);
+
 /// Makes ptxas say what each kernel takes of registers, stack and shared memory.
 const VERBOSE: &str = "--ptxas-options=-v";
 
@@ -120,19 +124,27 @@ impl NvrtcCompiler {
 
     /// Lets NVRTC write its headers into a folder: it does so before any compile that names one.
     fn unpack(&self, folder: &Path) -> Result<(), CompileError> {
-        let options = [format!("--gpu-architecture={}", self.arch), bundled(folder)];
+        let mut options = vec![format!("--gpu-architecture={}", self.arch)];
+        options.extend(self.keeping_nothing());
+        options.push(bundled(folder));
         let request = CompileRequest::new("headers", "#include <cuda_fp16.h>\n");
         let compiled = self.run(&request, &options)?;
         if compiled.code == 0 {
             return Ok(());
         }
-        Err(self.rejected(&request, options.to_vec(), compiled))
+        Err(self.rejected(&request, options, compiled))
+    }
+
+    /// What switches NVRTC's own cache off, where it has one.
+    fn keeping_nothing(&self) -> Option<String> {
+        (self.library.version >= KEEPS_RESULTS).then(|| "--no-cache".into())
     }
 
     /// The whole option list of a request.
     fn options(&self, request: &CompileRequest) -> Result<Vec<String>, CompileError> {
         let mut options = self.flags(request.build);
         options.push(format!("-I{}", self.include.path().display()));
+        options.extend(self.keeping_nothing());
         match self.headers()? {
             CudaHeaders::Bundled(folder) => options.push(bundled(folder.path())),
             CudaHeaders::Folders(folders) => {

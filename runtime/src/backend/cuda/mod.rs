@@ -4,7 +4,20 @@
 //! is an error that names the file.
 
 mod compiler;
+mod context;
+mod device;
+mod driver;
+mod error;
 mod ffi;
+mod fingerprint;
+mod graph;
+mod memory;
+mod module;
+mod numbers;
 mod nvrtc;
+mod parameters;
+mod stream;
+mod timer;
 
 pub use compiler::NvrtcCompiler;
+pub use device::CudaDevice;

@@ -1,8 +1,8 @@
 //! Everything unsafe of the CUDA backend: the functions of NVRTC and of the driver, and what they own.
 //!
-//! The driver's types and numbers are cudarc's; its functions are looked up here, once, since cudarc's own look-up
-//! panics where a library or symbol is missing. Result codes are plain numbers: a library newer than this crate may give
-//! codes that no enumeration of ours has.
+//! Each function is looked up once, and one that is missing is an error. No binding of others is used: those of cudarc
+//! panic where a library or symbol is missing, give result codes as an enumeration that a newer driver leaves, and make
+//! every crate of a program agree on one version of CUDA (`interop` has adapters for programs that use it).
 
 /// Declares a table of functions that return a result code, and how it is filled from a library.
 macro_rules! functions {
@@ -24,14 +24,20 @@ macro_rules! functions {
     };
 }
 
+mod driver;
+mod memory;
 mod nvrtc;
+mod work;
 
 use std::ffi::c_int;
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_NOW};
 
+pub(super) use driver::{Context, Driver, Failed};
+pub(super) use memory::Memory;
 pub(super) use nvrtc::{Compiled, Nvrtc};
+pub(super) use work::{Event, LoadedModule, RawFunction, RawGraph, RawStream};
 
 /// A symbol of a library.
 ///

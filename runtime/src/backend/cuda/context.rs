@@ -1,0 +1,96 @@
+//! What everything on one device shares: the driver's context, its streams, and what may not be freed yet.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::device::{DeviceError, StreamHandle};
+
+use super::error::of_call;
+use super::ffi::{Context, RawStream};
+use super::stream::Streams;
+
+/// The context of one device in this process.
+pub(super) struct CudaContext {
+    /// The driver's own.
+    pub raw: Arc<Context>,
+    /// The open streams.
+    pub streams: Streams,
+    /// The [`crate::Device::index`] of the device.
+    pub device_index: u32,
+    freed: Mutex<Freed>,
+}
+
+/// What was freed while recordings that may name it were alive.
+#[derive(Default)]
+struct Freed {
+    recordings: usize,
+    kept: Vec<Box<dyn Any + Send>>,
+}
+
+impl CudaContext {
+    pub fn new(raw: Arc<Context>, device_index: u32) -> CudaContext {
+        CudaContext {
+            raw,
+            streams: Streams::new(),
+            device_index,
+            freed: Mutex::default(),
+        }
+    }
+
+    fn freed(&self) -> MutexGuard<'_, Freed> {
+        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Drops memory or a module once nothing uses it: after the work queued so far, and after the last recording.
+    pub fn free(&self, what: Box<dyn Any + Send>) {
+        let mut freed = self.freed();
+        if freed.recordings > 0 {
+            freed.kept.push(what);
+            return;
+        }
+        // Where waiting fails, no kernel will run in this process any more.
+        let _ = self.raw.synchronize();
+        drop(what);
+    }
+
+    /// Notes that a recording begins: nothing is freed until it is gone.
+    pub fn recording_begins(&self) {
+        self.freed().recordings += 1;
+    }
+
+    /// Notes that a recording is gone.
+    pub fn recording_is_gone(&self) {
+        let mut freed = self.freed();
+        freed.recordings = freed.recordings.saturating_sub(1);
+        if freed.recordings == 0 && !freed.kept.is_empty() {
+            let _ = self.raw.synchronize();
+            freed.kept.clear();
+        }
+    }
+
+    /// Waits for one stream.
+    pub fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        self.with_stream(stream, |stream| {
+            stream.synchronize(&self.raw).map_err(of_call)
+        })
+    }
+
+    /// Does something with a stream.
+    #[inline]
+    pub fn with_stream<T>(
+        &self,
+        stream: StreamHandle,
+        act: impl FnOnce(&RawStream) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        self.streams.with(stream, act)
+    }
+}
+
+impl fmt::Debug for CudaContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaContext")
+            .field("device_index", &self.device_index)
+            .finish_non_exhaustive()
+    }
+}

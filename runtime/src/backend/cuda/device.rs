@@ -1,0 +1,304 @@
+//! The CUDA device.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use kiln_spec::{LaunchPlan, PlanError};
+
+use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::device::{
+    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, RecordedLaunches,
+    StreamHandle,
+};
+
+use crate::interop::VouchedStream;
+
+use super::compiler::NvrtcCompiler;
+use super::context::CudaContext;
+use super::driver::FoundDriver;
+use super::error::{device_error, of_call};
+use super::ffi::Context;
+use super::fingerprint::device_info;
+use super::memory::CudaMemory;
+use super::module::{CudaModule, Entry};
+use super::numbers::DeviceAttribute;
+use super::{graph, timer};
+
+/// An NVIDIA GPU through the CUDA driver.
+///
+/// Its primary context is joined when it is first needed, so that asking what a device is costs nothing on it; other
+/// CUDA libraries of the process share it.
+pub struct CudaDevice {
+    info: DeviceInfo,
+    index: u32,
+    found: &'static FoundDriver,
+    context: OnceLock<Result<Arc<CudaContext>, DeviceError>>,
+    compiler: OnceLock<Result<NvrtcCompiler, CompileError>>,
+}
+
+impl CudaDevice {
+    /// The device of a number, as the driver counts them. A process has one object for each, however often it is
+    /// opened.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is no driver or no such device, and why.
+    pub fn open(ordinal: u32) -> Result<Arc<CudaDevice>, DeviceError> {
+        static OPENED: Mutex<Vec<Arc<CudaDevice>>> = Mutex::new(Vec::new());
+        let found = FoundDriver::get()?;
+        let count = found.device_count()?;
+        if ordinal >= count {
+            return Err(DeviceError::NotFound {
+                what: format!("device `cuda:{ordinal}`"),
+                text: format!("{} knows {count} devices", found.file.display()),
+            });
+        }
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = opened.iter().find(|device| device.info.ordinal == ordinal);
+        if let Some(device) = known {
+            return Ok(device.clone());
+        }
+        let device = Arc::new(CudaDevice {
+            info: device_info(found, ordinal)?,
+            index: crate::devices::next_index(),
+            found,
+            context: OnceLock::new(),
+            compiler: OnceLock::new(),
+        });
+        opened.push(device.clone());
+        Ok(device)
+    }
+
+    /// How many devices the driver knows.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is no driver or no device at all, and why.
+    pub fn count() -> Result<u32, DeviceError> {
+        let found = FoundDriver::get()?;
+        match found.device_count()? {
+            0 => Err(DeviceError::NotFound {
+                what: "an NVIDIA GPU".into(),
+                text: format!("{} knows no device", found.file.display()),
+            }),
+            count => Ok(count),
+        }
+    }
+
+    fn context(&self) -> Result<&Arc<CudaContext>, DeviceError> {
+        let join = || {
+            let number = i32::try_from(self.info.ordinal).unwrap_or(i32::MAX);
+            let device = self.found.driver.device(number).map_err(of_call)?;
+            let raw = Context::retain(&self.found.driver, device).map_err(of_call)?;
+            Ok(Arc::new(CudaContext::new(raw, self.index)))
+        };
+        self.context
+            .get_or_init(join)
+            .as_ref()
+            .map_err(DeviceError::clone)
+    }
+
+    /// The entry behind a function, if it belongs to this device.
+    #[inline]
+    fn entry<'a>(&self, function: &'a Function) -> Result<&'a Entry, DeviceError> {
+        let entry = function.entry::<Entry>(self.index);
+        entry.ok_or_else(|| refused(function, "it was loaded on another device".into()))
+    }
+
+    /// The entry behind a function, if the plan is within every limit.
+    #[inline]
+    fn checked<'a>(
+        &self,
+        function: &'a Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<&'a Entry, DeviceError> {
+        let entry = self.entry(function)?;
+        let limit = self.info.limits.shared_bytes_per_block;
+        plan.check(&self.info.limits)
+            .and_then(|()| check_shared(plan, entry.static_shared_bytes, limit))
+            .and_then(|()| check_threads(plan, entry.max_threads))
+            .map_err(|error| DeviceError::Plan {
+                symbol: function.symbol().into(),
+                error,
+            })?;
+        let given = args.pointers().len();
+        match entry.parameters {
+            Some(wanted) if wanted != given => {
+                let text = format!("{given} arguments given, but the kernel takes {wanted}");
+                Err(refused(function, text))
+            }
+            _ => Ok(entry),
+        }
+    }
+}
+
+#[cold]
+fn refused(function: &Function, text: String) -> DeviceError {
+    DeviceError::LaunchRefused {
+        symbol: function.symbol().into(),
+        text,
+    }
+}
+
+/// Static and dynamic shared memory together must fit.
+fn check_shared(plan: &LaunchPlan, static_bytes: u32, limit: u32) -> Result<(), PlanError> {
+    let value = u64::from(static_bytes) + u64::from(plan.shared_bytes);
+    if value <= u64::from(limit) {
+        return Ok(());
+    }
+    Err(PlanError::Limit {
+        what: "static and dynamic shared memory",
+        value,
+        limit: limit.into(),
+    })
+}
+
+/// A kernel that takes many registers, or declares bounds, launches with fewer threads than the device allows.
+fn check_threads(plan: &LaunchPlan, most: u32) -> Result<(), PlanError> {
+    let value = plan.threads_per_block();
+    if value <= u64::from(most) {
+        return Ok(());
+    }
+    Err(PlanError::Limit {
+        what: "threads per block of this kernel",
+        value,
+        limit: most.into(),
+    })
+}
+
+impl Device for CudaDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// NVRTC of a version whose images the driver loads.
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        let find = || NvrtcCompiler::for_driver(&self.info.key.arch, self.found.version);
+        match self.compiler.get_or_init(find) {
+            Ok(compiler) => Ok(compiler),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        Ok(Box::new(CudaMemory::new(self.context()?, bytes, align)?))
+    }
+
+    fn alloc_guarded(
+        &self,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Box<dyn Allocation>, DeviceError> {
+        let context = self.context()?;
+        let number = i32::try_from(self.info.ordinal).unwrap_or(i32::MAX);
+        let device = self.found.driver.device(number).map_err(of_call)?;
+        let mapping = DeviceAttribute::VirtualMemory;
+        if self.found.driver.attribute(device, mapping) != Ok(1) {
+            return Err(DeviceError::Unsupported {
+                what: format!("guarded memory on {}", self.info.key),
+            });
+        }
+        Ok(Box::new(CudaMemory::guarded(context, bytes, align)?))
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        let module = CudaModule::load(self.context()?, artifact, &self.info)?;
+        Ok(Arc::new(module))
+    }
+
+    fn launch(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        let kernel = entry.function()?;
+        self.context()?.with_stream(stream, |stream| {
+            kernel
+                .launch(stream, plan, args, 1)
+                .map_err(|failed| device_error(&failed, Some(function.symbol())))
+        })
+    }
+
+    fn time(
+        &self,
+        stream: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<u64, DeviceError> {
+        let entry = self.checked(function, plan, args)?;
+        let context = self.context()?;
+        context.with_stream(stream, |stream| {
+            timer::time(context, stream, entry, plan, args, launches)
+        })
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.context()?.raw.synchronize().map_err(of_call)
+    }
+
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        let context = self.context()?;
+        context.streams.open(&context.raw)
+    }
+
+    fn close_stream(&self, stream: StreamHandle) {
+        if let Ok(context) = self.context() {
+            // What its work did wrong shows at the next synchronisation of the device.
+            let _ = context.synchronize_stream(stream);
+            context.streams.close(stream);
+        }
+    }
+
+    fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
+        Ok(self.context()?.streams.adopt(&stream))
+    }
+
+    fn raw_stream(&self, stream: StreamHandle) -> Result<u64, DeviceError> {
+        self.context()?
+            .with_stream(stream, |stream| Ok(stream.raw()))
+    }
+
+    fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        self.context()?.synchronize_stream(stream)
+    }
+
+    fn occupancy(
+        &self,
+        function: &Function,
+        threads_per_block: u32,
+        dynamic_shared_bytes: u32,
+    ) -> Result<u32, DeviceError> {
+        let kernel = self.entry(function)?.function()?;
+        let threads = i32::try_from(threads_per_block).unwrap_or(i32::MAX);
+        let blocks = kernel
+            .occupancy(threads, dynamic_shared_bytes as usize)
+            .map_err(of_call)?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        graph::begin(self.context()?, stream)
+    }
+
+    fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
+        Ok(Box::new(graph::end(self.context()?, stream)?))
+    }
+}
+
+impl fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaDevice")
+            .field("key", &self.info.key.to_string())
+            .field("ordinal", &self.info.ordinal)
+            .field("driver", &self.found.file)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! Finding the CUDA driver: the one library that comes with the kernel module, and so the only one that cannot be
+//! installed by a package of ours.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::backend::shared_library;
+use crate::device::DeviceError;
+
+use super::error::of_call;
+use super::ffi::Driver;
+
+/// The names that the driver has, the one without a development package first.
+const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+
+/// The driver, and where it was found.
+pub(super) struct FoundDriver {
+    /// Its functions.
+    pub driver: Driver,
+    /// Its file.
+    pub file: PathBuf,
+    /// The newest CUDA version that it supports: 13000 for 13.0.
+    pub version: i32,
+}
+
+impl FoundDriver {
+    /// The driver of this machine, loaded and initialised once.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is none, one is damaged or lacks a function, or it finds no device.
+    pub fn get() -> Result<&'static FoundDriver, DeviceError> {
+        static FOUND: OnceLock<Result<FoundDriver, DeviceError>> = OnceLock::new();
+        FOUND.get_or_init(find).as_ref().map_err(DeviceError::clone)
+    }
+
+    /// How many devices it has.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn device_count(&self) -> Result<u32, DeviceError> {
+        let count = self.driver.device_count().map_err(of_call)?;
+        Ok(u32::try_from(count).unwrap_or(0))
+    }
+}
+
+fn find() -> Result<FoundDriver, DeviceError> {
+    let not_found = |text: String| DeviceError::NotFound {
+        what: "the CUDA driver".into(),
+        text,
+    };
+    let mut reasons = Vec::new();
+    for name in NAMES {
+        for file in shared_library::candidates(name) {
+            match load(&file) {
+                Ok(driver) => return started(driver, file),
+                Err(reason) => reasons.push(format!("{}: {reason}", file.display())),
+            }
+        }
+    }
+    if reasons.is_empty() {
+        let names = NAMES.join(" and no ");
+        return Err(not_found(format!("no {names} in the loader's folders")));
+    }
+    Err(not_found(reasons.join("; ")))
+}
+
+fn load(file: &Path) -> Result<Driver, String> {
+    shared_library::check(file)?;
+    Driver::load(file)
+}
+
+/// A driver that says no at its first call is as good as none: without a GPU, or beside another kernel module.
+fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
+    let begun = driver.init().and_then(|()| driver.version());
+    match begun {
+        Ok(version) => Ok(FoundDriver {
+            driver,
+            file,
+            version,
+        }),
+        Err(failed) => Err(DeviceError::NotFound {
+            what: "an NVIDIA GPU".into(),
+            text: format!("{} says: {}", file.display(), failed.text),
+        }),
+    }
+}

@@ -1,0 +1,296 @@
+//! The driver: its functions, its devices, and the context that everything else happens in.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::path::Path;
+use std::sync::Arc;
+
+use libloading::os::unix::{Library, RTLD_LOCAL};
+
+use super::super::numbers::DeviceAttribute;
+use super::{open, symbol};
+
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`.
+pub(super) type Handle = *mut c_void;
+
+/// `CUdeviceptr`.
+pub(super) type Address = c_ulonglong;
+
+/// `CUmemLocation`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Location {
+    pub kind: c_int,
+    pub id: c_int,
+}
+
+/// `CUmemAllocationProp`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct AllocationProperties {
+    pub kind: c_int,
+    pub handle_types: c_int,
+    pub location: Location,
+    pub win32_meta_data: *mut c_void,
+    /// `compressionType`, `gpuDirectRDMACapable`, `usage`, and what is reserved.
+    pub flags: [u8; 8],
+}
+
+/// `CUmemAccessDesc`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct AccessDescription {
+    pub location: Location,
+    pub flags: c_int,
+}
+
+functions! {
+    /// The functions of the driver (`cuda.h`) that are used; drivers of CUDA 11.4 and later have them all.
+    DriverFunctions {
+        init = "cuInit"(c_uint);
+        version = "cuDriverGetVersion"(*mut c_int);
+        error_name = "cuGetErrorName"(c_int, *mut *const c_char);
+        error_string = "cuGetErrorString"(c_int, *mut *const c_char);
+        device_count = "cuDeviceGetCount"(*mut c_int);
+        device = "cuDeviceGet"(*mut c_int, c_int);
+        device_name = "cuDeviceGetName"(*mut c_char, c_int, c_int);
+        device_uuid = "cuDeviceGetUuid"(*mut [u8; 16], c_int);
+        device_attribute = "cuDeviceGetAttribute"(*mut c_int, c_int, c_int);
+        device_memory = "cuDeviceTotalMem_v2"(*mut usize, c_int);
+        context_retain = "cuDevicePrimaryCtxRetain"(*mut Handle, c_int);
+        context_release = "cuDevicePrimaryCtxRelease_v2"(c_int);
+        context_set = "cuCtxSetCurrent"(Handle);
+        context_synchronize = "cuCtxSynchronize"();
+        memory_info = "cuMemGetInfo_v2"(*mut usize, *mut usize);
+        alloc = "cuMemAlloc_v2"(*mut Address, usize);
+        free = "cuMemFree_v2"(Address);
+        copy_in = "cuMemcpyHtoDAsync_v2"(Address, *const c_void, usize, Handle);
+        copy_out = "cuMemcpyDtoHAsync_v2"(*mut c_void, Address, usize, Handle);
+        set_bytes = "cuMemsetD8Async"(Address, u8, usize, Handle);
+        granularity = "cuMemGetAllocationGranularity"(*mut usize, *const AllocationProperties, c_int);
+        reserve = "cuMemAddressReserve"(*mut Address, usize, usize, Address, c_ulonglong);
+        unreserve = "cuMemAddressFree"(Address, usize);
+        create = "cuMemCreate"(*mut c_ulonglong, usize, *const AllocationProperties, c_ulonglong);
+        release = "cuMemRelease"(c_ulonglong);
+        map = "cuMemMap"(Address, usize, usize, c_ulonglong, c_ulonglong);
+        unmap = "cuMemUnmap"(Address, usize);
+        set_access = "cuMemSetAccess"(Address, usize, *const AccessDescription, usize);
+        stream_create = "cuStreamCreate"(*mut Handle, c_uint);
+        stream_destroy = "cuStreamDestroy_v2"(Handle);
+        stream_synchronize = "cuStreamSynchronize"(Handle);
+        event_create = "cuEventCreate"(*mut Handle, c_uint);
+        event_destroy = "cuEventDestroy_v2"(Handle);
+        event_record = "cuEventRecord"(Handle, Handle);
+        event_synchronize = "cuEventSynchronize"(Handle);
+        event_elapsed = "cuEventElapsedTime"(*mut f32, Handle, Handle);
+        module_load = "cuModuleLoadData"(*mut Handle, *const c_void);
+        module_unload = "cuModuleUnload"(Handle);
+        module_function = "cuModuleGetFunction"(*mut Handle, Handle, *const c_char);
+        function_attribute = "cuFuncGetAttribute"(*mut c_int, c_int, Handle);
+        function_set = "cuFuncSetAttribute"(Handle, c_int, c_int);
+        launch = "cuLaunchKernel"(
+            Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint,
+            Handle, *mut *mut c_void, *mut *mut c_void,
+        );
+        occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor"(*mut c_int, Handle, c_int, usize);
+        begin_capture = "cuStreamBeginCapture_v2"(Handle, c_int);
+        end_capture = "cuStreamEndCapture"(Handle, *mut Handle);
+        graph_instantiate = "cuGraphInstantiateWithFlags"(*mut Handle, Handle, c_ulonglong);
+        graph_launch = "cuGraphLaunch"(Handle, Handle);
+        graph_destroy = "cuGraphDestroy"(Handle);
+        exec_destroy = "cuGraphExecDestroy"(Handle);
+    }
+}
+
+/// A call of the driver that did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::backend::cuda) struct Failed {
+    /// The function.
+    pub call: &'static str,
+    /// The driver's result code.
+    pub code: i32,
+    /// What the driver calls it, and says of it.
+    pub text: String,
+}
+
+/// The loaded driver.
+pub(in crate::backend::cuda) struct Driver {
+    functions: DriverFunctions,
+    _library: Library,
+}
+
+impl Driver {
+    /// Loads the driver's library.
+    ///
+    /// # Errors
+    /// Why the loader refuses it, or which symbol is missing.
+    pub fn load(file: &Path) -> Result<Driver, String> {
+        let library = open(file, RTLD_LOCAL)?;
+        Ok(Driver {
+            functions: DriverFunctions::of(&library)?,
+            _library: library,
+        })
+    }
+
+    fn check(&self, call: &'static str, code: c_int) -> Result<(), Failed> {
+        if code == 0 {
+            return Ok(());
+        }
+        let text = |get: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int| {
+            let mut text = std::ptr::null();
+            // SAFETY: it takes any number, and points to a static text if it knows it.
+            let result = unsafe { get(code, &raw mut text) };
+            if result != 0 || text.is_null() {
+                return None;
+            }
+            // SAFETY: just checked; it ends with a zero byte as every C string.
+            let text = unsafe { CStr::from_ptr(text) };
+            Some(text.to_string_lossy().into_owned())
+        };
+        let name = text(self.functions.error_name);
+        let said = text(self.functions.error_string);
+        let (name, said) = (name.unwrap_or_default(), said.unwrap_or_default());
+        Err(Failed {
+            call,
+            code,
+            text: format!("{call}: error {code} {name} ({said})"),
+        })
+    }
+
+    /// Begins to use the driver.
+    pub fn init(&self) -> Result<(), Failed> {
+        // SAFETY: it takes no pointer.
+        self.check("cuInit", unsafe { (self.functions.init)(0) })
+    }
+
+    /// The newest CUDA version that the driver supports: 13000 for 13.0.
+    pub fn version(&self) -> Result<i32, Failed> {
+        let mut version = 0;
+        // SAFETY: it points to an integer of ours.
+        let code = unsafe { (self.functions.version)(&raw mut version) };
+        self.check("cuDriverGetVersion", code).map(|()| version)
+    }
+
+    /// How many devices there are.
+    pub fn device_count(&self) -> Result<i32, Failed> {
+        let mut count = 0;
+        // SAFETY: as above.
+        let code = unsafe { (self.functions.device_count)(&raw mut count) };
+        self.check("cuDeviceGetCount", code).map(|()| count)
+    }
+
+    /// The device of a number.
+    pub fn device(&self, ordinal: i32) -> Result<c_int, Failed> {
+        let mut device = 0;
+        // SAFETY: as above.
+        let code = unsafe { (self.functions.device)(&raw mut device, ordinal) };
+        self.check("cuDeviceGet", code).map(|()| device)
+    }
+
+    /// A device's product name.
+    pub fn device_name(&self, device: c_int) -> Result<String, Failed> {
+        let mut name = [0u8; 256];
+        let room = name.len() as c_int - 1;
+        // SAFETY: there is room for as many bytes as it is told, and one more that stays zero.
+        let code = unsafe { (self.functions.device_name)(name.as_mut_ptr().cast(), room, device) };
+        self.check("cuDeviceGetName", code)?;
+        let end = name
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(name.len());
+        Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+    }
+
+    /// A device's number in the world.
+    pub fn device_uuid(&self, device: c_int) -> Result<[u8; 16], Failed> {
+        let mut uuid = [0; 16];
+        // SAFETY: it points to 16 bytes of ours.
+        let code = unsafe { (self.functions.device_uuid)(&raw mut uuid, device) };
+        self.check("cuDeviceGetUuid", code).map(|()| uuid)
+    }
+
+    /// A device's memory, in bytes.
+    pub fn device_memory(&self, device: c_int) -> Result<u64, Failed> {
+        let mut bytes = 0;
+        // SAFETY: it points to an integer of ours.
+        let code = unsafe { (self.functions.device_memory)(&raw mut bytes, device) };
+        self.check("cuDeviceTotalMem", code).map(|()| bytes as u64)
+    }
+
+    /// One attribute of a device.
+    pub fn attribute(&self, device: c_int, attribute: DeviceAttribute) -> Result<i32, Failed> {
+        let mut value = 0;
+        let number = attribute as c_int;
+        // SAFETY: as above.
+        let code = unsafe { (self.functions.device_attribute)(&raw mut value, number, device) };
+        self.check("cuDeviceGetAttribute", code).map(|()| value)
+    }
+}
+
+/// The primary context of a device, which every user of the device in this process shares.
+pub(in crate::backend::cuda) struct Context {
+    driver: &'static Driver,
+    device: c_int,
+    handle: Handle,
+}
+
+// SAFETY: the driver's functions may be called from any thread; the handle is no pointer of ours.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Its device.
+    pub(super) fn device(&self) -> c_int {
+        self.device
+    }
+
+    /// Makes or joins the device's context.
+    pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<Context>, Failed> {
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: it points to a handle of ours.
+        let code = unsafe { (driver.functions.context_retain)(&raw mut handle, device) };
+        driver.check("cuDevicePrimaryCtxRetain", code)?;
+        Ok(Arc::new(Context {
+            driver,
+            device,
+            handle,
+        }))
+    }
+
+    /// Makes it the one that the calls of this thread mean; gives the functions to call.
+    pub(super) fn enter(&self) -> Result<&DriverFunctions, Failed> {
+        // SAFETY: the context is retained as long as this lives.
+        let code = unsafe { (self.driver.functions.context_set)(self.handle) };
+        self.check("cuCtxSetCurrent", code)?;
+        Ok(&self.driver.functions)
+    }
+
+    pub(super) fn check(&self, call: &'static str, code: c_int) -> Result<(), Failed> {
+        self.driver.check(call, code)
+    }
+
+    /// Waits for everything on the device.
+    pub fn synchronize(&self) -> Result<(), Failed> {
+        let functions = self.enter()?;
+        // SAFETY: it takes nothing; the context is current.
+        self.check("cuCtxSynchronize", unsafe {
+            (functions.context_synchronize)()
+        })
+    }
+
+    /// Bytes that are free.
+    pub fn free_bytes(&self) -> Result<u64, Failed> {
+        let functions = self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both point to integers of ours.
+        let code = unsafe { (functions.memory_info)(&raw mut free, &raw mut total) };
+        self.check("cuMemGetInfo", code).map(|()| free as u64)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: it was retained once by this object.
+        let _ = unsafe { (self.driver.functions.context_release)(self.device) };
+    }
+}

@@ -1,0 +1,215 @@
+//! Memory of a device.
+
+use std::sync::Arc;
+
+use super::super::numbers::{
+    ACCESS_READ_WRITE, ALLOCATION_PINNED, GRANULARITY_MINIMUM, LOCATION_DEVICE,
+};
+use super::driver::{AccessDescription, AllocationProperties, Context, Failed, Location};
+use super::work::RawStream;
+
+/// Memory that is freed when dropped.
+///
+/// It is reached by copies and by kernels only, so no reference to it ever exists.
+pub(in crate::backend::cuda) struct Memory {
+    context: Arc<Context>,
+    address: u64,
+    bytes: usize,
+    /// Where it is mapped, if it is not a plain allocation.
+    mapping: Option<Mapping>,
+}
+
+/// Physical memory in the middle of reserved addresses.
+struct Mapping {
+    context: Arc<Context>,
+    /// The reserved range.
+    reserved: u64,
+    reserved_bytes: usize,
+    /// The physical memory, once there is some.
+    handle: Option<u64>,
+    /// The range that it is mapped at, once it is.
+    mapped: Option<(u64, usize)>,
+}
+
+impl Memory {
+    /// Allocates bytes; what they hold is anything.
+    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Memory, Failed> {
+        let functions = context.enter()?;
+        let mut address = 0;
+        // SAFETY: it points to an address of ours.
+        let code = unsafe { (functions.alloc)(&raw mut address, bytes) };
+        context.check("cuMemAlloc", code)?;
+        Ok(Memory {
+            context: context.clone(),
+            address,
+            bytes,
+            mapping: None,
+        })
+    }
+
+    /// Allocates whole pages between reserved addresses that nothing is mapped at: an access there faults.
+    pub fn between_guards(context: &Arc<Context>, bytes: usize) -> Result<Memory, Failed> {
+        let functions = context.enter()?;
+        let properties = properties(context.device());
+        let mut page = 0;
+        let least = GRANULARITY_MINIMUM;
+        // SAFETY: the properties are filled in; the size is an integer of ours.
+        let code = unsafe { (functions.granularity)(&raw mut page, &raw const properties, least) };
+        context.check("cuMemGetAllocationGranularity", code)?;
+        let bytes = bytes.next_multiple_of(page.max(1));
+        let mapping = Mapping::new(context, bytes, page.max(1), &properties)?;
+        Ok(Memory {
+            context: context.clone(),
+            address: mapping.reserved + page.max(1) as u64,
+            bytes,
+            mapping: Some(mapping),
+        })
+    }
+
+    /// Its first address.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The address of a range.
+    fn at(&self, offset: usize, bytes: usize) -> u64 {
+        let end = offset.checked_add(bytes);
+        assert!(
+            end.is_some_and(|end| end <= self.bytes),
+            "the range should be inside the allocation"
+        );
+        self.address + offset as u64
+    }
+
+    /// Copies to the host, after the earlier work of the stream; done on return.
+    pub fn read(&self, stream: &RawStream, offset: usize, out: &mut [u8]) -> Result<(), Failed> {
+        let from = self.at(offset, out.len());
+        let functions = self.context.enter()?;
+        let to = out.as_mut_ptr().cast();
+        // SAFETY: the source is inside the allocation, the target is the caller's alone, and both are waited for before
+        // this returns.
+        let code = unsafe { (functions.copy_out)(to, from, out.len(), stream.handle()) };
+        let queued = self.context.check("cuMemcpyDtoHAsync", code);
+        // Also where it failed: a part may be under way.
+        queued.and(stream.synchronize(&self.context))
+    }
+
+    /// Copies from the host, after the earlier work of the stream; done on return.
+    pub fn write(&self, stream: &RawStream, offset: usize, data: &[u8]) -> Result<(), Failed> {
+        let to = self.at(offset, data.len());
+        let functions = self.context.enter()?;
+        let from = data.as_ptr().cast();
+        // SAFETY: the target is inside the allocation; the source is waited for before this returns.
+        let code = unsafe { (functions.copy_in)(to, from, data.len(), stream.handle()) };
+        let queued = self.context.check("cuMemcpyHtoDAsync", code);
+        queued.and(stream.synchronize(&self.context))
+    }
+
+    /// Sets bytes, after the earlier work of the stream; queued on return.
+    pub fn fill(
+        &self,
+        stream: &RawStream,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), Failed> {
+        let to = self.at(offset, bytes);
+        let functions = self.context.enter()?;
+        // SAFETY: the range is inside the allocation.
+        let code = unsafe { (functions.set_bytes)(to, value, bytes, stream.handle()) };
+        self.context.check("cuMemsetD8Async", code)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.mapping.is_some() {
+            return;
+        }
+        let Ok(functions) = self.context.enter() else {
+            return;
+        };
+        // SAFETY: it was allocated by this object; who drops it has waited for the work that uses it.
+        let _ = unsafe { (functions.free)(self.address) };
+    }
+}
+
+impl Mapping {
+    /// Reserves room for `bytes` and a page on either side, and maps memory to the middle.
+    fn new(
+        context: &Arc<Context>,
+        bytes: usize,
+        page: usize,
+        properties: &AllocationProperties,
+    ) -> Result<Mapping, Failed> {
+        let functions = context.enter()?;
+        let reserved_bytes = bytes.saturating_add(2 * page);
+        let mut reserved = 0;
+        // SAFETY: it points to an address of ours; the driver chooses the range.
+        let code = unsafe { (functions.reserve)(&raw mut reserved, reserved_bytes, page, 0, 0) };
+        context.check("cuMemAddressReserve", code)?;
+        // From here on dropping it undoes what was done so far.
+        let mut mapping = Mapping {
+            context: context.clone(),
+            reserved,
+            reserved_bytes,
+            handle: None,
+            mapped: None,
+        };
+        let mut handle = 0;
+        // SAFETY: the properties are filled in, the handle is ours.
+        let code = unsafe { (functions.create)(&raw mut handle, bytes, properties, 0) };
+        context.check("cuMemCreate", code)?;
+        mapping.handle = Some(handle);
+        let middle = reserved + page as u64;
+        // SAFETY: the range is inside what was reserved, and nothing is mapped there yet.
+        let code = unsafe { (functions.map)(middle, bytes, 0, handle, 0) };
+        context.check("cuMemMap", code)?;
+        mapping.mapped = Some((middle, bytes));
+        let access = AccessDescription {
+            location: properties.location,
+            flags: ACCESS_READ_WRITE,
+        };
+        // SAFETY: the range is mapped; there is one description.
+        let code = unsafe { (functions.set_access)(middle, bytes, &raw const access, 1) };
+        context.check("cuMemSetAccess", code)?;
+        Ok(mapping)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let Ok(functions) = self.context.enter() else {
+            return;
+        };
+        if let Some((start, bytes)) = self.mapped {
+            // SAFETY: it was mapped by this object, and nothing uses it any more.
+            let _ = unsafe { (functions.unmap)(start, bytes) };
+        }
+        if let Some(handle) = self.handle {
+            // SAFETY: it was created by this object.
+            let _ = unsafe { (functions.release)(handle) };
+        }
+        // SAFETY: it was reserved by this object, and nothing is mapped there any more.
+        let _ = unsafe { (functions.unreserve)(self.reserved, self.reserved_bytes) };
+    }
+}
+
+/// Plain memory of one device.
+fn properties(device: i32) -> AllocationProperties {
+    AllocationProperties {
+        kind: ALLOCATION_PINNED,
+        handle_types: 0,
+        location: Location {
+            kind: LOCATION_DEVICE,
+            id: device,
+        },
+        win32_meta_data: std::ptr::null_mut(),
+        flags: [0; 8],
+    }
+}

@@ -1,0 +1,326 @@
+//! Work on a device: streams, events, modules, launches and recorded graphs.
+
+use std::ffi::{CString, c_int};
+use std::sync::Arc;
+
+use kiln_spec::LaunchPlan;
+
+use crate::device::KernelArgs;
+use crate::interop::VouchedStream;
+
+use super::super::numbers::{
+    CAPTURE_THREAD_LOCAL, EVENT_DEFAULT, FunctionAttribute, STREAM_NON_BLOCKING,
+};
+use super::driver::{Context, Failed, Handle};
+
+/// Makes a handle that one call gives.
+macro_rules! created {
+    ($context:expr, $name:literal, |$handle:ident, $functions:ident| $call:expr) => {{
+        let $functions = $context.enter()?;
+        let mut $handle = std::ptr::null_mut();
+        // SAFETY: it points to a handle of ours; what else the call is given is said there.
+        let code = unsafe { $call };
+        $context.check($name, code)?;
+        $handle
+    }};
+}
+
+/// Declares that an owned handle may be used from any thread, as the driver's functions may.
+macro_rules! any_thread {
+    ($($owner:ty),*) => {
+        $(
+            // SAFETY: the driver's functions may be called from any thread; the handle is no pointer of ours.
+            unsafe impl Send for $owner {}
+            // SAFETY: as above.
+            unsafe impl Sync for $owner {}
+        )*
+    };
+}
+
+any_thread!(RawStream, Event, LoadedModule, RawFunction, RawGraph);
+
+/// A stream; destroyed when dropped, unless it is the default one or another library's.
+pub(in crate::backend::cuda) struct RawStream {
+    handle: Handle,
+    /// Of a stream that was created.
+    context: Option<Arc<Context>>,
+}
+
+impl RawStream {
+    /// The stream that every context has.
+    pub const DEFAULT: RawStream = RawStream {
+        handle: std::ptr::null_mut(),
+        context: None,
+    };
+
+    /// A stream that waits for no other, not even for the default one.
+    pub fn new(context: &Arc<Context>) -> Result<RawStream, Failed> {
+        let handle = created!(context, "cuStreamCreate", |handle, functions| {
+            (functions.stream_create)(&raw mut handle, STREAM_NON_BLOCKING)
+        });
+        Ok(RawStream {
+            handle,
+            context: Some(context.clone()),
+        })
+    }
+
+    /// A stream of another library, which stays that library's; 0 is the default one.
+    pub fn adopted(stream: &VouchedStream) -> RawStream {
+        RawStream {
+            handle: stream.raw() as Handle,
+            context: None,
+        }
+    }
+
+    /// The driver's handle as a number.
+    pub fn raw(&self) -> u64 {
+        self.handle as u64
+    }
+
+    pub(super) fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Waits for its work.
+    pub fn synchronize(&self, context: &Context) -> Result<(), Failed> {
+        let functions = context.enter()?;
+        // SAFETY: the stream was created, or is the default one.
+        let code = unsafe { (functions.stream_synchronize)(self.handle) };
+        context.check("cuStreamSynchronize", code)
+    }
+
+    /// Begins to record what this thread queues on it, instead of running it.
+    pub fn begin_capture(&self, context: &Context) -> Result<(), Failed> {
+        let functions = context.enter()?;
+        // SAFETY: the stream was created.
+        let code = unsafe { (functions.begin_capture)(self.handle, CAPTURE_THREAD_LOCAL) };
+        context.check("cuStreamBeginCapture", code)
+    }
+
+    /// Ends recording and makes what was recorded ready to be launched.
+    pub fn end_capture(&self, context: &Arc<Context>) -> Result<RawGraph, Failed> {
+        let graph = created!(context, "cuStreamEndCapture", |graph, functions| {
+            (functions.end_capture)(self.handle, &raw mut graph)
+        });
+        let functions = context.enter()?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the graph was just recorded; the handle is ours.
+        let code = unsafe { (functions.graph_instantiate)(&raw mut handle, graph, 0) };
+        let made = context.check("cuGraphInstantiate", code);
+        // SAFETY: what was made of it stands by itself.
+        let _ = unsafe { (functions.graph_destroy)(graph) };
+        made.map(|()| RawGraph {
+            handle,
+            context: context.clone(),
+        })
+    }
+}
+
+impl Drop for RawStream {
+    fn drop(&mut self) {
+        let Some(Ok(functions)) = self.context.as_ref().map(|context| context.enter()) else {
+            return;
+        };
+        // SAFETY: it was created by this object. The driver keeps it until its work is done.
+        let _ = unsafe { (functions.stream_destroy)(self.handle) };
+    }
+}
+
+/// A mark in a stream, with the time at which it was reached.
+pub(in crate::backend::cuda) struct Event {
+    handle: Handle,
+    context: Arc<Context>,
+}
+
+impl Event {
+    /// An event that keeps its time.
+    pub fn new(context: &Arc<Context>) -> Result<Event, Failed> {
+        let handle = created!(context, "cuEventCreate", |handle, functions| {
+            (functions.event_create)(&raw mut handle, EVENT_DEFAULT)
+        });
+        Ok(Event {
+            handle,
+            context: context.clone(),
+        })
+    }
+
+    /// Marks the end of what a stream has queued so far.
+    pub fn record(&self, stream: &RawStream) -> Result<(), Failed> {
+        let functions = self.context.enter()?;
+        // SAFETY: event and stream were created in this context.
+        let code = unsafe { (functions.event_record)(self.handle, stream.handle) };
+        self.context.check("cuEventRecord", code)
+    }
+
+    /// Waits until it is reached.
+    pub fn synchronize(&self) -> Result<(), Failed> {
+        let functions = self.context.enter()?;
+        // SAFETY: the event was created.
+        let code = unsafe { (functions.event_synchronize)(self.handle) };
+        self.context.check("cuEventSynchronize", code)
+    }
+
+    /// Milliseconds from an earlier event to this one; both were reached.
+    pub fn ms_since(&self, earlier: &Event) -> Result<f32, Failed> {
+        let functions = self.context.enter()?;
+        let mut ms = 0.0;
+        // SAFETY: both events were created; the time is a number of ours.
+        let code = unsafe { (functions.event_elapsed)(&raw mut ms, earlier.handle, self.handle) };
+        self.context.check("cuEventElapsedTime", code).map(|()| ms)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(functions) = self.context.enter() {
+            // SAFETY: it was created by this object.
+            let _ = unsafe { (functions.event_destroy)(self.handle) };
+        }
+    }
+}
+
+/// A loaded image; unloaded when dropped.
+pub(in crate::backend::cuda) struct LoadedModule {
+    handle: Handle,
+    context: Arc<Context>,
+}
+
+impl LoadedModule {
+    /// Loads an image, which must be whole: the driver reads as far as its headers say.
+    pub fn load(context: &Arc<Context>, image: &[u8]) -> Result<LoadedModule, Failed> {
+        let handle = created!(context, "cuModuleLoadData", |handle, functions| {
+            // The image's headers were checked to stay inside it, which is as far as the driver reads.
+            (functions.module_load)(&raw mut handle, image.as_ptr().cast())
+        });
+        Ok(LoadedModule {
+            handle,
+            context: context.clone(),
+        })
+    }
+
+    /// The kernel of a symbol; it keeps the module.
+    pub fn function(self: &Arc<Self>, symbol: &str) -> Result<RawFunction, Failed> {
+        let name = CString::new(symbol).unwrap_or_default();
+        let handle = created!(self.context, "cuModuleGetFunction", |handle, functions| {
+            (functions.module_function)(&raw mut handle, self.handle, name.as_ptr())
+        });
+        Ok(RawFunction {
+            handle,
+            module: self.clone(),
+        })
+    }
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        if let Ok(functions) = self.context.enter() {
+            // SAFETY: it was loaded by this object; every function of it keeps it, so none is left.
+            let _ = unsafe { (functions.module_unload)(self.handle) };
+        }
+    }
+}
+
+/// A kernel of a loaded image.
+pub(in crate::backend::cuda) struct RawFunction {
+    handle: Handle,
+    module: Arc<LoadedModule>,
+}
+
+impl RawFunction {
+    /// One attribute.
+    pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, Failed> {
+        let context = &self.module.context;
+        let functions = context.enter()?;
+        let mut value = 0;
+        let number = attribute as c_int;
+        // SAFETY: the function's module is loaded; the value is an integer of ours.
+        let code = unsafe { (functions.function_attribute)(&raw mut value, number, self.handle) };
+        context.check("cuFuncGetAttribute", code).map(|()| value)
+    }
+
+    /// Allows launches with that much dynamic shared memory, in bytes.
+    pub fn allow_dynamic_shared(&self, bytes: i32) -> Result<(), Failed> {
+        let context = &self.module.context;
+        let functions = context.enter()?;
+        let most = FunctionAttribute::MaxDynamicSharedBytes as c_int;
+        // SAFETY: the function's module is loaded.
+        let code = unsafe { (functions.function_set)(self.handle, most, bytes) };
+        context.check("cuFuncSetAttribute", code)
+    }
+
+    /// Blocks that a multiprocessor holds at once.
+    pub fn occupancy(&self, threads: i32, dynamic_bytes: usize) -> Result<i32, Failed> {
+        let context = &self.module.context;
+        let functions = context.enter()?;
+        let mut blocks = 0;
+        // SAFETY: as for `attribute`.
+        let code =
+            unsafe { (functions.occupancy)(&raw mut blocks, self.handle, threads, dynamic_bytes) };
+        let name = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+        context.check(name, code).map(|()| blocks)
+    }
+
+    /// Queues launches, one behind the other. Allocates nothing.
+    #[inline]
+    pub fn launch(
+        &self,
+        stream: &RawStream,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        launches: u32,
+    ) -> Result<(), Failed> {
+        let context = &self.module.context;
+        let functions = context.enter()?;
+        let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
+        // The driver copies what they point to before it returns, and writes nothing there.
+        let params = args.pointers().as_ptr().cast_mut().cast();
+        let shared = plan.shared_bytes;
+        for _ in 0..launches {
+            // SAFETY: the module is loaded, the stream was created or is the default one, and there is a pointer to a
+            // value of its type for each parameter: that is what `KernelArgs::new` vouches for.
+            let code = unsafe {
+                (functions.launch)(
+                    self.handle,
+                    gx,
+                    gy,
+                    gz,
+                    bx,
+                    by,
+                    bz,
+                    shared,
+                    stream.handle,
+                    params,
+                    std::ptr::null_mut(),
+                )
+            };
+            context.check("cuLaunchKernel", code)?;
+        }
+        Ok(())
+    }
+}
+
+/// Recorded launches, ready to be launched together.
+pub(in crate::backend::cuda) struct RawGraph {
+    handle: Handle,
+    context: Arc<Context>,
+}
+
+impl RawGraph {
+    /// Queues all of it.
+    pub fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
+        let functions = self.context.enter()?;
+        // SAFETY: the graph was instantiated, the stream created; the memory that its launches name is kept for as long
+        // as any graph lives.
+        let code = unsafe { (functions.graph_launch)(self.handle, stream.handle) };
+        self.context.check("cuGraphLaunch", code)
+    }
+}
+
+impl Drop for RawGraph {
+    fn drop(&mut self) {
+        if let Ok(functions) = self.context.enter() {
+            // SAFETY: it was instantiated by this object.
+            let _ = unsafe { (functions.exec_destroy)(self.handle) };
+        }
+    }
+}

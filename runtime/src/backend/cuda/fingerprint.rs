@@ -1,0 +1,154 @@
+//! What a CUDA device is: its identity, its limits, and the fingerprint that results are keyed by.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use kiln_spec::{Backend, DeviceKey, DeviceLimits};
+
+use crate::device::{DeviceError, DeviceInfo};
+use crate::image::CUDA_DRIVER;
+
+use super::driver::FoundDriver;
+use super::error::of_call;
+use super::numbers::DeviceAttribute as Attribute;
+
+/// The resolution that the driver's documentation gives for the time between two events (`cuEventElapsedTime`:
+/// "approximately 0.5 microseconds").
+const TICK_NS: u64 = 500;
+
+/// Everything about the device of a number that can be known without a context on it.
+///
+/// # Errors
+/// What the driver says.
+pub(super) fn device_info(found: &FoundDriver, ordinal: u32) -> Result<DeviceInfo, DeviceError> {
+    let driver = &found.driver;
+    let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
+    let device = driver.device(number).map_err(of_call)?;
+    let attribute = |attribute| driver.attribute(device, attribute).map_err(of_call);
+    let name = driver.device_name(device).map_err(of_call)?;
+    let (major, minor) = (
+        attribute(Attribute::CapabilityMajor)?,
+        attribute(Attribute::CapabilityMinor)?,
+    );
+    let limits = limits(found, device)?;
+    let mut fingerprint = fingerprint(found, device)?;
+    fingerprint.insert("compute_capability".into(), format!("{major}.{minor}"));
+    fingerprint.insert("memory_bytes".into(), limits.memory_bytes.to_string());
+    fingerprint.insert("multiprocessors".into(), limits.multiprocessors.to_string());
+    fingerprint.insert("l2_bytes".into(), limits.l2_bytes.to_string());
+    Ok(DeviceInfo {
+        key: DeviceKey {
+            backend: Backend::Cuda,
+            arch: format!("sm_{major}{minor}"),
+            name: printable(&name),
+        },
+        limits,
+        fingerprint,
+        ordinal,
+        timer_tick_ns: TICK_NS,
+    })
+}
+
+fn limits(found: &FoundDriver, device: i32) -> Result<DeviceLimits, DeviceError> {
+    let number = |attribute| {
+        let value = found.driver.attribute(device, attribute).map_err(of_call)?;
+        Ok::<u32, DeviceError>(u32::try_from(value).unwrap_or(0))
+    };
+    Ok(DeviceLimits {
+        max_threads_per_block: number(Attribute::MaxThreadsPerBlock)?,
+        max_block: [
+            number(Attribute::MaxBlockX)?,
+            number(Attribute::MaxBlockY)?,
+            number(Attribute::MaxBlockZ)?,
+        ],
+        max_grid: [
+            number(Attribute::MaxGridX)?,
+            number(Attribute::MaxGridY)?,
+            number(Attribute::MaxGridZ)?,
+        ],
+        shared_bytes_per_block: number(Attribute::MaxSharedPerBlockOptIn)?,
+        warp_size: number(Attribute::WarpSize)?,
+        multiprocessors: number(Attribute::Multiprocessors)?,
+        l2_bytes: number(Attribute::L2CacheSize)?.into(),
+        memory_bytes: found.driver.device_memory(device).map_err(of_call)?,
+    })
+}
+
+fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, String>, DeviceError> {
+    let mut fields = BTreeMap::new();
+    fields.insert(CUDA_DRIVER.to_owned(), found.version.to_string());
+    if let Some(version) = kernel_module() {
+        fields.insert("driver".into(), version);
+    }
+    let uuid = found.driver.device_uuid(device).map_err(of_call)?;
+    fields.insert("uuid".into(), uuid_text(uuid));
+    let numbers = [
+        ("clock_khz", Attribute::ClockRate),
+        ("memory_clock_khz", Attribute::MemoryClockRate),
+        ("memory_bus_bits", Attribute::MemoryBusWidth),
+        ("ecc", Attribute::EccEnabled),
+    ];
+    for (name, attribute) in numbers {
+        let value = found.driver.attribute(device, attribute).map_err(of_call)?;
+        fields.insert(name.into(), value.to_string());
+    }
+    Ok(fields)
+}
+
+/// The version of the kernel module, as in `580.159.03`, where the system tells.
+fn kernel_module() -> Option<String> {
+    version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+}
+
+fn version_in(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
+    let is_version =
+        |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    line.split_whitespace().find(is_version).map(str::to_owned)
+}
+
+/// As `nvidia-smi` writes it.
+fn uuid_text(uuid: [u8; 16]) -> String {
+    let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    let parts = [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ];
+    format!("GPU-{}", parts.join("-"))
+}
+
+/// A name that a baked table can hold.
+fn printable(name: &str) -> String {
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    let name = name.trim();
+    if name.is_empty() {
+        "unnamed".into()
+    } else {
+        name.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_modules_version_is_read_from_either_form_of_the_line() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\nGCC version:  gcc version 12.2.0\n";
+        assert_eq!(version_in(closed).as_deref(), Some("550.54.14"));
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159  Release Build  (root@host)\n";
+        assert_eq!(version_in(open).as_deref(), Some("580.159"));
+        assert_eq!(version_in("GCC version:  gcc version 12.2.0\n"), None);
+    }
+
+    #[test]
+    fn names_and_numbers_are_written_as_tables_and_nvidia_smi_write_them() {
+        let uuid = std::array::from_fn(|i| i as u8);
+        assert_eq!(uuid_text(uuid), "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+        assert_eq!(printable("NVIDIA L4\n"), "NVIDIA L4");
+        assert_eq!(printable(" \u{7} "), "unnamed");
+    }
+}

@@ -1,0 +1,147 @@
+//! Loaded cubins and the kernels in them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::compiler::{Artifact, BuildKind};
+use crate::device::{DeviceError, DeviceInfo, Function, Module};
+use crate::image::{self, Wanted};
+
+use super::context::CudaContext;
+use super::error::{device_error, of_call};
+use super::ffi::{LoadedModule, RawFunction};
+use super::numbers::FunctionAttribute;
+use super::parameters;
+
+/// Dynamic shared memory that needs no permission on any device, in bytes.
+const WITHOUT_OPT_IN: u32 = 48 * 1024;
+
+/// A loaded cubin.
+pub(super) struct CudaModule {
+    context: Arc<CudaContext>,
+    /// Until it is unloaded.
+    module: Option<Arc<LoadedModule>>,
+    image: Arc<[u8]>,
+    /// Shared memory of a block at most, in bytes.
+    most_shared: u32,
+}
+
+impl CudaModule {
+    /// Loads an artifact that was compiled for this architecture.
+    pub fn load(
+        context: &Arc<CudaContext>,
+        artifact: &Artifact,
+        info: &DeviceInfo,
+    ) -> Result<CudaModule, DeviceError> {
+        check(artifact, info).map_err(|text| DeviceError::Load { text })?;
+        let module = LoadedModule::load(&context.raw, &artifact.image).map_err(of_call)?;
+        Ok(CudaModule {
+            context: context.clone(),
+            module: Some(Arc::new(module)),
+            image: artifact.image.clone(),
+            most_shared: info.limits.shared_bytes_per_block,
+        })
+    }
+
+    fn entry(&self, symbol: &str) -> Result<Entry, DeviceError> {
+        let not_found = || DeviceError::NotFound {
+            what: format!("kernel `{symbol}`"),
+            text: "the image has no such entry".into(),
+        };
+        let module = self.module.as_ref().ok_or_else(not_found)?;
+        let function = module.function(symbol);
+        let function = function.map_err(|failed| match of_call(failed) {
+            DeviceError::NotFound { .. } => not_found(),
+            other => other,
+        })?;
+        let attribute = |attribute| {
+            let value = function.attribute(attribute).map_err(of_call)?;
+            Ok::<u32, DeviceError>(u32::try_from(value).unwrap_or(0))
+        };
+        let static_shared_bytes = attribute(FunctionAttribute::SharedBytes)?;
+        let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
+        let dynamic = self.most_shared.saturating_sub(static_shared_bytes);
+        if dynamic > WITHOUT_OPT_IN.saturating_sub(static_shared_bytes) {
+            // Once and for all, so that no launch has to.
+            let bytes = i32::try_from(dynamic).unwrap_or(i32::MAX);
+            function
+                .allow_dynamic_shared(bytes)
+                .map_err(|failed| device_error(&failed, Some(symbol)))?;
+        }
+        Ok(Entry {
+            symbol: symbol.into(),
+            static_shared_bytes,
+            max_threads,
+            parameters: parameters::count(&self.image, symbol),
+            context: self.context.clone(),
+            function: Some(function),
+        })
+    }
+}
+
+/// Whether an artifact is for this device: by its target, and by its image's own header.
+fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), String> {
+    if artifact.build != BuildKind::Release {
+        return Err("it is a build for checking, which no GPU runs".into());
+    }
+    image::check(artifact, &Wanted::of_device(info)).map_err(|error| error.to_string())
+}
+
+impl Module for CudaModule {
+    fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
+        let entry = self.entry(symbol)?;
+        let (device_index, shared) = (self.context.device_index, entry.static_shared_bytes);
+        Ok(Function::new(symbol, device_index, shared, Arc::new(entry)))
+    }
+}
+
+impl Drop for CudaModule {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            self.context.free(Box::new(module));
+        }
+    }
+}
+
+impl fmt::Debug for CudaModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaModule").finish_non_exhaustive()
+    }
+}
+
+/// One kernel of a module, which stays loaded as long as this.
+pub(super) struct Entry {
+    /// Its symbol.
+    pub symbol: Box<str>,
+    /// Shared memory that it declares, in bytes.
+    pub static_shared_bytes: u32,
+    /// Threads of a block at most, with the registers it takes and the bounds it declares.
+    pub max_threads: u32,
+    /// Arguments that it takes, where the image says.
+    pub parameters: Option<usize>,
+    context: Arc<CudaContext>,
+    /// Until it is dropped.
+    function: Option<RawFunction>,
+}
+
+impl Entry {
+    /// What the driver launches.
+    ///
+    /// # Errors
+    /// Never, as long as the entry lives.
+    #[inline]
+    pub fn function(&self) -> Result<&RawFunction, DeviceError> {
+        self.function.as_ref().ok_or_else(|| DeviceError::NotFound {
+            what: format!("kernel `{}`", self.symbol),
+            text: "its module was unloaded".into(),
+        })
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(function) = self.function.take() {
+            self.context.free(Box::new(function));
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! The CUDA device on a stand-in for the driver: what is asked of it, in which order, and what becomes of its errors.
+//!
+//! NVRTC and everything of Kiln are real; the stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process when it
+//! is used wrongly: memory freed while work is queued, a handle that names nothing, a call without the context.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use kiln::compiler::{Artifact, BuildKind};
+use kiln::device::{Device, DeviceError, ErrorClass, Function, StreamHandle};
+use kiln::kernel::Kernel;
+use kiln::prepare;
+use kiln::rig::{Layout, Rig};
+use kiln::{Buffer, Choice, Graph, LaunchCause, LaunchError, Stream};
+use kiln_kernels::tensor_add::tensor_add;
+use kiln_spec::{Backend, LaunchPlan, ProblemValue};
+use kiln_tests::capability::{Need, have};
+use kiln_tests::cuda_stand_in::build;
+
+/// Runs one of the ignored tests below in a process of its own, with the stand-in as its driver.
+fn in_child(child: &str) {
+    let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
+    if !have(child, &needs) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    build(folder.path());
+    let mut command =
+        Command::new(std::env::current_exe().expect("this program should have a path"));
+    command.args([child, "--exact", "--ignored", "--nocapture"]);
+    command.env("LD_LIBRARY_PATH", folder.path());
+    // With an empty cache: NVRTC compiles in the process that the driver is loaded in.
+    command.env("KILN_CACHE", folder.path().join("cache"));
+    let output = command.output().expect("the child should start");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{child}: {}\n{said}",
+        output.status
+    );
+    let ran = String::from_utf8_lossy(&output.stdout);
+    assert!(ran.contains("1 passed"), "{ran}");
+}
+
+fn device() -> Arc<dyn Device> {
+    kiln::open("cuda:0").expect("the stand-in should open")
+}
+
+fn add(stream: &Stream, x: &[f32], y: &[f32]) -> Result<Vec<f32>, LaunchError> {
+    let (x, y) = (
+        Buffer::from_slice(stream, x).expect("there should be room"),
+        Buffer::from_slice(stream, y).expect("there should be room"),
+    );
+    let mut sum = Buffer::<f32>::zeros(stream, x.len()).expect("there should be room");
+    tensor_add(stream, x.len() as u32, &x, &y, &mut sum)?;
+    Ok(sum.to_vec(stream).expect("the sum should be read"))
+}
+
+fn class_of(error: &LaunchError) -> ErrorClass {
+    match error.cause() {
+        LaunchCause::Device(error) => error.class(),
+        LaunchCause::Prepare(prepare::PrepareError::Device(error)) => error.class(),
+        other => panic!("{other}"),
+    }
+}
+
+fn free_bytes(device: &dyn Device) -> u64 {
+    let error = device
+        .alloc(1 << 40, 256)
+        .expect_err("there is not so much");
+    let DeviceError::Oom { wanted_bytes, text } = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(*wanted_bytes, 1 << 40);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words
+        .iter()
+        .position(|word| *word == "bytes")
+        .expect("it should say what is free");
+    words[at - 1].parse().expect("that should be a number")
+}
+
+fn kernel() -> &'static Kernel {
+    let kernels = kiln_kernels::catalogue();
+    kernels
+        .iter()
+        .find(|kernel| kernel.name() == "tensor_add")
+        .expect("the library should have tensor_add")
+}
+
+/// The loaded baseline of `tensor_add`, its rig for `n` elements, and its plan.
+fn baseline(stream: &Stream, n: i64) -> (Function, Rig, LaunchPlan) {
+    let problem = kernel().problem_of([ProblemValue::Size(n)]);
+    let device = &**stream.device();
+    let prepared = prepare::get(kernel(), device, Choice::Baseline, &problem)
+        .expect("the baseline should load");
+    let plan = kernel()
+        .plan(Choice::Baseline, &problem, None)
+        .expect("the baseline should have a plan");
+    let spec = Arc::new(kernel().spec().clone());
+    let rig = Rig::new(stream, &spec, &problem, 1, Layout::Plain).expect("the rig should be made");
+    (prepared.release.clone(), rig, plan)
+}
+
+#[test]
+fn a_launch_function_adds_on_the_device() {
+    in_child("child_adds");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_adds() {
+    let device = device();
+    assert_eq!(device.info().limits.max_block, [1023, 1022, 63]);
+    assert_eq!(device.info().limits.max_grid, [0x7fff_ffff, 65_535, 65_534]);
+    assert!(Arc::ptr_eq(&device, &kiln::open("cuda:0").unwrap()));
+    let before = free_bytes(&*device);
+    for stream in [
+        Stream::default_of(device.clone()),
+        Stream::new(device.clone()).unwrap(),
+    ] {
+        assert_eq!(
+            add(&stream, &[1.0, 2.0, 3.0], &[0.5; 3]).unwrap(),
+            [1.5, 2.5, 3.5]
+        );
+        let long: Vec<f32> = (0..5000).map(|i| i as f32).collect();
+        let doubled: Vec<f32> = long.iter().map(|x| 2.0 * x).collect();
+        assert_eq!(add(&stream, &long, &long).unwrap(), doubled);
+    }
+    // Every thread enters the context for itself.
+    let stream = Stream::default_of(device.clone());
+    std::thread::scope(|scope| {
+        for n in 14..40 {
+            let stream = &stream;
+            scope.spawn(move || {
+                assert_eq!(
+                    add(stream, &vec![1.0; n], &vec![2.0; n]).unwrap(),
+                    vec![3.0; n]
+                )
+            });
+        }
+    });
+    assert_eq!(free_bytes(&*device), before, "everything was freed");
+}
+
+#[test]
+fn memory_is_zeroed_aligned_bounded_and_guarded() {
+    in_child("child_allocates");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_allocates() {
+    let device = device();
+    let before = free_bytes(&*device);
+    let stream = StreamHandle::DEFAULT;
+    for (bytes, align) in [(1, 1), (100, 64), (5000, 1 << 14), (0, 256), (4096, 4096)] {
+        for guarded in [false, true] {
+            let memory = match guarded {
+                false => device.alloc(bytes, align).unwrap(),
+                true => device.alloc_guarded(bytes, align).unwrap(),
+            };
+            assert_eq!(memory.address() % align as u64, 0);
+            assert_eq!(
+                (memory.bytes(), memory.device_index()),
+                (bytes, device.index())
+            );
+            let mut seen = vec![1; bytes];
+            memory.read(stream, 0, &mut seen).unwrap();
+            assert_eq!(seen, vec![0; bytes]);
+            memory.fill(stream, 0, bytes, 7).unwrap();
+            memory
+                .write(stream, bytes / 2, &vec![9; bytes - bytes / 2])
+                .unwrap();
+            memory.read(stream, 0, &mut seen).unwrap();
+            assert_eq!(seen[..bytes / 2], vec![7; bytes / 2]);
+            assert_eq!(seen[bytes / 2..], vec![9; bytes - bytes / 2]);
+            let error = memory.read(stream, bytes, &mut [0]).unwrap_err();
+            let outside = DeviceError::OutOfBounds {
+                offset: bytes,
+                end: bytes + 1,
+                size_bytes: bytes,
+            };
+            assert_eq!(error, outside);
+            assert!(memory.write(stream, usize::MAX, &[0]).is_err());
+        }
+    }
+    assert!(device.alloc(10, 3).is_err());
+    assert_eq!(free_bytes(&*device), before, "everything was freed");
+}
+
+#[test]
+fn launches_are_refused_timed_and_counted() {
+    in_child("child_launches");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_launches() {
+    let stream = Stream::new(device()).unwrap();
+    let device = stream.device().clone();
+    let (function, rig, plan) = baseline(&stream, 1000);
+    assert_eq!(function.static_shared_bytes(), 1024);
+    // The clock of the stand-in goes on by a microsecond a launch.
+    let span_ns = rig.time(&function, &plan, 600).unwrap();
+    assert!(span_ns.abs_diff(600_000) < 100, "{span_ns}");
+    assert_eq!(device.info().timer_tick_ns, 500);
+    assert_eq!(device.occupancy(&function, 256, 0).unwrap(), 6);
+    assert_eq!(device.occupancy(&function, 256, 60_000).unwrap(), 5);
+
+    let refused = |plan: LaunchPlan, says: &str| {
+        let error = rig.launch(&function, &plan).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    };
+    refused(
+        LaunchPlan {
+            block: [1024, 1, 1],
+            ..plan
+        },
+        "block x is 1024, but the device allows 1023",
+    );
+    refused(
+        LaunchPlan {
+            block: [513, 1, 1],
+            ..plan
+        },
+        "threads per block of this kernel is 513",
+    );
+    refused(
+        LaunchPlan {
+            shared_bytes: 101_000,
+            ..plan
+        },
+        "static and dynamic shared memory is 102024",
+    );
+    // Above 48 KiB, as loading the kernel allowed.
+    rig.launch(
+        &function,
+        &LaunchPlan {
+            shared_bytes: 100_000,
+            ..plan
+        },
+    )
+    .unwrap();
+
+    let error = add(&stream, &[0.0; 7], &[0.0; 7]).unwrap_err();
+    assert_eq!(class_of(&error), ErrorClass::LaunchRefused, "{error}");
+    assert!(error.to_string().contains("error 701"), "{error}");
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+
+    let closed = {
+        let short = Stream::new(device.clone()).unwrap();
+        short.handle()
+    };
+    assert!(matches!(
+        device.synchronize_stream(closed),
+        Err(DeviceError::NotFound { .. })
+    ));
+    assert!(matches!(
+        device.synchronize_stream(StreamHandle(77)),
+        Err(DeviceError::NotFound { .. })
+    ));
+}
+
+#[test]
+fn images_of_other_targets_and_damaged_ones_never_reach_the_driver() {
+    in_child("child_loads");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_loads() {
+    let device = device();
+    let image = |name: &str| {
+        let images = kiln_tests::command::workspace().join("runtime/tests/images");
+        std::fs::read(images.join(name)).unwrap()
+    };
+    let load = |bytes: Vec<u8>, backend, build| {
+        device.load(&Artifact::new(
+            backend,
+            "sm_89",
+            build,
+            bytes,
+            String::new(),
+        ))
+    };
+    let release = |bytes| load(bytes, Backend::Cuda, BuildKind::Release);
+    for name in ["sm_89.cuda12.cubin", "sm_89.cuda13.cubin"] {
+        let module = release(image(name)).unwrap();
+        let error = module.function("k").unwrap_err();
+        assert!(matches!(error, DeviceError::NotFound { .. }), "{error:?}");
+    }
+    for name in [
+        "sm_86.cuda13.cubin",
+        "sm_90a.cuda12.cubin",
+        "gfx1151.v5.hsaco",
+    ] {
+        let error = release(image(name)).unwrap_err();
+        assert!(
+            matches!(error, DeviceError::Load { .. }),
+            "{name}: {error:?}"
+        );
+    }
+    let whole = image("sm_89.cuda13.cubin");
+    for kept in [0, 20, 64, whole.len() / 2, whole.len() - 1] {
+        let error = release(whole[..kept].to_vec()).unwrap_err();
+        assert!(
+            matches!(error, DeviceError::Load { .. }),
+            "{kept}: {error:?}"
+        );
+    }
+    assert!(load(whole.clone(), Backend::Hip, BuildKind::Release).is_err());
+    assert!(load(whole, Backend::Cuda, BuildKind::Check).is_err());
+}
+
+#[test]
+fn a_kernel_that_takes_another_number_of_arguments_is_refused() {
+    in_child("child_miscounts");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_miscounts() {
+    let stream = Stream::new(device()).unwrap();
+    let (_, rig, plan) = baseline(&stream, 1000);
+    let problem = kernel().problem_of([ProblemValue::Size(1000)]);
+    let prepared = prepare::get(kernel(), &**stream.device(), Choice::Baseline, &problem).unwrap();
+    // The receipt entry takes one more than the rig gives.
+    let error = rig
+        .launch(&prepared.receipt, &plan)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("4 arguments given, but the kernel takes 5"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_was_recorded_is_replayed_on_memory_that_outlives_it() {
+    in_child("child_records");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_records() {
+    let stream = Stream::new(device()).unwrap();
+    let device = stream.device().clone();
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+    let before = free_bytes(&*device);
+
+    let one = Buffer::from_slice(&stream, &[1.0_f32; 20]).unwrap();
+    let x = Buffer::from_slice(&stream, &[5.0_f32; 20]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 20).unwrap();
+    let mut z = Buffer::<f32>::zeros(&stream, 20).unwrap();
+    let graph = Graph::capture(
+        &stream,
+        |stream| -> Result<(), Box<dyn std::error::Error>> {
+            tensor_add(stream, 20, &x, &one, &mut y)?;
+            tensor_add(stream, 20, &y, &one, &mut z)?;
+            Ok(())
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        z.to_vec(&stream).unwrap(),
+        [0.0; 20],
+        "recording runs nothing"
+    );
+    graph.replay().unwrap();
+    assert_eq!(z.to_vec(&stream).unwrap(), [7.0; 20]);
+    z.copy_from_slice(&stream, &[0.0; 20]).unwrap();
+    // What the graph names stays where it is, although nobody else has it any more.
+    drop((x, y, one));
+    let held = before - free_bytes(&*device);
+    assert!(held >= 4 * 80, "{held}");
+    graph.replay().unwrap();
+    assert_eq!(z.to_vec(&stream).unwrap(), [7.0; 20]);
+    drop((graph, z));
+    assert_eq!(free_bytes(&*device), before, "everything was freed");
+}
+
+#[test]
+fn a_recording_that_is_spoiled_is_an_error_and_the_stream_goes_on() {
+    in_child("child_spoils");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_spoils() {
+    let stream = Stream::new(device()).unwrap();
+    let x = Buffer::from_slice(&stream, &[1.0_f32; 20]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 20).unwrap();
+    tensor_add(&stream, 20, &x, &x, &mut y).unwrap();
+
+    // Copies cannot be recorded.
+    let copied = Graph::capture(&stream, |stream| x.to_vec(stream).map(|_| ()));
+    assert!(
+        matches!(copied, Err(DeviceError::Unsupported { .. })),
+        "{copied:?}"
+    );
+    // What the closure says comes back, and a panic in it ends the recording too.
+    let failed = Graph::capture(&stream, |_| Err(DeviceError::internal("it", "said no")));
+    assert!(failed.unwrap_err().to_string().contains("said no"));
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = Graph::capture(&stream, |_| -> Result<(), DeviceError> {
+            panic!("in the middle")
+        });
+    }));
+    assert!(panicked.is_err());
+    let default = Stream::default_of(stream.device().clone());
+    let refused = Graph::capture(&default, |_| Ok::<(), DeviceError>(()));
+    assert!(
+        matches!(refused, Err(DeviceError::Unsupported { .. })),
+        "{refused:?}"
+    );
+
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+    let graph = Graph::capture(&stream, |stream| {
+        tensor_add(stream, 20, &x, &x, &mut y).map_err(|e| DeviceError::internal("launch", e))
+    });
+    graph.unwrap().replay().unwrap();
+    assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 20]);
+}
+
+#[test]
+fn a_broken_context_stays_broken_and_says_so() {
+    in_child("child_breaks");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_breaks() {
+    let stream = Stream::new(device()).unwrap();
+    let before = add(&stream, &[1.0; 3], &[1.0; 3]).unwrap();
+    assert_eq!(before, [2.0; 3]);
+    let x = Buffer::from_slice(&stream, &[1.0_f32; 13]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 13).unwrap();
+    // The launch itself is taken; what it did shows at the next call that waits.
+    tensor_add(&stream, 13, &x, &x, &mut y).unwrap();
+    let error = stream.synchronize().unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Sticky, "{error}");
+    assert!(
+        error.to_string().contains("700 CUDA_ERROR_ILLEGAL_ADDRESS"),
+        "{error}"
+    );
+    let again = tensor_add(&stream, 13, &x, &x, &mut y).unwrap_err();
+    assert_eq!(class_of(&again), ErrorClass::Sticky, "{again}");
+    assert_eq!(y.to_vec(&stream).unwrap_err().class(), ErrorClass::Sticky);
+    assert_eq!(
+        stream.device().alloc(10, 1).unwrap_err().class(),
+        ErrorClass::Sticky
+    );
+    assert_eq!(
+        Stream::new(device()).unwrap_err().class(),
+        ErrorClass::Sticky
+    );
+}
