@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,12 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// Whether its artifacts may be cached between processes; not those of compilers that tests script.
     fn artifacts_are_kept(&self) -> bool {
         true
+    }
+
+    /// The library that it compiles with in this very process, where no limit can interrupt it; `None` for a compiler
+    /// that runs as a process of its own.
+    fn library(&self) -> Option<&Path> {
+        None
     }
 
     /// Compiles one source text. Blocks; may be called from many threads at once.

@@ -238,7 +238,8 @@ fn built_in_functions_that_are_absent_or_cut_off_are_named() {
     if !have("NVRTC without its builtins", &[Need::Nvrtc]) {
         return;
     }
-    let real = NvrtcCompiler::new("sm_89").unwrap().library().to_owned();
+    let compiler = NvrtcCompiler::new("sm_89").unwrap();
+    let real = compiler.library().unwrap().to_owned();
     let folder = tempfile::tempdir_in(kiln_tests::command::target_dir()).unwrap();
     let copy = folder.path().join("libnvrtc.so.13");
     if std::fs::hard_link(&real, &copy).is_err() {

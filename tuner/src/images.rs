@@ -26,6 +26,7 @@ pub use check::{fault, left_over};
 use crate::bake::{read_index, read_table, write_if_changed};
 use crate::candidate::target_of;
 use crate::exit::Failure;
+use crate::machine;
 use crate::options::UsageError;
 use crate::project::{Project, TunedKernel};
 
@@ -147,6 +148,10 @@ impl Compilers {
         let found = wanted.map(|(backend, target)| {
             let compiler = compiler(backend, &target)
                 .map_err(|error| Failure::Other(format!("images for {target}: {error}")))?;
+            let compiler: Box<dyn Compiler> = match machine::isolated(&*compiler)? {
+                Some(isolated) => Box::new(isolated),
+                None => compiler,
+            };
             Ok(((backend, target), compiler))
         });
         found.collect::<Result<_, Failure>>().map(Compilers)

@@ -11,6 +11,7 @@ use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
 use crate::exit::Failure;
+use crate::worker::{ProcessCompiler, WorkerLimits};
 
 /// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
 ///
@@ -50,6 +51,17 @@ pub fn compiler(device: &dyn Device) -> Result<&dyn Compiler, Failure> {
         };
         Failure::Other(error + help)
     })
+}
+
+/// The same compiler in processes of its own, where it is a library: the time and memory of a compile are limited then,
+/// and a crash costs that compile alone. `None` where it starts processes by itself.
+///
+/// # Errors
+/// When the running program, which those processes are, cannot be found.
+pub fn isolated(compiler: &dyn Compiler) -> Result<Option<ProcessCompiler>, Failure> {
+    let worker =
+        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    Ok(ProcessCompiler::around(compiler, &worker))
 }
 
 /// Opens the cache for writing; waits for another `tune` that has it, saying so.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::CompileLimits;
+use kiln::compiler::{CompileLimits, Compiler};
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
 
@@ -59,6 +59,8 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let info = run.device.info();
     let compiler = machine::compiler(run.device)?;
+    let isolated = machine::isolated(compiler)?;
+    let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
     let number = run
         .cache
         .start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;

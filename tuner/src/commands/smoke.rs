@@ -49,8 +49,10 @@ pub(super) fn run(
     let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let cache = kiln_cache::location::from_environment()?;
+    let compiler = machine::compiler(&*device)?;
+    let isolated = machine::isolated(compiler)?;
     let workshop = Workshop {
-        compiler: machine::compiler(&*device)?,
+        compiler: isolated.as_ref().map_or(compiler, |own| own),
         backend: device.info().key.backend,
         artifacts: &ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES),
         folder: folder.path(),

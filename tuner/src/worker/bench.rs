@@ -110,6 +110,9 @@ impl Opened {
                 None,
                 Failure::Internal("this worker is open already".into()),
             )),
+            Request::OpenCompiler(_) | Request::Compile(_) => {
+                Err((None, Failure::Internal("this worker launches".into())))
+            }
             Request::Verify(job) => {
                 let arm = job.arm;
                 self.verify(&job)

@@ -5,10 +5,12 @@
 
 mod bench;
 pub mod client;
+pub mod compile;
 pub mod frame;
 pub mod protocol;
 pub mod server;
 
 pub use bench::reference_of;
 pub use client::{Worker, WorkerError, WorkerLimits};
+pub use compile::ProcessCompiler;
 pub use protocol::{ArmJob, Failure, OpenJob, Reply, Request, Verified, VerifyJob};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
 
+use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
 use crate::measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
@@ -13,6 +14,10 @@ pub const PROTOCOL: u32 = 1;
 /// A request to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
+    /// Opens a compiler. Once per worker, which then does nothing but compile.
+    OpenCompiler(CompilerJob),
+    /// Compiles one source text.
+    Compile(CompileJob),
     /// Opens the device, makes the inputs and loads the arms, in the order given. Once per worker.
     Open(Box<OpenJob>),
     /// Launches one arm's receipt and release entries on a problem and compares the outputs.
@@ -209,6 +214,10 @@ pub enum Failure {
 /// The answer to a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
+    /// The compiler is open, or why it is not.
+    CompilerOpened(Option<Refused>),
+    /// What became of a compile.
+    Compiled(Compiled),
     /// Opened.
     Opened {
         /// For each arm how many launches a sample takes, and what one takes in nanoseconds; zeros where the arms

@@ -12,6 +12,7 @@ use rustix::process::{
 };
 
 use super::bench::Opened;
+use super::compile::{CompileJob, CompileServer, CompilerJob};
 use super::frame;
 use super::protocol::{Failure, OpenJob, PROTOCOL, Reply, Request};
 
@@ -37,6 +38,7 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
     let mut worker = Server {
         catalogue,
         opened: None,
+        compiler: None,
     };
     while let Some(request) = frame::read::<Request>(&mut requests)? {
         let reply = worker.answer(request, &mut replies);
@@ -65,11 +67,14 @@ fn die_with_parent() -> io::Result<()> {
 struct Server {
     catalogue: &'static [&'static Kernel],
     opened: Option<Opened>,
+    compiler: Option<CompileServer>,
 }
 
 impl Server {
     fn answer(&mut self, request: Request, replies: &mut impl Write) -> Reply {
         let answered = match request {
+            Request::OpenCompiler(job) => Ok(self.open_compiler(&job)),
+            Request::Compile(job) => self.compile(job),
             Request::Open(job) => self.open(&job, replies),
             other => match &mut self.opened {
                 None => Err((None, Failure::Internal("nothing is opened".into()))),
@@ -77,6 +82,23 @@ impl Server {
             },
         };
         answered.unwrap_or_else(|(arm, failure)| Reply::Failed { arm, failure })
+    }
+
+    fn open_compiler(&mut self, job: &CompilerJob) -> Reply {
+        match CompileServer::open(job) {
+            Ok(compiler) => {
+                self.compiler = Some(compiler);
+                Reply::CompilerOpened(None)
+            }
+            Err(error) => Reply::CompilerOpened(Some(error.into())),
+        }
+    }
+
+    fn compile(&self, job: CompileJob) -> Result<Reply, (Option<usize>, Failure)> {
+        match &self.compiler {
+            Some(compiler) => Ok(Reply::Compiled(compiler.compile(job))),
+            None => Err((None, Failure::Internal("no compiler is open".into()))),
+        }
     }
 
     fn open(

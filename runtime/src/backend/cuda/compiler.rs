@@ -97,11 +97,6 @@ impl NvrtcCompiler {
         })
     }
 
-    /// The library's file.
-    pub fn library(&self) -> &Path {
-        &self.library.file
-    }
-
     /// Where the CUDA headers are; unpacked now if they are NVRTC's own and were not yet.
     fn headers(&self) -> Result<&CudaHeaders, CompileError> {
         let find = || {
@@ -283,6 +278,10 @@ impl Compiler for NvrtcCompiler {
 
     fn target_arch(&self) -> &str {
         &self.arch
+    }
+
+    fn library(&self) -> Option<&Path> {
+        Some(&self.library.file)
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
