@@ -11,10 +11,10 @@ use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
-use kiln_spec::Backend;
 use kiln_spec::baked::{
     BakedTable, Evidence, GITATTRIBUTES, Hashes, INDEX_FILE, Index, Row, Speedup,
 };
+use kiln_spec::{Backend, DeviceKey};
 
 use crate::exit::Failure;
 use crate::images;
@@ -45,7 +45,7 @@ pub fn bake(
             local_tables::refresh(&kernel.tuned, &folder)?;
         }
         let count = rows.len();
-        let path = write_table(kernel, info, rows, &folder)?;
+        let path = write_table(kernel, &info.key, rows, &folder)?;
         tables.push(TableReport {
             kernel: kernel.spec.name.clone(),
             path,
@@ -145,10 +145,13 @@ fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> 
 }
 
 /// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
-/// are not written, so that nothing is rebuilt for them.
-fn write_table(
+/// are not written, so that nothing is rebuilt for them. Where the table is.
+///
+/// # Errors
+/// When the table or the index cannot be read, understood or written.
+pub fn write_table(
     kernel: &TunedKernel,
-    info: &DeviceInfo,
+    device: &DeviceKey,
     rows: Vec<Row>,
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
@@ -160,7 +163,7 @@ fn write_table(
     let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
     let rows = with_images(rows, &table);
     table
-        .replace_device(&info.key, rows)
+        .replace_device(device, rows)
         .map_err(|error| wrong(&error))?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
     write_if_changed(&path, table.to_text())?;
@@ -187,6 +190,22 @@ fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
             .and_then(|old| old.image.clone());
     }
     rows
+}
+
+/// The rows that a kernel's committed table has of a device.
+///
+/// # Errors
+/// When a table cannot be read or understood.
+pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Failure> {
+    let Some(index) = read_index(&kernel.tuned)? else {
+        return Ok(Vec::new());
+    };
+    let Some(file) = index.file(&kernel.spec.name) else {
+        return Ok(Vec::new());
+    };
+    let table = read_table(&kernel.tuned.join(file))?;
+    let rows = table.iter().flat_map(|table| table.device_rows(device));
+    Ok(rows.cloned().collect())
 }
 
 /// The index of a folder of tables; none where there is no such file.

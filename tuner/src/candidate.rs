@@ -76,6 +76,8 @@ pub struct Inspected {
     pub plan: LaunchPlan,
     /// What the release entry takes up, by log and image together.
     pub resources: Result<Resources, InspectError>,
+    /// Whether the log told it too, so that two sources agree.
+    pub in_log: bool,
     /// Why it cannot be launched, if it cannot.
     pub cannot: Option<CannotLaunch>,
 }
@@ -145,7 +147,9 @@ impl Workshop<'_> {
         problem: &Problem,
     ) -> Result<Inspected, Outcome> {
         let built = self.build(kernel, which, problem, BuildKind::Release)?;
+        let symbol = built.unit.release.as_str();
         Ok(Inspected {
+            in_log: inspect::from_log(self.backend, &built.artifact.log, symbol).is_ok(),
             symbol: built.unit.release.to_string(),
             plan: built.plan,
             resources: self.resources(&built, built.unit.release.as_str()),
@@ -161,14 +165,16 @@ impl Workshop<'_> {
         build: BuildKind,
     ) -> Result<Built, Outcome> {
         let spec = &kernel.spec;
-        let (entry, config, baseline) = match which {
-            Which::Baseline => (&spec.baseline.entry, &spec.baseline.config, true),
-            Which::Config(config) => (&spec.entry, config, false),
-        };
-        let plan = if baseline {
-            spec.baseline_plan(problem, None)
-        } else {
-            spec.plan(config, problem, None)
+        let (entry, config, plan) = match which {
+            Which::Baseline => {
+                let baseline = &spec.baseline;
+                (
+                    &baseline.entry,
+                    &baseline.config,
+                    spec.baseline_plan(problem, None),
+                )
+            }
+            Which::Config(config) => (&spec.entry, config, spec.plan(config, problem, None)),
         };
         let plan = plan.map_err(|error| Outcome::Rejected {
             constraint: one_line(&error.to_string()),
@@ -190,7 +196,7 @@ impl Workshop<'_> {
             unit,
             plan,
             config: config.clone(),
-            baseline,
+            baseline: matches!(which, Which::Baseline),
             artifact,
             compile_ns: if fresh { elapsed } else { 0 },
         })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Tune GPU kernels once, bake the winners in.
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ pub enum Command {
     List(ListArgs),
     /// Describe a kernel's search space
     Space(SpaceArgs),
+    /// Compile for GPUs that need not be here, and print registers, spills, shared memory and occupancy
+    Inspect(InspectArgs),
     /// Write the baked tables from proven winners, or check that they are up to date
     Bake(BakeArgs),
     /// Launch every baked row and prove from the device's own receipt that it is the intended launch
@@ -139,6 +141,17 @@ pub struct RunArgs {
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// With --compile-only: the GPU to compile for, such as sm_89 or gfx1151; it need not be here
+    #[arg(
+        long = "target",
+        value_name = "ARCH",
+        requires = "compile_only",
+        conflicts_with = "device"
+    )]
+    pub targets: Vec<String>,
+    /// Launch nothing: find out which configs compile for a target and could be launched there
+    #[arg(long, requires = "targets")]
+    pub compile_only: bool,
 }
 
 /// `tune list`
@@ -169,8 +182,44 @@ pub struct SpaceArgs {
     pub configs: bool,
 }
 
+/// `tune inspect`
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Only these kernels
+    #[arg(value_name = "KERNEL")]
+    pub names: Vec<String>,
+    /// Only these GPUs, such as sm_89 or gfx1151 [default: every known one]
+    #[arg(long = "target", value_name = "ARCH")]
+    pub targets: Vec<String>,
+    /// For this problem, as `tune list` prints it [default: the first declared]
+    #[arg(long, value_name = "SIZES")]
+    pub problem: Option<String>,
+    /// This config, as `tune space --configs` prints it
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// The configs of all baked rows
+    #[arg(long)]
+    pub baked: bool,
+    /// The simplest correct version
+    #[arg(long)]
+    pub baseline: bool,
+    /// Four configs from the corners of the search space
+    #[arg(long)]
+    pub all_corners: bool,
+    /// Compile threads [default: all cores]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub jobs: Option<usize>,
+}
+
 /// `tune bake`
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("of_a_target").args(["images", "untuned"]))]
 pub struct BakeArgs {
     /// Which package.
     #[command(flatten)]
@@ -191,9 +240,19 @@ pub struct BakeArgs {
     /// have one
     #[arg(long, conflicts_with_all = ["write", "device"])]
     pub images: bool,
-    /// Only images for these targets: `sm_89`, `gfx1151`, `x86-64-v3`
-    #[arg(long = "target", value_name = "TARGET", num_args = 1.., requires = "images", conflicts_with = "check")]
+    /// With --images: only for these targets; with --untuned: the GPUs to guess for: `sm_89`, `gfx1151`, `x86-64-v3`
+    #[arg(long = "target", value_name = "TARGET", num_args = 1.., requires = "of_a_target", conflicts_with = "check")]
     pub targets: Vec<String>,
+    /// Bake guesses for a GPU that was never measured, as rows of that evidence: predicted
+    #[arg(long, value_name = "EVIDENCE", requires = "targets", conflicts_with_all = ["check", "device", "write"])]
+    pub untuned: Option<Untuned>,
+}
+
+/// What may stand in a table for a device that was never measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Untuned {
+    /// What an analytic model picks, where it beats random order.
+    Predicted,
 }
 
 /// `tune smoke`

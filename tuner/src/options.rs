@@ -52,28 +52,16 @@ impl RunOptions {
     /// # Errors
     /// The first flag that makes no sense.
     pub fn new(args: &RunArgs) -> Result<RunOptions, UsageError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = match args.jobs {
-            None => cores,
-            Some(jobs @ 1..=1024) => jobs,
-            Some(jobs) => {
-                return Err(UsageError {
-                    flag: "--jobs",
-                    value: jobs.to_string(),
-                    reason: "not a number of threads from 1 to 1024".into(),
-                    help: "leave it out to use all cores",
-                });
-            }
+        let jobs = jobs(args.jobs)?;
+        // What launches nothing is done in full unless a limit is given.
+        let (budget, trials) = if args.compile_only {
+            (None, None)
+        } else {
+            (Some(DEFAULT_BUDGET), Some(DEFAULT_TRIALS))
         };
         Ok(RunOptions {
-            budget: args
-                .budget
-                .as_deref()
-                .map_or(Ok(Some(DEFAULT_BUDGET)), parse_budget)?,
-            trials: args
-                .trials
-                .as_deref()
-                .map_or(Ok(Some(DEFAULT_TRIALS)), parse_trials)?,
+            budget: args.budget.as_deref().map_or(Ok(budget), parse_budget)?,
+            trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
             problems: args.problems.clone(),
             strategy: strategy_name(&args.strategy)?,
             seed: args.seed,
@@ -81,6 +69,23 @@ impl RunOptions {
             jobs,
             dry_run: args.dry_run,
         })
+    }
+}
+
+/// Compile threads: as many as asked for, or one a core.
+///
+/// # Errors
+/// When the number makes no sense.
+pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
+    match given {
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        Some(jobs @ 1..=1024) => Ok(jobs),
+        Some(jobs) => Err(UsageError {
+            flag: "--jobs",
+            value: jobs.to_string(),
+            reason: "not a number of threads from 1 to 1024".into(),
+            help: "leave it out to use all cores",
+        }),
     }
 }
 

@@ -45,6 +45,8 @@ pub trait Reporter: Sync {
     /// So many configs of the current task have been tried; the best so far is so many times as fast
     /// as the baseline.
     fn tried(&self, trials: u64, best: Option<f64>);
+    /// So many configs of the current task have been looked at without launching them; so many of them cannot be.
+    fn checked(&self, configs: u64, cannot: u64);
     /// A trial is stored; told where every trial was asked for.
     fn trial(&self, line: &str);
     /// The current task ended, in one line.
@@ -140,6 +142,19 @@ impl Reporter for Lines {
         });
     }
 
+    fn checked(&self, configs: u64, cannot: u64) {
+        self.with(|state| {
+            if state.last.is_some_and(|last| last.elapsed() < LINE_EVERY) {
+                return;
+            }
+            state.last = Some(Instant::now());
+            Self::say(&format!(
+                "{}: {configs} of {} configs, {cannot} cannot be launched",
+                state.task, state.planned
+            ));
+        });
+    }
+
     fn trial(&self, line: &str) {
         if self.verbose {
             Self::say(line);
@@ -219,6 +234,14 @@ impl Reporter for Bars {
         self.task.set_position(trials);
         self.task
             .set_message(format!("{}: {}", self.task.prefix(), best_so_far(best)));
+    }
+
+    fn checked(&self, configs: u64, cannot: u64) {
+        self.task.set_position(configs);
+        self.task.set_message(format!(
+            "{}: {cannot} cannot be launched",
+            self.task.prefix()
+        ));
     }
 
     fn trial(&self, line: &str) {

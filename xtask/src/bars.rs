@@ -58,6 +58,16 @@ const BARS: &[Bar] = &[
         "bad input",
         &[("kiln-tests", "bad_input", ""), ("kiln-macros", "ui", "")],
     ),
+    (
+        11,
+        "targets that are not here",
+        &[
+            ("kiln-tests", "occupancy", ""),
+            ("kiln-tests", "inspect", ""),
+            ("kiln-tests", "compile_targets", ""),
+            ("kiln-tests", "predict", ""),
+        ],
+    ),
 ];
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.

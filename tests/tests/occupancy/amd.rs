@@ -46,32 +46,8 @@ fn amd_waves_are_what_the_compiler_says() {
         let forced: Vec<_> = (0..KERNELS).map(|_| force(&mut rng, &wgp)).collect();
         let log = compile(&compiler, &forced);
         for (index, kernel) in forced.iter().enumerate() {
-            let symbol = format!("k{index}");
-            let resources = inspect::from_log(kiln_spec::Backend::Hip, &log, &symbol)
-                .unwrap_or_else(|error| panic!("{symbol}: {error}"));
-            assert_eq!(resources.static_shared_bytes, kernel.shared, "{symbol}");
-            assert!(resources.registers >= kernel.registers, "{symbol}");
-            let waves = inspect::waves_per_simd(&log, &symbol).expect("the remark names the waves");
-            let block = BlockNeeds {
-                threads: kernel.threads,
-                registers: resources.registers,
-                static_shared_bytes: resources.static_shared_bytes,
-                dynamic_shared_bytes: 0,
-                barriers: 1,
-            };
-            // The compiler leaves out that the hardware hands out local data share in steps of 1 KiB.
-            let bytewise = AmdWgp {
-                shared_granularity: 1,
-                ..wgp
-            };
-            assert_eq!(amd::waves_per_simd(&bytewise, &block), waves, "{block:?}");
-            let real = amd::waves_per_simd(&wgp, &block);
-            if kernel.shared.is_multiple_of(wgp.shared_granularity) {
-                assert_eq!(real, waves, "{block:?}");
-            } else {
-                assert!(real <= waves, "{block:?}");
-                granular += usize::from(real < waves);
-            }
+            let (waves, real) = compare(&log, &format!("k{index}"), kernel, &wgp);
+            granular += usize::from(real < waves);
             seen[waves as usize] += 1;
             compared += 1;
         }
@@ -83,6 +59,34 @@ fn amd_waves_are_what_the_compiler_says() {
          in steps of 1 KiB, which the compiler does not",
         compiler.identity()
     );
+}
+
+/// The waves that the compiler says a SIMD holds of a kernel, and ours; they must be the same but for the granularity.
+fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32) {
+    let resources = inspect::from_log(kiln_spec::Backend::Hip, log, symbol)
+        .unwrap_or_else(|error| panic!("{symbol}: {error}"));
+    assert_eq!(resources.static_shared_bytes, kernel.shared, "{symbol}");
+    assert!(resources.registers >= kernel.registers, "{symbol}");
+    let waves = inspect::waves_per_simd(log, symbol).expect("the remark names the waves");
+    let block = BlockNeeds {
+        threads: kernel.threads,
+        registers: resources.registers,
+        static_shared_bytes: resources.static_shared_bytes,
+        dynamic_shared_bytes: 0,
+        barriers: 1,
+    };
+    // The compiler leaves out that the hardware hands out local data share in steps of 1 KiB.
+    let bytewise = AmdWgp {
+        shared_granularity: 1,
+        ..*wgp
+    };
+    assert_eq!(amd::waves_per_simd(&bytewise, &block), waves, "{block:?}");
+    let real = amd::waves_per_simd(wgp, &block);
+    assert!(real <= waves, "{block:?}");
+    if kernel.shared.is_multiple_of(wgp.shared_granularity) {
+        assert_eq!(real, waves, "{block:?}");
+    }
+    (waves, real)
 }
 
 fn force(rng: &mut ChaCha8Rng, wgp: &AmdWgp) -> Forced {

@@ -12,11 +12,12 @@ use serde::Serialize;
 use super::{checked, print, print_json};
 use crate::bake::{self, read_index, read_table};
 use crate::candidate::target_of;
-use crate::cli::BakeArgs;
+use crate::cli::{BakeArgs, Untuned};
+use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::images;
-use crate::machine;
 use crate::project::{Project, TunedKernel};
+use crate::{machine, predict};
 
 pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let project = Project::read(&args.package)?;
@@ -25,6 +26,9 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     }
     if args.images {
         return bake_images(args, &project);
+    }
+    if args.untuned == Some(Untuned::Predicted) {
+        return predicted(args, &project);
     }
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let cache = machine::open_cache()?;
@@ -89,6 +93,29 @@ fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> 
         report.images.len()
     ));
     Ok(checked(true))
+}
+
+/// Bakes what the model picks for targets that were never measured.
+fn predicted(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
+    let targets = args.targets.iter().map(|arch| Target::open(arch));
+    let targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let cache = machine::open_cache()?;
+    let mut predictions = Vec::new();
+    for target in &targets {
+        predictions.extend(predict::bake_untuned(project, &cache, target)?);
+    }
+    cache.close()?;
+    if args.output.json {
+        print_json(&predictions)?;
+    } else {
+        for prediction in &predictions {
+            print(&prediction.to_text());
+        }
+    }
+    let any = predictions
+        .iter()
+        .any(|prediction| prediction.table.is_some());
+    Ok(checked(any))
 }
 
 /// What is wrong with a table, or worth knowing.

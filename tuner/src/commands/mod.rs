@@ -4,6 +4,7 @@ mod bake;
 mod cache;
 mod devices;
 mod init;
+mod inspect;
 mod list;
 mod run;
 mod smoke;
@@ -29,6 +30,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Space(args)) => space::run(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Bake(args)) => bake::run(&args),
         Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
         Some(Command::Why(args)) => why::run(&args),

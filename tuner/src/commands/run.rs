@@ -7,6 +7,7 @@ use kiln_spec::space::SearchSpace;
 
 use super::{checked, print, print_json};
 use crate::cli::RunArgs;
+use crate::compile_only::{self, CheckOptions, CheckReport, Target};
 use crate::exit::Failure;
 use crate::machine;
 use crate::options::RunOptions;
@@ -20,6 +21,9 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let options = RunOptions::new(args)?;
     let project = Project::read(&args.package)?;
+    if args.compile_only {
+        return compile_only(args, &options, &project);
+    }
     let (device_name, device) = machine::open_device(args.device.device.as_deref())?;
     if options.dry_run {
         return dry_run(&project, &options, &*device);
@@ -42,6 +46,36 @@ pub(super) fn run(
         print(&report.to_text());
     }
     Ok(checked(!report.any_failed()))
+}
+
+/// Finds out which configs compile and could be launched, on each target asked for.
+fn compile_only(
+    args: &RunArgs,
+    options: &RunOptions,
+    project: &Project,
+) -> Result<ExitCode, Failure> {
+    let targets = args.targets.iter().map(|arch| Target::open(arch));
+    let targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let cache = machine::open_cache()?;
+    let reporter = progress::reporter(args.verbose);
+    let with = CheckOptions {
+        project,
+        options,
+        cache: &cache,
+        reporter: &*reporter,
+    };
+    let reports = targets
+        .iter()
+        .map(|target| compile_only::check(&with, target));
+    let reports = reports.collect::<Result<Vec<_>, _>>()?;
+    cache.close()?;
+    if args.output.json {
+        print_json(&reports)?;
+    } else {
+        let texts: Vec<_> = reports.iter().map(CheckReport::to_text).collect();
+        print(&texts.join("\n"));
+    }
+    Ok(checked(!reports.iter().any(CheckReport::any_failed)))
 }
 
 /// What a run would do.

@@ -1,0 +1,202 @@
+//! `tune inspect`: registers, spills, shared memory and occupancy of configs, compiled for targets that need not be here.
+
+use std::process::ExitCode;
+
+use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln_spec::space::SearchSpace;
+use kiln_spec::{Config, Problem};
+use rayon::prelude::*;
+
+use super::{checked, print, print_json};
+use crate::candidate::{Which, Workshop};
+use crate::cli::InspectArgs;
+use crate::compile_only::{self, Target};
+use crate::exit::Failure;
+use crate::inspect::{InspectRow, corners, to_text};
+use crate::local_tables;
+use crate::options::jobs;
+use crate::project::{Project, TunedKernel};
+
+/// A config to look at.
+struct Subject<'a> {
+    kernel: &'a TunedKernel,
+    problem: Problem,
+    what: String,
+    /// None for the baseline.
+    config: Option<Config>,
+}
+
+pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
+    let mut package = args.package.clone();
+    package.kernels.extend(args.names.iter().cloned());
+    let project = Project::read(&package)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs(args.jobs)?)
+        .build()
+        .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
+    let names: Vec<String> = if args.targets.is_empty() {
+        compile_only::names()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    } else {
+        args.targets.clone()
+    };
+    let targets = names
+        .iter()
+        .map(|arch| Target::open(arch))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Vec::new();
+    for target in &targets {
+        let subjects = subjects(args, &project, target)?;
+        rows.extend(pool.install(|| inspect(target, &subjects))?);
+    }
+    if args.output.json {
+        print_json(&rows)?;
+    } else {
+        let title = |arch: &str| {
+            let target = targets.iter().find(|target| target.known.arch == arch);
+            target.map_or_else(String::new, Target::title)
+        };
+        print(&to_text(&rows, title));
+    }
+    Ok(checked(rows.iter().all(|row| row.error.is_none())))
+}
+
+/// Compiles the subjects side by side.
+fn inspect(target: &Target, subjects: &[Subject<'_>]) -> Result<Vec<InspectRow>, Failure> {
+    let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let cache = kiln_cache::location::from_environment()?;
+    let artifacts = ArtifactCache::at(cache.join("artifacts"), DEFAULT_MAX_BYTES);
+    let workshop = target.workshop(&artifacts, folder.path());
+    Ok(subjects
+        .par_iter()
+        .map(|subject| row(target, &workshop, subject))
+        .collect())
+}
+
+fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
+    let spec = &subject.kernel.spec;
+    let (which, config) = match &subject.config {
+        Some(config) => (Which::Config(config), config.to_string()),
+        None if spec.baseline_is_another_entry() => {
+            (Which::Baseline, format!("entry {}", spec.baseline.entry))
+        }
+        None => (Which::Baseline, spec.baseline.config.to_string()),
+    };
+    let mut row = InspectRow {
+        target: target.known.arch,
+        kernel: spec.name.clone(),
+        problem: subject.problem.to_string(),
+        what: subject.what.clone(),
+        config,
+        figures: None,
+        error: None,
+    };
+    match workshop.inspect(subject.kernel, which, &subject.problem) {
+        Ok(inspected) => row.fill(target.known, &inspected),
+        Err(outcome) => row.error = Some(outcome.to_string()),
+    }
+    row
+}
+
+/// What was asked for; without a word, the baseline and the baked rows.
+fn subjects<'a>(
+    args: &InspectArgs,
+    project: &'a Project,
+    target: &Target,
+) -> Result<Vec<Subject<'a>>, Failure> {
+    let unasked = !(args.baseline || args.baked || args.all_corners || args.config.is_some());
+    let mut subjects = Vec::new();
+    for kernel in &project.kernels {
+        for problem in problems(args, kernel)? {
+            let subject = |(what, config): (&str, Option<Config>)| Subject {
+                kernel,
+                problem: problem.clone(),
+                what: what.into(),
+                config,
+            };
+            let baseline = (args.baseline || unasked).then_some(("baseline", None));
+            let named = configs(args, kernel, &problem, target)?;
+            let named = named.into_iter().map(|(what, config)| (what, Some(config)));
+            subjects.extend(baseline.into_iter().chain(named).map(subject));
+        }
+        if args.baked || unasked {
+            subjects.extend(baked(args, project, kernel)?);
+        }
+    }
+    Ok(subjects)
+}
+
+/// The config that was written out, and the corners, where asked for.
+fn configs(
+    args: &InspectArgs,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    target: &Target,
+) -> Result<Vec<(&'static str, Config)>, Failure> {
+    let mut configs = Vec::new();
+    if let Some(text) = &args.config {
+        let config = kernel.spec.parse_config(text);
+        configs.push(("config", config.map_err(|error| named(kernel, &error))?));
+    }
+    if args.all_corners {
+        let space = SearchSpace::build(&kernel.spec, problem, &target.info.limits);
+        let space = space.map_err(|error| named(kernel, &error))?;
+        configs.extend(corners(&space).into_iter().map(|config| ("corner", config)));
+    }
+    Ok(configs)
+}
+
+/// The problems asked for; the first declared one where none is.
+fn problems(args: &InspectArgs, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
+    match &args.problem {
+        Some(text) => {
+            let problem = kernel
+                .spec
+                .parse_problem(text)
+                .map_err(|error| named(kernel, &error))?;
+            Ok(vec![problem])
+        }
+        None => Ok(kernel.spec.problems.iter().take(1).cloned().collect()),
+    }
+}
+
+/// The configs of a kernel's baked rows, whatever device they are for.
+fn baked<'a>(
+    args: &InspectArgs,
+    project: &Project,
+    kernel: &'a TunedKernel,
+) -> Result<Vec<Subject<'a>>, Failure> {
+    let mut subjects = Vec::new();
+    let local = project.local_tables(kernel);
+    for row in local_tables::rows(&kernel.spec.name, &kernel.tuned, &local)? {
+        let parsed = kernel
+            .spec
+            .parse_problem(&row.problem)
+            .and_then(|problem| Ok((problem, kernel.spec.parse_config(&row.config)?)));
+        // A row of an older spec says nothing of the kernel as it is.
+        let Ok((problem, config)) = parsed else {
+            continue;
+        };
+        if args
+            .problem
+            .as_ref()
+            .is_some_and(|text| *text != row.problem)
+        {
+            continue;
+        }
+        subjects.push(Subject {
+            kernel,
+            problem,
+            what: format!("baked for {}", row.device),
+            config: (!row.is_baseline()).then_some(config),
+        });
+    }
+    Ok(subjects)
+}
+
+fn named(kernel: &TunedKernel, error: &dyn std::fmt::Display) -> Failure {
+    Failure::Other(format!("{}: {error}", kernel.spec.name))
+}

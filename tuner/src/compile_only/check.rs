@@ -1,0 +1,237 @@
+//! Checks the whole search space of each task on a target: which configs compile, which of those could be launched.
+//! What cannot is recorded under a key of the target, with its reason; what can is in the cache of artifacts.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::BuildKind;
+use kiln_cache::record::ReferenceGrade;
+use kiln_cache::{Cache, Outcome, Trial, TrialId};
+use kiln_spec::Config;
+use kiln_spec::space::SearchSpace;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::Target;
+use super::report::{CheckReport, TaskCheck};
+use crate::candidate::{Which, Workshop};
+use crate::exit::Failure;
+use crate::options::RunOptions;
+use crate::progress::{Reporter, Stage};
+use crate::project::Project;
+use crate::scratch::Scratch;
+use crate::search::{Random, Strategy as _};
+use crate::task::{self, Task};
+
+/// Compiled artifacts are kept up to this many bytes.
+const ARTIFACT_BYTES: u64 = 2 << 30;
+
+/// What is checked, and where to.
+pub struct CheckOptions<'a> {
+    /// The kernels.
+    pub project: &'a Project,
+    /// What was asked for.
+    pub options: &'a RunOptions,
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+}
+
+/// Checks every task on a target.
+///
+/// # Errors
+/// When results cannot be stored. What is wrong with a kernel is in the report.
+pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Failure> {
+    let start = Instant::now();
+    let compiler = &*target.compiler;
+    let folder = Scratch::new(with.cache.folder())?;
+    let artifacts = ArtifactCache::at(with.cache.folder().join("artifacts"), ARTIFACT_BYTES);
+    let workshop = target.workshop(&artifacts, folder.path());
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(with.options.jobs)
+        .build()
+        .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
+    let tasks = task::plan(&with.project.kernels, &target.info, compiler);
+    let tasks = task::only(tasks, &with.options.problems)?;
+    let until = with.options.budget.map(|budget| start + budget);
+    with.reporter.run_started(tasks.len(), with.options.budget);
+    let bench = Bench {
+        with,
+        target,
+        workshop: &workshop,
+        pool: &pool,
+        until,
+    };
+    let mut checks = Vec::with_capacity(tasks.len());
+    for (index, task) in tasks.iter().enumerate() {
+        let check = bench.task(index, task)?;
+        with.reporter.task_finished(&check.one_line());
+        checks.push(check);
+    }
+    with.reporter.run_finished();
+    Ok(CheckReport {
+        target: target.known.arch,
+        title: target.title(),
+        tasks: checks,
+        compiles: workshop.compiles.load(Ordering::Relaxed),
+        elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// What the tasks of one target share.
+struct Bench<'a> {
+    with: &'a CheckOptions<'a>,
+    target: &'a Target,
+    workshop: &'a Workshop<'a>,
+    pool: &'a rayon::ThreadPool,
+    until: Option<Instant>,
+}
+
+/// What became of one config.
+enum Verdict {
+    /// It can be launched; whether it spills.
+    Launchable { spills: bool },
+    /// It cannot; whether that was known before.
+    Excluded { outcome: Outcome, known: bool },
+}
+
+impl Bench<'_> {
+    fn task(&self, index: usize, task: &Task<'_>) -> Result<TaskCheck, Failure> {
+        let mut check = TaskCheck::new(task);
+        let spec = &task.kernel.spec;
+        let space = match SearchSpace::build(spec, task.problem, &self.target.info.limits) {
+            Ok(space) => space,
+            Err(error) => {
+                check.error = Some(error.to_string());
+                return Ok(check);
+            }
+        };
+        check.count_space(&space);
+        self.with.cache.remember_key(&task.key)?;
+        let configs = self.chosen(&space);
+        self.with
+            .reporter
+            .task_started(index, &task.name(), configs.len() as u64);
+        self.with
+            .reporter
+            .stage(Stage::Compile, configs.len() as u64);
+        check.baseline = self.baseline(task);
+        // Enough for every thread several times over, and few enough that a killed run loses little.
+        for batch in configs.chunks(self.pool.current_num_threads() * 8) {
+            if self.until.is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
+            self.batch(task, &space, batch, &mut check)?;
+            self.with.reporter.checked(check.checked, check.cannot());
+        }
+        Ok(check)
+    }
+
+    /// The configs to check: all, or a seeded sample.
+    fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
+        match self.with.options.trials {
+            Some(most) if most < space.len() => {
+                let rng = ChaCha8Rng::seed_from_u64(self.with.options.seed);
+                Random::new(space.len(), rng).ask(most)
+            }
+            _ => (0..space.len()).collect(),
+        }
+    }
+
+    /// Why the baseline cannot be launched; without it there is nothing to tune against.
+    fn baseline(&self, task: &Task<'_>) -> Option<String> {
+        let made = self.workshop.make(
+            task.kernel,
+            Which::Baseline,
+            task.problem,
+            BuildKind::Release,
+        );
+        made.err().map(|outcome| outcome.to_string())
+    }
+
+    fn batch(
+        &self,
+        task: &Task<'_>,
+        space: &SearchSpace,
+        batch: &[usize],
+        check: &mut TaskCheck,
+    ) -> Result<(), Failure> {
+        let one = |&index: &usize| {
+            let config = space.config(index);
+            let verdict = self.config(task, &config);
+            self.with.reporter.step();
+            verdict.map(|verdict| (config, verdict))
+        };
+        let verdicts: Result<Vec<_>, Failure> =
+            self.pool.install(|| batch.par_iter().map(one).collect());
+        let mut trials = Vec::new();
+        for (config, verdict) in verdicts? {
+            match verdict {
+                Verdict::Launchable { spills } => check.count_launchable(spills),
+                Verdict::Excluded { outcome, known } => {
+                    check.count_excluded(&outcome);
+                    if !known {
+                        trials.push(self.trial(task, &config, outcome));
+                    }
+                }
+            }
+        }
+        Ok(self.with.cache.finish_all(trials)?)
+    }
+
+    fn config(&self, task: &Task<'_>, config: &Config) -> Result<Verdict, Failure> {
+        let id = TrialId {
+            key: task.key.hash(),
+            config: config.to_string(),
+        };
+        if let Some(Trial { outcome, .. }) = self.with.cache.trial(&id)?
+            && is_final(&outcome)
+        {
+            return Ok(Verdict::Excluded {
+                outcome,
+                known: true,
+            });
+        }
+        let which = Which::Config(config);
+        let made = self
+            .workshop
+            .make(task.kernel, which, task.problem, BuildKind::Release);
+        Ok(match made {
+            Ok(compiled) => Verdict::Launchable {
+                spills: compiled.spills() > 0,
+            },
+            Err(outcome) => Verdict::Excluded {
+                outcome,
+                known: false,
+            },
+        })
+    }
+
+    fn trial(&self, task: &Task<'_>, config: &Config, outcome: Outcome) -> Trial {
+        Trial {
+            kernel: task.kernel.spec.name.clone(),
+            problem: task.problem.to_string(),
+            config: config.to_string(),
+            device: self.target.info.key.clone(),
+            key: task.key.hash(),
+            outcome,
+            compile_ns: 0,
+            verify_ns: 0,
+            measure_ns: 0,
+            attempt: 1,
+            // Nothing was compared: the lowest grade there is.
+            grade: ReferenceGrade::BaselineOnly,
+        }
+    }
+}
+
+/// Whether the same compiler would say the same again; a compile that was cut off may have been short of a machine.
+fn is_final(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Rejected { .. } | Outcome::CompileFailed { .. }
+    )
+}

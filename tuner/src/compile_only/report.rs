@@ -1,0 +1,183 @@
+//! What a check found, as a table for people and JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use kiln_cache::Outcome;
+use kiln_spec::space::SearchSpace;
+use serde::Serialize;
+
+use crate::task::Task;
+
+/// What a check found on one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckReport {
+    /// The architecture.
+    pub target: &'static str,
+    /// It, its product and its compiler.
+    pub title: String,
+    /// One entry for each kernel and problem.
+    pub tasks: Vec<TaskCheck>,
+    /// Candidates compiled now; the others were in the cache.
+    pub compiles: u64,
+    /// How long it took, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// What a check found of one kernel and problem.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TaskCheck {
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// Configs before any constraint.
+    pub product: String,
+    /// Configs within constraints and launch limits.
+    pub valid: u64,
+    /// Configs that constraints and launch limits cut, by rule.
+    pub cut: Vec<Cut>,
+    /// Valid configs that were looked at.
+    pub checked: u64,
+    /// Of those, how many compile and can be launched.
+    pub launchable: u64,
+    /// Of those that can be launched, how many spill registers.
+    pub spilling: u64,
+    /// Of those looked at, how many cannot be launched, by reason.
+    pub excluded: BTreeMap<String, u64>,
+    /// A message of each reason.
+    pub examples: BTreeMap<String, String>,
+    /// Why the baseline cannot be launched, if it cannot.
+    pub baseline: Option<String>,
+    /// Why nothing was looked at, if so.
+    pub error: Option<String>,
+}
+
+/// What one rule cut.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cut {
+    /// The constraint as written, or the limit in words.
+    pub rule: String,
+    /// Configs that went with it.
+    pub configs: String,
+}
+
+impl TaskCheck {
+    pub(super) fn new(task: &Task<'_>) -> TaskCheck {
+        TaskCheck {
+            kernel: task.kernel.spec.name.clone(),
+            problem: task.problem.to_string(),
+            ..TaskCheck::default()
+        }
+    }
+
+    pub(super) fn count_space(&mut self, space: &SearchSpace) {
+        self.product = space.product_len().to_string();
+        self.valid = space.len() as u64;
+        let cuts = space.rejections().iter().filter(|cut| cut.configs > 0);
+        self.cut = cuts
+            .map(|cut| Cut {
+                rule: cut.text.clone(),
+                configs: cut.configs.to_string(),
+            })
+            .collect();
+    }
+
+    pub(super) fn count_launchable(&mut self, spills: bool) {
+        self.checked += 1;
+        self.launchable += 1;
+        self.spilling += u64::from(spills);
+    }
+
+    pub(super) fn count_excluded(&mut self, outcome: &Outcome) {
+        self.checked += 1;
+        let (reason, text) = reason(outcome);
+        *self.excluded.entry(reason.clone()).or_default() += 1;
+        self.examples.entry(reason).or_insert(text);
+    }
+
+    /// Configs that cannot be launched.
+    pub fn cannot(&self) -> u64 {
+        self.excluded.values().sum()
+    }
+
+    /// Whether the baseline cannot be launched, or nothing could be looked at.
+    pub fn failed(&self) -> bool {
+        self.baseline.is_some() || self.error.is_some()
+    }
+
+    /// What was found, in one line.
+    pub fn one_line(&self) -> String {
+        let what = match &self.error {
+            Some(error) => error.clone(),
+            None => format!("{} of {} can be launched", self.launchable, self.checked),
+        };
+        format!("{} ({}): {what}", self.kernel, self.problem)
+    }
+
+    fn write(&self, text: &mut String) {
+        let _ = writeln!(text, "{}  {}", self.kernel, self.problem);
+        if let Some(error) = &self.error {
+            let _ = writeln!(text, "  nothing to check: {error}\n");
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "  {} configs, {} within constraints and limits, {} checked",
+            self.product, self.valid, self.checked
+        );
+        for cut in &self.cut {
+            let _ = writeln!(text, "  {:>12} cut by {}", cut.configs, cut.rule);
+        }
+        let _ = writeln!(
+            text,
+            "  {:>12} can be launched ({} spill registers)",
+            self.launchable, self.spilling
+        );
+        for (reason, count) in &self.excluded {
+            let example = self.examples.get(reason).map_or("", String::as_str);
+            let _ = writeln!(
+                text,
+                "  {count:>12} cannot: {reason}, for example {example}"
+            );
+        }
+        if let Some(why) = &self.baseline {
+            let _ = writeln!(text, "  the baseline cannot be launched: {why}");
+        }
+        text.push('\n');
+    }
+}
+
+/// The kind of an outcome, for counts, and its message.
+fn reason(outcome: &Outcome) -> (String, String) {
+    match outcome {
+        Outcome::Rejected { constraint } => match constraint.split_once(": ") {
+            Some((kind, detail)) => (kind.into(), detail.into()),
+            None => (outcome.name().into(), constraint.clone()),
+        },
+        Outcome::CompileFailed { first_line, .. } => (outcome.name().into(), first_line.clone()),
+        other => (other.name().into(), other.to_string()),
+    }
+}
+
+impl CheckReport {
+    /// Whether something cannot be tuned on this target at all.
+    pub fn any_failed(&self) -> bool {
+        self.tasks.iter().any(TaskCheck::failed)
+    }
+
+    /// The report as text.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("target {}\n\n", self.title);
+        for task in &self.tasks {
+            task.write(&mut text);
+        }
+        let seconds = self.elapsed_ms as f64 / 1e3;
+        let _ = writeln!(
+            text,
+            "{} compiles, no launches, {seconds:.1} s",
+            self.compiles
+        );
+        text
+    }
+}

@@ -1,0 +1,189 @@
+//! Predicted rows: the model's pick for each problem of a target that was never measured.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln::compiler::BuildKind;
+use kiln_cache::Cache;
+use kiln_spec::baked::{Evidence, Hashes, Row};
+use kiln_spec::space::SearchSpace;
+use kiln_spec::{DeviceKey, Problem};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Facts, Judged, estimate, judge, offered, rank};
+use crate::bake;
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::compile_only::Target;
+use crate::exit::Failure;
+use crate::project::{Project, TunedKernel};
+
+/// The best guesses that are compiled, and ranked again by what the compiler made of them.
+const COMPILED: usize = 32;
+
+/// What became of one kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    /// The kernel.
+    pub kernel: String,
+    /// The device that the rows are for.
+    pub device: String,
+    /// How the model was judged.
+    pub judged: Vec<Judged>,
+    /// The configs picked, by problem.
+    pub picked: Vec<(String, String)>,
+    /// The table they were written to.
+    pub table: Option<PathBuf>,
+    /// Why nothing was picked.
+    pub refused: Option<String>,
+}
+
+impl Prediction {
+    /// The prediction as text: how the model was judged, then what it picked or why it did not.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{} for {}\n", self.kernel, self.device);
+        for Judged {
+            device,
+            problem,
+            score,
+        } in &self.judged
+        {
+            let _ = writeln!(text, "  judged on {device} ({problem}): {score}");
+        }
+        for (problem, config) in &self.picked {
+            let _ = writeln!(text, "  ({problem}): {config}, predicted, never measured");
+        }
+        if let Some(table) = &self.table {
+            let _ = writeln!(
+                text,
+                "  wrote {}; used only where the kernel says `evidence(predicted)`",
+                table.display()
+            );
+        }
+        if let Some(why) = &self.refused {
+            let _ = writeln!(text, "  no prediction: {why}");
+        }
+        text
+    }
+}
+
+/// Bakes the model's picks for every problem that the target has no row of; a kernel that the model does not beat
+/// random order for gets none.
+///
+/// # Errors
+/// When the cache or a table cannot be read or written.
+pub fn bake_untuned(
+    project: &Project,
+    cache: &Cache,
+    target: &Target,
+) -> Result<Vec<Prediction>, Failure> {
+    let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let artifacts = ArtifactCache::at(cache.folder().join("artifacts"), DEFAULT_MAX_BYTES);
+    let workshop = target.workshop(&artifacts, folder.path());
+    let kernels = project.kernels.iter();
+    kernels
+        .map(|kernel| predict(kernel, cache, target, &workshop))
+        .collect()
+}
+
+fn predict(
+    kernel: &TunedKernel,
+    cache: &Cache,
+    target: &Target,
+    workshop: &Workshop<'_>,
+) -> Result<Prediction, Failure> {
+    let device = DeviceKey {
+        backend: target.known.backend,
+        arch: target.known.arch.into(),
+        name: target.known.product.into(),
+    };
+    let judged = judge(kernel, cache)?;
+    let mut prediction = Prediction {
+        kernel: kernel.spec.name.clone(),
+        device: device.to_string(),
+        refused: offered(&judged).err(),
+        judged,
+        picked: Vec::new(),
+        table: None,
+    };
+    if prediction.refused.is_some() {
+        return Ok(prediction);
+    }
+    let mut rows = bake::rows_of(kernel, &device)?;
+    prediction.picked = pick(kernel, target, &device, workshop, &mut rows);
+    if prediction.picked.is_empty() {
+        prediction.refused = Some(format!("every problem has a row of {device}"));
+    } else {
+        prediction.table = Some(bake::write_table(kernel, &device, rows, &kernel.tuned)?);
+    }
+    Ok(prediction)
+}
+
+/// Puts a pick for each problem among the rows that the device has: what was measured stays, an earlier guess is made
+/// anew. The picks, by problem.
+fn pick(
+    kernel: &TunedKernel,
+    target: &Target,
+    device: &DeviceKey,
+    workshop: &Workshop<'_>,
+    rows: &mut Vec<Row>,
+) -> Vec<(String, String)> {
+    let mut picked = Vec::new();
+    for problem in &kernel.spec.problems {
+        let text = problem.to_string();
+        let measured = |row: &Row| row.problem == text && row.evidence != Evidence::Predicted;
+        if rows.iter().any(measured) {
+            continue;
+        }
+        rows.retain(|row| row.problem != text);
+        if let Some(row) = row(kernel, problem, target, device, workshop) {
+            picked.push((text, row.config.clone()));
+            rows.push(row);
+        }
+    }
+    picked
+}
+
+/// The row of the best guess for a problem: the first guesses are compiled, and ranked again with their registers and
+/// spills.
+fn row(
+    kernel: &TunedKernel,
+    problem: &Problem,
+    target: &Target,
+    device: &DeviceKey,
+    workshop: &Workshop<'_>,
+) -> Option<Row> {
+    let spec = &kernel.spec;
+    let space = SearchSpace::build(spec, problem, &target.info.limits).ok()?;
+    let mut first = rank(spec, &space, target.known);
+    first.truncate(COMPILED);
+    let compile = |(index, _): &(usize, _)| {
+        let config = space.config(*index);
+        let made = workshop
+            .make(kernel, Which::Config(&config), problem, BuildKind::Release)
+            .ok()?;
+        let facts = Facts::of(spec, &config, problem)?.compiled(made.resources?);
+        Some((estimate(&facts, target.known)?.seconds, *index, made))
+    };
+    let compiled: Vec<Option<(f64, usize, Compiled)>> = first.par_iter().map(compile).collect();
+    let best = compiled
+        .into_iter()
+        .flatten()
+        .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let arm = best?.2.arm;
+    Some(Row {
+        device: device.clone(),
+        problem: problem.to_string(),
+        entry: spec.entry.clone(),
+        config: arm.config.to_string(),
+        evidence: Evidence::Predicted,
+        speedup: None,
+        baseline: spec.baseline_text(),
+        symbol: arm.release,
+        plan: arm.plan,
+        hashes: Hashes::now(spec, kernel.source.hash(), device.backend),
+        image: None,
+    })
+}

@@ -1,0 +1,92 @@
+//! Whether the model may guess for a kernel: it is judged by what was measured of the same kernel on GPUs that the
+//! target table knows.
+
+use kiln_cache::{Cache, Trial, TuningKey};
+use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
+use serde::Serialize;
+
+use super::{Facts, Score, estimate};
+use crate::exit::Failure;
+use crate::project::TunedKernel;
+
+/// Measured configs of a device and problem from which the model is judged.
+pub const LEAST_TRIALS: usize = 20;
+
+/// The model against what one device measured for one problem.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// The device.
+    pub device: String,
+    /// The problem.
+    pub problem: String,
+    /// How well the guessed order fits.
+    pub score: Score,
+}
+
+/// The model against everything that was measured of a kernel as it is now, on any GPU whose architecture is known.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure> {
+    let mut judged = Vec::new();
+    for key in cache.keys(Some(&kernel.spec.name))? {
+        let Some(known) = measured_on(kernel, &key) else {
+            continue;
+        };
+        let score = score(kernel, &key, known, &cache.trials(key.hash())?);
+        judged.extend(score.map(|score| Judged {
+            device: format!("{}/{}", key.field("device.arch"), key.field("device.name")),
+            problem: key.field("problem").to_owned(),
+            score,
+        }));
+    }
+    Ok(judged)
+}
+
+/// Why the model guesses nothing for a kernel; `Ok` where it may.
+///
+/// # Errors
+/// The reason, for people.
+pub fn offered(judged: &[Judged]) -> Result<(), String> {
+    if judged.is_empty() {
+        return Err(format!(
+            "nothing to judge the model by: no known GPU has measured {LEAST_TRIALS} configs of this kernel"
+        ));
+    }
+    match judged.iter().find(|judged| !judged.score.beats_random()) {
+        None => Ok(()),
+        Some(worst) => Err(format!(
+            "the model does not beat random order on {} ({}): {}",
+            worst.device, worst.problem, worst.score
+        )),
+    }
+}
+
+/// The target that a key's measurements are of, where they are of this kernel as it is now.
+fn measured_on(kernel: &TunedKernel, key: &TuningKey) -> Option<&'static KnownTarget> {
+    let same = key.field("source") == kernel.source.hash().to_string()
+        && key.field("spec") == kernel.spec.hash().to_string();
+    let known = targets::target(key.field("device.arch")).filter(|_| same)?;
+    (known.multiprocessor != Multiprocessor::Host
+        && key.field("device.backend") == known.backend.name())
+    .then_some(known)
+}
+
+fn score(
+    kernel: &TunedKernel,
+    key: &TuningKey,
+    known: &KnownTarget,
+    trials: &[Trial],
+) -> Option<Score> {
+    let problem = kernel.spec.parse_problem(key.field("problem")).ok()?;
+    let pair = |trial: &Trial| {
+        let measured = trial.outcome.summary()?.median_ns as f64;
+        let config = kernel.spec.parse_config(&trial.config).ok()?;
+        let facts = Facts::of(&kernel.spec, &config, &problem)?;
+        Some((estimate(&facts, known)?.seconds, measured))
+    };
+    let pairs: Vec<_> = trials.iter().filter_map(pair).collect();
+    (pairs.len() >= LEAST_TRIALS)
+        .then(|| Score::new(&pairs))
+        .flatten()
+}

@@ -1,0 +1,327 @@
+//! The model: time by issue slots, time by memory traffic, whichever is longer, and how well the multiprocessors are
+//! filled for either.
+//!
+//! Terms, each from a textbook: Little's law for what hides latency (V. Volkov, "Understanding Latency Hiding on GPUs",
+//! 2016); square tiles for how much a tile of operands is reused (J.-W. Hong and H. T. Kung, "I/O complexity", 1981); whole
+//! waves of blocks, the last of which may be nearly empty; whole warps and whole memory sectors. Constants are round
+//! numbers of the order that vendors document, the same for every target and kernel: they are not fitted to anything.
+//! Bank conflicts are left out: neither plan nor resources tell them.
+
+use kiln_spec::occupancy::BlockNeeds;
+use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
+
+use super::Facts;
+use crate::inspect::block_needs;
+
+/// Operations on each output from which operands are worth keeping in registers and shared memory.
+const REUSE_FROM: f64 = 16.0;
+/// Issue slots of a load from shared memory: 32 lanes a cycle, where 128 multiply and add.
+const LOAD_SLOTS: f64 = 4.0;
+/// Instructions of every thread beside its work: indices, bounds, the loop.
+const OVERHEAD: f64 = 40.0;
+/// Independent instructions that a multiprocessor needs in flight, in warps: four schedulers, eight cycles each.
+const WARPS_IN_FLIGHT: f64 = 32.0;
+/// Independent instructions of one thread that help at most.
+const MOST_PARALLEL: f64 = 4.0;
+/// Time from a load to its data under load, in seconds.
+const LATENCY_S: f64 = 600e-9;
+/// Bytes of a sector: memory moves whole ones.
+const SECTOR: f64 = 32.0;
+/// How much faster the last-level cache is than memory.
+const CACHE_FACTOR: f64 = 3.0;
+/// Registers of a thread beside its outputs and operands.
+const BASE_REGISTERS: f64 = 24.0;
+/// Words spilled that double the issue slots.
+const SPILLS_TO_DOUBLE: f64 = 64.0;
+
+/// What bounds a config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Issue slots.
+    Compute,
+    /// Memory traffic.
+    Memory,
+}
+
+/// The guess for one config.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Time of a launch, in seconds: for comparing configs of one kernel, for nothing else.
+    pub seconds: f64,
+    /// What bounds it.
+    pub bound: Bound,
+}
+
+/// The guess for a config on a target; `None` where it cannot be launched, or nothing is known of the target.
+pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<Estimate> {
+    let peaks = known.peaks?;
+    let shape = Shape::new(facts);
+    let filled = Filled::new(facts, &shape, known)?;
+    let compute = compute_s(facts, &shape, &filled, known, &peaks);
+    let memory = memory_s(facts, &shape, &filled, &peaks);
+    let bound = if compute >= memory {
+        Bound::Compute
+    } else {
+        Bound::Memory
+    };
+    Some(Estimate {
+        seconds: compute.max(memory) * filled.tail,
+        bound,
+    })
+}
+
+/// How the work is divided.
+struct Shape {
+    blocks: f64,
+    threads_per_block: f64,
+    threads: f64,
+    /// Outputs of a thread.
+    per_thread: f64,
+    /// Outputs of a block.
+    per_block: f64,
+    /// Whether operands are used often enough to be kept.
+    reuses: bool,
+}
+
+impl Shape {
+    fn new(facts: &Facts) -> Shape {
+        let blocks = facts
+            .plan
+            .grid
+            .iter()
+            .map(|&n| f64::from(n))
+            .product::<f64>()
+            .max(1.0);
+        let threads_per_block = (facts.plan.threads_per_block() as f64).max(1.0);
+        let outputs = facts.outputs as f64;
+        Shape {
+            blocks,
+            threads_per_block,
+            threads: blocks * threads_per_block,
+            per_thread: outputs / (blocks * threads_per_block),
+            per_block: outputs / blocks,
+            reuses: facts.flops as f64 / outputs >= REUSE_FROM,
+        }
+    }
+
+    /// Instructions of one thread that do not wait for one another.
+    fn parallel(&self) -> f64 {
+        self.per_thread.clamp(1.0, MOST_PARALLEL)
+    }
+
+    /// Registers that a thread of such a tile wants, where no compiler has said.
+    fn registers(&self) -> f64 {
+        let tile = if self.reuses {
+            self.per_thread + 2.0 * self.per_thread.sqrt()
+        } else {
+            self.per_thread.min(2.0 * MOST_PARALLEL)
+        };
+        BASE_REGISTERS + tile
+    }
+}
+
+/// Registers that a thread gets at most, so that a block of so many threads fits, whatever it wants.
+fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
+    let (of_block, of_thread) = match &known.multiprocessor {
+        Multiprocessor::Nvidia(sm) => (sm.registers_per_block, sm.registers_per_thread),
+        Multiprocessor::Amd(wgp) => (
+            wgp.vector_registers * wgp.wave_size * wgp.simds,
+            wgp.registers_per_thread,
+        ),
+        Multiprocessor::Host => (0, 0),
+    };
+    f64::from((of_block / threads.max(1)).min(of_thread))
+}
+
+/// How full the device gets.
+struct Filled {
+    /// Multiprocessors that have a block, over all.
+    busy: f64,
+    /// Resident warps of a busy multiprocessor.
+    warps: f64,
+    /// Lanes of a warp that have a thread, over all.
+    lanes: f64,
+    /// Time of all waves of blocks, over that of the work spread evenly.
+    tail: f64,
+    multiprocessors: f64,
+}
+
+impl Filled {
+    fn new(facts: &Facts, shape: &Shape, known: &KnownTarget) -> Option<Filled> {
+        let needs = match &facts.resources {
+            Some(resources) => block_needs(resources, &facts.plan),
+            None => guessed_needs(facts, shape, known)?,
+        };
+        let occupancy = known
+            .occupancy(&needs)
+            .filter(|occupancy| occupancy.blocks > 0)?;
+        let multiprocessors = f64::from(known.limits.multiprocessors.max(1));
+        let fit = f64::from(occupancy.blocks);
+        let resident = fit.min((shape.blocks / multiprocessors).ceil());
+        let warps_per_block = f64::from(occupancy.warps) / fit;
+        let waves = shape.blocks / (multiprocessors * fit);
+        let warp = f64::from(known.limits.warp_size.max(1));
+        Some(Filled {
+            busy: (shape.blocks / multiprocessors).min(1.0),
+            warps: resident * warps_per_block,
+            lanes: shape.threads_per_block / (warps_per_block * warp),
+            tail: if waves >= 1.0 {
+                waves.ceil() / waves
+            } else {
+                1.0
+            },
+            multiprocessors,
+        })
+    }
+}
+
+/// What a block takes up before anything was compiled: as the compiler would, no more registers than fit.
+fn guessed_needs(facts: &Facts, shape: &Shape, known: &KnownTarget) -> Option<BlockNeeds> {
+    let threads = u32::try_from(facts.plan.threads_per_block()).ok()?;
+    // Hardware hands them out in multiples; round down to one that all targets divide.
+    let most = (most_registers(known, threads) / 8.0).floor() * 8.0;
+    Some(BlockNeeds {
+        threads,
+        registers: shape.registers().min(most) as u32,
+        static_shared_bytes: 0,
+        dynamic_shared_bytes: facts.plan.shared_bytes,
+        barriers: 1,
+    })
+}
+
+/// Words of a thread that find no register: what the compiler says, or what is wanted beyond what fits.
+fn spilled_words(facts: &Facts, shape: &Shape, known: &KnownTarget) -> f64 {
+    match &facts.resources {
+        Some(resources) => {
+            let spills = resources.spills;
+            spills.map_or(0.0, |spills| spills.weight() as f64 / 4.0)
+        }
+        None => {
+            let threads = u32::try_from(facts.plan.threads_per_block()).unwrap_or(u32::MAX);
+            (shape.registers() - most_registers(known, threads)).max(0.0)
+        }
+    }
+}
+
+/// Time that the issue slots take.
+fn compute_s(
+    facts: &Facts,
+    shape: &Shape,
+    filled: &Filled,
+    known: &KnownTarget,
+    peaks: &Peaks,
+) -> f64 {
+    let steps = (facts.flops as f64 / 2.0).max(facts.outputs as f64);
+    // Of a tile of r outputs a step along the reduction loads twice its edge and uses each operand that often.
+    let loads = if shape.reuses {
+        2.0 / shape.per_thread.max(1.0).sqrt()
+    } else {
+        0.0
+    };
+    let spilled = spilled_words(facts, shape, known);
+    let slots = (steps * (1.0 + LOAD_SLOTS * loads) + OVERHEAD * shape.threads)
+        * (1.0 + spilled / SPILLS_TO_DOUBLE);
+    let hidden = (filled.warps * shape.parallel() / WARPS_IN_FLIGHT).min(1.0);
+    slots / (peaks.f32_flops_per_s as f64 / 2.0) / filled.lanes / filled.busy / hidden
+}
+
+/// Time that memory takes: what must move at least, at the rate that the loads in flight allow, and what blocks fetch
+/// again from the last-level cache.
+fn memory_s(facts: &Facts, shape: &Shape, filled: &Filled, peaks: &Peaks) -> f64 {
+    let rate = peaks.memory_bytes_per_s as f64;
+    let again = if shape.reuses {
+        4.0 * facts.flops as f64 / shape.per_block.max(1.0).sqrt() / CACHE_FACTOR
+    } else {
+        0.0
+    };
+    let access = f64::from(facts.access_bytes);
+    // Threads of a warp that lie side by side along x share sectors.
+    let row = f64::from(facts.plan.block[0].min(32)) * access;
+    let used = (row / SECTOR).min(1.0);
+    let in_flight = filled.warps * 32.0 * access * shape.parallel();
+    let needed = rate * LATENCY_S / filled.multiprocessors;
+    let flowing = (in_flight / needed).min(1.0) * filled.busy;
+    (facts.bytes as f64 + again) / rate / used / flowing
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_spec::LaunchPlan;
+    use kiln_spec::targets::target;
+
+    use super::*;
+    use crate::inspect::{Resources, Spills};
+
+    fn facts(grid: u32, threads: u32, flops_per_output: u64) -> Facts {
+        let outputs = 1 << 24;
+        Facts {
+            plan: LaunchPlan {
+                grid: [grid, 1, 1],
+                block: [threads, 1, 1],
+                shared_bytes: 0,
+            },
+            outputs,
+            flops: flops_per_output * outputs,
+            bytes: 12 * outputs,
+            access_bytes: 4,
+            resources: None,
+        }
+    }
+
+    fn seconds(facts: &Facts) -> f64 {
+        estimate(facts, target("sm_89").unwrap()).unwrap().seconds
+    }
+
+    #[test]
+    fn no_guess_is_faster_than_the_roofline() {
+        let peaks = target("sm_89").unwrap().peaks.unwrap();
+        for flops in [1, 8, 512, 8192] {
+            for (grid, threads) in [(65_536, 256), (1024, 128), (58, 1024), (7, 33)] {
+                let facts = facts(grid, threads, flops);
+                let least = (facts.bytes as f64 / peaks.memory_bytes_per_s as f64)
+                    .max(facts.flops as f64 / peaks.f32_flops_per_s as f64);
+                assert!(seconds(&facts) >= least * 0.999, "{facts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_worse_by_the_book_is_guessed_slower() {
+        let good = facts(16_384, 256, 512);
+        // Threads that fill no warp; too few blocks; spills; narrow rows.
+        assert!(seconds(&facts(131_072, 33, 512)) > seconds(&good));
+        assert!(seconds(&facts(10, 256, 512)) > seconds(&good));
+        let spills = Some(Spills::Bytes {
+            stores: 256,
+            loads: 256,
+        });
+        let plain = Resources {
+            registers: 64,
+            ..Resources::default()
+        };
+        let spilling = Resources { spills, ..plain };
+        assert!(seconds(&good.compiled(spilling)) > seconds(&good.compiled(plain)));
+        let mut narrow = facts(65_536, 256, 1);
+        narrow.plan.block = [4, 64, 1];
+        assert!(seconds(&narrow) > seconds(&facts(65_536, 256, 1)));
+    }
+
+    #[test]
+    fn wide_accesses_keep_memory_busy_with_fewer_threads() {
+        let mut narrow = facts(58, 128, 1);
+        let slow = seconds(&narrow);
+        narrow.access_bytes = 16;
+        assert!(seconds(&narrow) < slow);
+    }
+
+    #[test]
+    fn what_cannot_be_launched_has_no_estimate() {
+        let known = target("sm_89").unwrap();
+        let plain = Resources {
+            registers: 255,
+            ..Resources::default()
+        };
+        assert_eq!(estimate(&facts(64, 1024, 1).compiled(plain), known), None);
+        assert_eq!(estimate(&facts(64, 256, 1), target("cpu").unwrap()), None);
+    }
+}

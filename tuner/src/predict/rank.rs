@@ -1,0 +1,18 @@
+//! A search space in guessed order.
+
+use kiln_spec::KernelSpec;
+use kiln_spec::space::SearchSpace;
+use kiln_spec::targets::KnownTarget;
+
+use super::{Estimate, Facts, estimate};
+
+/// The configs of a space, those guessed fastest first; what cannot be launched is missing.
+pub fn rank(spec: &KernelSpec, space: &SearchSpace, known: &KnownTarget) -> Vec<(usize, Estimate)> {
+    let guess = |index: usize| {
+        let facts = Facts::of(spec, &space.config(index), space.problem())?;
+        Some((index, estimate(&facts, known)?))
+    };
+    let mut ranked: Vec<_> = (0..space.len()).filter_map(guess).collect();
+    ranked.sort_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds).then(a.0.cmp(&b.0)));
+    ranked
+}

@@ -1,0 +1,186 @@
+//! How well an order that was guessed fits what was measured.
+
+use serde::Serialize;
+
+/// A guessed order against measured times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Score {
+    /// Configs compared.
+    pub configs: usize,
+    /// Spearman's rank correlation: 1 for the same order, 0 for chance, -1 for the reverse.
+    pub rank_correlation: f64,
+    /// The configs that were tried first: one in twenty.
+    pub first: usize,
+    /// Least time over the best of those tried first, in guessed order.
+    pub share: f64,
+    /// The same for random order: least time over the expected best of as many.
+    pub random_share: f64,
+}
+
+/// One in so many configs is tried first.
+const FIRST: usize = 20;
+
+/// Standard deviations of the rank correlation of random orders that a guess must be above: one chance in a hundred.
+const DEVIATIONS: f64 = 2.33;
+
+impl Score {
+    /// The score of guessed times against measured ones, pair by pair; `None` for fewer than two pairs. Configs with the
+    /// same guess are in random order among themselves.
+    pub fn new(pairs: &[(f64, f64)]) -> Option<Score> {
+        if pairs.len() < 2 {
+            return None;
+        }
+        let mut measured: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
+        measured.sort_by(f64::total_cmp);
+        let first = (pairs.len() / FIRST).max(1);
+        Some(Score {
+            configs: pairs.len(),
+            rank_correlation: rank_correlation(pairs),
+            first,
+            share: measured[0] / best_of_first(pairs, first),
+            random_share: measured[0] / expected_best(&measured, first),
+        })
+    }
+
+    /// Whether the guess is better than chance: its order beyond what random orders reach, and the best of the first
+    /// tried at least as good as chance would find.
+    pub fn beats_random(&self) -> bool {
+        let chance = DEVIATIONS / ((self.configs - 1) as f64).sqrt();
+        self.rank_correlation > chance && self.share >= self.random_share
+    }
+}
+
+impl std::fmt::Display for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "rank correlation {:.2} over {} configs, best of the first {} {:.0} % of the optimum (random order {:.0} %)",
+            self.rank_correlation,
+            self.configs,
+            self.first,
+            self.share * 100.0,
+            self.random_share * 100.0
+        )
+    }
+}
+
+/// The expected best of the first tried in guessed order: all with a better guess than that at the boundary, and as many
+/// of those with the same guess as there is room for.
+fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
+    let mut guesses: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
+    guesses.sort_by(f64::total_cmp);
+    let boundary = guesses[first - 1];
+    let better: Vec<f64> = pairs
+        .iter()
+        .filter(|pair| pair.0.total_cmp(&boundary).is_lt())
+        .map(|pair| pair.1)
+        .collect();
+    let best = better.iter().copied().fold(f64::INFINITY, f64::min);
+    let same = pairs
+        .iter()
+        .filter(|pair| pair.0.total_cmp(&boundary).is_eq());
+    let mut same: Vec<f64> = same.map(|pair| pair.1.min(best)).collect();
+    same.sort_by(f64::total_cmp);
+    expected_best(&same, first - better.len())
+}
+
+/// The expected least of `count` values drawn without replacement from values in ascending order.
+fn expected_best(ascending: &[f64], count: usize) -> f64 {
+    let mut expected = 0.0;
+    // The chance that no smaller value was drawn.
+    let mut none_yet = 1.0;
+    for (index, value) in ascending.iter().enumerate() {
+        let drawn = (count as f64 / (ascending.len() - index) as f64).min(1.0);
+        expected += none_yet * drawn * value;
+        none_yet *= 1.0 - drawn;
+        if none_yet <= 0.0 {
+            break;
+        }
+    }
+    expected
+}
+
+fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
+    let guessed = ranks(pairs.iter().map(|pair| pair.0));
+    let measured = ranks(pairs.iter().map(|pair| pair.1));
+    let mean = (pairs.len() as f64 - 1.0) / 2.0;
+    let (mut both, mut left, mut right) = (0.0, 0.0, 0.0);
+    for (a, b) in guessed.iter().zip(&measured) {
+        let (a, b) = (a - mean, b - mean);
+        both += a * b;
+        left += a * a;
+        right += b * b;
+    }
+    if left == 0.0 || right == 0.0 {
+        0.0
+    } else {
+        both / (left * right).sqrt()
+    }
+}
+
+/// The rank of each value; those that tie share the mean of theirs.
+fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut order: Vec<(usize, f64)> = values.enumerate().collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut ranks = vec![0.0; order.len()];
+    let mut start = 0;
+    while start < order.len() {
+        let same = order[start..]
+            .iter()
+            .take_while(|(_, value)| *value == order[start].1)
+            .count();
+        let rank = start as f64 + (same as f64 - 1.0) / 2.0;
+        for (index, _) in &order[start..start + same] {
+            ranks[*index] = rank;
+        }
+        start += same;
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(guessed: impl Fn(usize) -> f64) -> Score {
+        let pairs: Vec<_> = (0..400).map(|i| (guessed(i), 1.0 + i as f64)).collect();
+        Score::new(&pairs).unwrap()
+    }
+
+    #[test]
+    fn the_right_order_scores_one_and_the_reverse_minus_one() {
+        let right = score(|i| i as f64);
+        assert_eq!((right.rank_correlation, right.share), (1.0, 1.0));
+        assert!(right.beats_random());
+        let wrong = score(|i| -(i as f64));
+        assert_eq!(wrong.rank_correlation, -1.0);
+        assert!(!wrong.beats_random());
+    }
+
+    #[test]
+    fn a_guess_that_says_nothing_does_not_beat_chance() {
+        let same = score(|_| 1.0);
+        assert_eq!(same.rank_correlation, 0.0);
+        assert_eq!(same.share, same.random_share);
+        assert!(!same.beats_random());
+        let scattered = score(|i| (i * 7919 % 400) as f64);
+        assert!(!scattered.beats_random(), "{scattered}");
+    }
+
+    #[test]
+    fn configs_with_the_same_guess_are_tried_in_random_order() {
+        // Three in all: one is guessed best and is the slowest, the other two share a guess.
+        let pairs = [(1.0, 9.0), (2.0, 1.0), (2.0, 5.0)];
+        assert_eq!(best_of_first(&pairs, 1), 9.0);
+        assert_eq!(best_of_first(&pairs, 2), 3.0);
+        assert_eq!(best_of_first(&pairs, 3), 1.0);
+    }
+
+    #[test]
+    fn random_order_is_scored_exactly() {
+        // One of three: the mean. Two of three: the least in two of three draws, the middle in one.
+        assert!((expected_best(&[1.0, 2.0, 6.0], 1) - 3.0).abs() < 1e-12);
+        assert!((expected_best(&[1.0, 2.0, 6.0], 2) - 4.0 / 3.0).abs() < 1e-12);
+        assert_eq!(expected_best(&[1.0, 2.0, 6.0], 3), 1.0);
+    }
+}
