@@ -97,7 +97,7 @@ fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> 
 
 /// Bakes what the model picks for targets that were never measured.
 fn predicted(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
-    let targets = args.targets.iter().map(|arch| Target::open(arch));
+    let targets = args.targets.iter().map(|arch| Target::isolated(arch));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     let cache = machine::open_cache()?;
     let mut predictions = Vec::new();

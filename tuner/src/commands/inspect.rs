@@ -44,7 +44,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     };
     let targets = names
         .iter()
-        .map(|arch| Target::open(arch))
+        .map(|arch| Target::isolated(arch))
         .collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     for target in &targets {

@@ -54,7 +54,7 @@ fn compile_only(
     options: &RunOptions,
     project: &Project,
 ) -> Result<ExitCode, Failure> {
-    let targets = args.targets.iter().map(|arch| Target::open(arch));
+    let targets = args.targets.iter().map(|arch| Target::isolated(arch));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     let cache = machine::open_cache()?;
     let reporter = progress::reporter(args.verbose);

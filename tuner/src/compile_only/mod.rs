@@ -20,6 +20,7 @@ use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 use crate::candidate::Workshop;
 use crate::exit::Failure;
 use crate::inspect::LaunchRules;
+use crate::machine;
 
 /// The product name of devices that stand for a target: results under it are of no device.
 pub const PRODUCT: &str = "compile-only";
@@ -67,6 +68,18 @@ impl Target {
             compiler,
             info,
         })
+    }
+
+    /// As [`Target::open`], with compiles in processes of their own, whose time and memory are limited.
+    ///
+    /// # Errors
+    /// As [`Target::open`]; when the running program, which those processes are, cannot be found.
+    pub fn isolated(arch: &str) -> Result<Target, Failure> {
+        let mut target = Target::open(arch)?;
+        if let Some(isolated) = machine::isolated(&*target.compiler)? {
+            target.compiler = Box::new(isolated);
+        }
+        Ok(target)
     }
 
     /// Where candidates for it are compiled.
