@@ -48,7 +48,20 @@ pub fn run() -> Result<(), String> {
     if let Err(how) = occupancy_header::install() {
         missing("cuda_occupancy.h", &how)?;
     }
-    Ok(())
+    packages()
+}
+
+/// Downloads every package of the lock file: crates that tests make build offline, with features that nothing here
+/// builds with.
+fn packages() -> Result<(), String> {
+    let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
+    if fetched.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    missing(
+        "a package of Cargo.lock",
+        "run `cargo fetch --locked` with a network",
+    )
 }
 
 /// AMD's runtime, which says here that it has no device, and its headers, which our table of functions is compiled against.

@@ -7,7 +7,7 @@
 //!   be checked: the caller vouches for it there, and nowhere else. Launching stays a safe call that checks lengths,
 //!   alignments and devices.
 //! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types; its users then call
-//!   [`stream`], [`slice()`] and [`slice_mut`], which are safe. Kiln has adapters of this kind for cudarc, behind the
+//!   [`stream()`], [`slice()`] and [`slice_mut()`], which are safe. Kiln has adapters of this kind for cudarc, behind the
 //!   feature `cudarc-019` (a feature for each minor version of cudarc that it knows).
 //!
 //! A [`ForeignSlice`] borrows what it was made of, as a Rust slice does; a [`Stream`] keeps what it was made of.

@@ -1,0 +1,66 @@
+//! A program that keeps its streams and memory in cudarc, and launches tuned kernels on them.
+//!
+//! ```console
+//! $ cargo run --example interop-cudarc --features cudarc
+//! ```
+//!
+//! It needs an NVIDIA GPU to do anything; without one it says so. Nothing in it is `unsafe`: cudarc knows how long its
+//! slices are, which stream wrote to them, and when they may be freed, and Kiln's adapter asks it.
+#![forbid(unsafe_code)]
+// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
+#![allow(deprecated)]
+
+use std::error::Error;
+
+use cudarc::driver::{CudaContext, CudaSlice};
+use kiln::interop::cudarc_019;
+use kiln::tuned_kernel;
+
+#[tuned_kernel(
+    source = "scale.cu",
+    params(THREADS in [64, 128, 256]),
+    baseline(THREADS = 128),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+)]
+unsafe extern "C" {
+    /// `y = by * x`.
+    fn scale(n: u32, #[value(2.0)] by: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Asked first: cudarc panics where the driver is not installed.
+    if let Err(error) = kiln::open("cuda:0") {
+        println!("nothing to launch on: {error}");
+        return Ok(());
+    }
+    let theirs = CudaContext::new(0)?.new_stream()?;
+    let x: CudaSlice<f32> = theirs.clone_htod(&[21.0; 1000])?;
+    let mut y: CudaSlice<f32> = theirs.alloc_zeros(1000)?;
+
+    // Once for each stream of cudarc's; it is kept open as long as this.
+    let stream = cudarc_019::stream(theirs.clone())?;
+    // For each launch: waits for what other streams did to the slices, and lets cudarc know of the launch.
+    scale(
+        &stream,
+        1000,
+        2.0,
+        &stream.slice(&x)?,
+        &mut stream.slice_mut(&mut y)?,
+    )?;
+    // Parts of slices go as well.
+    let half = x.slice(..500);
+    let mut rest = y.slice_mut(500..);
+    scale(
+        &stream,
+        500,
+        3.0,
+        &stream.slice(&half)?,
+        &mut stream.slice_mut(&mut rest)?,
+    )?;
+
+    let host = theirs.clone_dtoh(&y)?;
+    println!("{} {}", host[0], host[999]);
+    Ok(())
+}

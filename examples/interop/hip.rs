@@ -1,0 +1,149 @@
+//! A program with raw HIP pointers of its own, as an engine has that calls `hipMalloc` itself.
+//!
+//! ```console
+//! $ cargo run --example interop-hip
+//! ```
+//!
+//! It needs an AMD GPU to do anything; without one it says so. Raw pointers are the caller's business: where they come
+//! in the program is `unsafe`, and says why it may; launching with them is safe.
+// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
+#![allow(deprecated)]
+
+use std::error::Error;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use kiln::interop::{self, ForeignSlice, ForeignSliceMut};
+use kiln::tuned_kernel;
+use libloading::Library;
+
+#[tuned_kernel(
+    source = "scale.cu",
+    params(THREADS in [64, 128, 256]),
+    baseline(THREADS = 128),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+)]
+unsafe extern "C" {
+    /// `y = by * x`.
+    fn scale(n: u32, #[value(2.0)] by: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+/// Elements of both arrays.
+const N: usize = 1000;
+const BYTES: usize = N * size_of::<f32>();
+
+/// `hipMemcpyHostToDevice`, `hipMemcpyDeviceToHost`.
+const TO_DEVICE: c_int = 1;
+const TO_HOST: c_int = 2;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let device = match kiln::open("hip:0") {
+        Ok(device) => device,
+        Err(error) => {
+            println!("nothing to launch on: {error}");
+            return Ok(());
+        }
+    };
+    let hip = Hip::load()?;
+    let queue = hip.stream()?;
+    let (x, y) = (hip.malloc(BYTES)?, hip.malloc(BYTES)?);
+    hip.copy_in(x, &[21.0; N])?;
+
+    // SAFETY: the stream is of device 0, which `hip` is set to, and is destroyed below, after `stream` is dropped.
+    let stream = unsafe { interop::stream_from_raw(device, queue, ()) }?;
+    // SAFETY: both arrays have N elements (`hipMalloc` gave them, `x` was written, `y` is only written), nothing else
+    // uses them, and they are freed below, after the stream was synchronised.
+    let (from, mut to) = unsafe {
+        (
+            ForeignSlice::from_raw(&stream, x as u64, N),
+            ForeignSliceMut::from_raw(&stream, y as u64, N),
+        )
+    };
+    scale(&stream, N as u32, 2.0, &from, &mut to)?;
+    stream.synchronize()?;
+    drop(stream);
+
+    println!("{}", hip.copy_out(y)?[N - 1]);
+    hip.free(x)?;
+    hip.free(y)?;
+    hip.destroy(queue)
+}
+
+/// The functions of the HIP runtime that this program calls; all give 0 when they succeed.
+struct Hip {
+    library: Library,
+}
+
+type Done = Result<(), Box<dyn Error>>;
+
+impl Hip {
+    /// Loads the runtime, which `kiln::open` has found already.
+    fn load() -> Result<Hip, Box<dyn Error>> {
+        let names = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"];
+        // SAFETY: the vendor's library, whose initialisers do what loading it is meant to do.
+        let mut found = names.iter().map(|name| unsafe { Library::new(*name) });
+        let library = found.find_map(Result::ok).ok_or("no libamdhip64.so")?;
+        Ok(Hip { library })
+    }
+
+    /// Calls a function of two arguments, which most are.
+    fn call<A, B>(&self, name: &str, a: A, b: B) -> Done {
+        type Function<A, B> = unsafe extern "C" fn(A, B) -> c_int;
+        // SAFETY: the callers below pass what the runtime's header declares.
+        let code = unsafe { self.library.get::<Function<A, B>>(name)?(a, b) };
+        checked(name, code)
+    }
+
+    fn stream(&self) -> Result<*mut c_void, Box<dyn Error>> {
+        let mut stream: *mut c_void = null_mut();
+        self.call("hipStreamCreateWithFlags", &raw mut stream, 0_u32)?;
+        Ok(stream)
+    }
+
+    fn malloc(&self, bytes: usize) -> Result<*mut c_void, Box<dyn Error>> {
+        let mut memory: *mut c_void = null_mut();
+        self.call("hipMalloc", &raw mut memory, bytes)?;
+        Ok(memory)
+    }
+
+    fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) -> Done {
+        type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int) -> c_int;
+        // SAFETY: the runtime declares the function so; the callers below pass arrays of that many bytes.
+        let code = unsafe { self.library.get::<Copy>("hipMemcpy")?(to, from, bytes, kind) };
+        checked("hipMemcpy", code)
+    }
+
+    fn copy_in(&self, to: *mut c_void, host: &[f32; N]) -> Done {
+        self.copy(to, host.as_ptr().cast(), BYTES, TO_DEVICE)
+    }
+
+    fn copy_out(&self, from: *mut c_void) -> Result<[f32; N], Box<dyn Error>> {
+        let mut host = [0.0; N];
+        self.copy(host.as_mut_ptr().cast(), from, BYTES, TO_HOST)?;
+        Ok(host)
+    }
+
+    fn free(&self, memory: *mut c_void) -> Done {
+        self.one("hipFree", memory)
+    }
+
+    fn destroy(&self, stream: *mut c_void) -> Done {
+        self.one("hipStreamDestroy", stream)
+    }
+
+    fn one(&self, name: &str, argument: *mut c_void) -> Done {
+        type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
+        // SAFETY: both functions take one handle, which came from the runtime and is given back once.
+        let code = unsafe { self.library.get::<Function>(name)?(argument) };
+        checked(name, code)
+    }
+}
+
+fn checked(name: &str, code: c_int) -> Done {
+    match code {
+        0 => Ok(()),
+        code => Err(format!("{name} failed with code {code}").into()),
+    }
+}
