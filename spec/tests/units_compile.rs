@@ -77,6 +77,17 @@ fn helpers_structs_tables_and_templates_compile_in_both_copies() {
 }
 
 #[test]
+fn functions_of_one_name_in_both_copies_are_told_apart_also_by_arguments_of_global_types() {
+    let source = r#"
+        __device__ float4 twice(float4 v) { return make_float4(v.x * 2, v.y * 2, v.z * 2, v.w * 2); }
+        __device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, a.y, a.z, a.w); }
+        template <class T> __device__ float first(T x) { return x.x; }
+        __global__ void k(float4* y, __nv_bfloat16* b) { y[0] = twice(y[1]) + y[2]; b[0] = first(y[3]); }
+    "#;
+    check_one(&Case::new("k", &[]), source);
+}
+
+#[test]
 fn two_kernels_in_one_file_are_two_units() {
     let source = r#"
         #define BLOCK 64

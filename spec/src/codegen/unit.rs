@@ -10,9 +10,12 @@ use crate::config::Config;
 use crate::hash::{Hasher, SourceHash};
 use crate::model::KernelSpec;
 use crate::problem::Problem;
+use crate::source::lexer::{TokenKind, lex};
 use crate::source::{Mode, SourceScan, SourceText};
 
-/// The namespace of the receipt copy.
+/// The namespaces of the two copies. Were one of them at file scope, a call in the other with an argument of
+/// a global type (`float4`, `__half`) would find functions of both, by the argument, and be ambiguous.
+const RELEASE_NAMESPACE: &str = "kiln_release_copy";
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
 /// `#pragma unroll` for host compilers: clang has its own, g++ another spelling that takes numbers only, in
@@ -88,7 +91,8 @@ impl TranslationUnit {
     ///
     /// The order is: prelude, unconditional `#include <..>` of the source, tuning defines, release copy,
     /// receipt copy, exports. Includes come before the defines so that a header never sees them; macros
-    /// that the source defines are forgotten between the copies, so that both read the same.
+    /// that the source defines are forgotten between the copies, so that both read the same. Each copy is in
+    /// a namespace; the release copy of a source that could not be (see `must_be_global`) is at file scope.
     ///
     /// # Errors
     /// When the entry cannot be tuned, the config or problem does not fit the spec, or the source
@@ -165,6 +169,31 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
         .collect()
 }
 
+/// Whether a source would read differently inside a namespace: it includes headers under a condition, which
+/// stay where they are, or names what it declares itself from the global scope (`::load(x)`).
+fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
+    let text = source.text();
+    let tokens = lex(text).unwrap_or_default();
+    let names_itself = tokens.windows(3).enumerate().any(|(i, three)| {
+        let [first, second, name] = three else {
+            return false;
+        };
+        let before = i.checked_sub(1).map(|before| &tokens[before]);
+        let qualified = before.is_some_and(|token| {
+            token.end == first.start
+                && (token.kind == TokenKind::Identifier
+                    || token.is_punct(b'>')
+                    || token.is_punct(b':'))
+        });
+        first.is_punct(b':')
+            && second.is_punct(b':')
+            && name.kind == TokenKind::Identifier
+            && !qualified
+            && scan.declares(&name.text(text))
+    });
+    names_itself || scan.includes().iter().any(|include| include.conditional)
+}
+
 /// The headers of 16-bit types that this unit needs and its target's prelude leaves out.
 fn type_headers(row: &Row, scan: &SourceScan, defines: &Defines) -> String {
     let mentions = |is_type: fn(&str) -> bool| {
@@ -193,6 +222,8 @@ struct Parts<'a> {
     macros: BTreeSet<&'a str>,
     defines: &'a Defines,
     release_copy: String,
+    /// Whether the release copy stands at file scope.
+    global: bool,
     receipt_copy: String,
 }
 
@@ -215,6 +246,7 @@ impl<'a> Parts<'a> {
             macros: macros.map(|m| m.name.as_str()).collect(),
             defines,
             release_copy: rewriter.release(release)?,
+            global: must_be_global(rewriter.source, rewriter.scan),
             receipt_copy: rewriter.receipt(signing)?,
         })
     }
@@ -237,7 +269,15 @@ impl<'a> Parts<'a> {
             "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
             self.title, self.includes
         );
-        text += &format!("{}{push}{}\n", self.defines, self.release_copy);
+        text += &format!("{}{push}", self.defines);
+        if self.global {
+            text += &format!("{}\n", self.release_copy);
+        } else {
+            text += &format!(
+                "namespace {RELEASE_NAMESPACE} {{\n{}\n}}\n",
+                self.release_copy
+            );
+        }
         // Once more: popping restores what was before, for the second copy and for the exports.
         text += &format!(
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
@@ -245,7 +285,8 @@ impl<'a> Parts<'a> {
         );
         text += &format!("{MARKER}{pop}{undefines}");
         if let Some(export) = self.row.entry_macro {
-            text += &format!("{export}({release}, {release})\n");
+            let place = if self.global { "" } else { RELEASE_NAMESPACE };
+            text += &format!("{export}({release}, {place}::{release})\n");
             text += &format!("{export}({receipt}, {RECEIPT_NAMESPACE}::{receipt})\n");
         }
         text

@@ -84,18 +84,17 @@ fn unit(source: &str) -> TranslationUnit {
     generate(source, "k", Target::Cpu).expect("the unit should generate")
 }
 
-/// The text between the tuning defines and the second copy.
+/// What is in the release copy's namespace.
 fn release_copy(unit: &TranslationUnit) -> &str {
     let start = unit
         .text
-        .find("#define N 4\n")
-        .expect("the define should be there")
-        + 12;
+        .find("namespace kiln_release_copy {\n")
+        .expect("the namespace should be there");
     let end = unit
         .text
         .find("#line 1 \"kiln generated\"")
         .expect("the marker should be there");
-    &unit.text[start..end]
+    &unit.text[start + 30..end - 2]
 }
 
 fn receipt_copy(unit: &TranslationUnit) -> &str {
@@ -145,7 +144,7 @@ fn a_unit_comes_in_the_order_prelude_defines_copies_exports() {
         "#include \"kiln_cpu.h\"\n",
         "#include <cuda_fp16.h>\n",
         "#define N 4\n",
-        "#pragma push_macro(\"LOCAL\")\n",
+        "#pragma push_macro(\"LOCAL\")\nnamespace kiln_release_copy {\n",
         "#define LOCAL N\n",
         &format!("void {}(", unit.release),
         "#pragma pop_macro(\"LOCAL\")\n#pragma push_macro(\"LOCAL\")\nnamespace kiln_receipt_copy {\n",
@@ -155,7 +154,10 @@ fn a_unit_comes_in_the_order_prelude_defines_copies_exports() {
             unit.receipt
         ),
         "#pragma pop_macro(\"LOCAL\")\n#undef N\n",
-        &format!("KILN_CPU_ENTRY({0}, {0})\n", unit.release),
+        &format!(
+            "KILN_CPU_ENTRY({0}, kiln_release_copy::{0})\n",
+            unit.release
+        ),
         &format!(
             "KILN_CPU_ENTRY({0}, kiln_receipt_copy::{0})\n",
             unit.receipt
@@ -251,12 +253,39 @@ fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
 }
 
 #[test]
+fn a_source_that_a_namespace_would_change_stays_at_file_scope() {
+    let global = |source: &str| {
+        let text = unit(source).text;
+        assert_ne!(
+            text.contains("namespace kiln_release_copy"),
+            text.contains(", ::k_")
+        );
+        text.contains(", ::k_")
+    };
+    for source in [
+        "#ifdef X\n#include <cuda_fp16.h>\n#endif\n__global__ void k() {}",
+        "__device__ int f() { return 1; }\n__global__ void k(int* x) { x[0] = ::f(); }",
+        "__device__ int f() { return 1; }\n__global__ void k(int* x) { x[0] = 1 + :: f(); }",
+    ] {
+        assert!(global(source), "{source}");
+    }
+    for source in [
+        "#include <cuda_fp16.h>\n__global__ void k() {}",
+        "__global__ void k(float* x) { x[0] = ::sqrtf(x[1]); }",
+        "namespace n { __device__ int f() { return 1; } }\n__global__ void k(int* x) { x[0] = n::f(); }",
+        "struct S { template <class T> static int f(); };\n__global__ void k(int* x) { x[0] = S::f<int>(); }",
+    ] {
+        assert!(!global(source), "{source}");
+    }
+}
+
+#[test]
 fn macros_are_forgotten_between_the_copies_also_where_none_can_be_pushed() {
     let source = "#ifndef WIDE\n#define WIDE N\n#endif\n__global__ void k() {}\n";
     let cuda = generate(source, "k", Target::Cuda).unwrap().text;
     assert!(!cuda.contains("push_macro") && !cuda.contains("pop_macro"));
     let noted =
-        "#define N 4\n#ifdef WIDE\n#define KILN_HAD_WIDE\n#endif\n#ifndef WIDE\n#define WIDE N\n";
+        "#define N 4\n#ifdef WIDE\n#define KILN_HAD_WIDE\n#endif\nnamespace kiln_release_copy {\n";
     assert!(cuda.contains(noted), "{cuda}");
     let forgotten = "#line 1 \"kiln generated\"\n#ifndef KILN_HAD_WIDE\n#undef WIDE\n#endif\n";
     assert_eq!(cuda.matches(forgotten).count(), 2, "{cuda}");

@@ -178,6 +178,12 @@ impl SourceScan {
         &self.kernels
     }
 
+    /// Whether the source declares this name at file or namespace scope, or may: a name outside the braces of a
+    /// declaration counts.
+    pub fn declares(&self, name: &str) -> bool {
+        self.units.iter().any(|unit| unit.head.contains(name))
+    }
+
     /// Whether code mentions this name: comments, strings, and directives that only define it or ask
     /// whether it is defined, do not count.
     pub fn mentions(&self, name: &str) -> bool {
