@@ -46,6 +46,9 @@ typedef unsigned long ulong;
 #define CUDART_NAN __longlong_as_double(0x7fffffffffffffffll)
 #define CUDART_PI 3.1415926535897931e+0
 
+#define KILN_INLINE static __device__ __forceinline__
+#define KILN_MEMBER __device__ __forceinline__
+
 #include "cuda/receipt.h"
 
 #endif

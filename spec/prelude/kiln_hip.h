@@ -14,6 +14,10 @@
 #error "kiln_hip.h is for clang's HIP compilation of AMD device code"
 #endif
 
+#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 32
+#error "kernels run with wavefronts of 32 lanes, which this architecture has not"
+#endif
+
 #include "hip/base.h"
 #include "portable/vector.h"
 #include "hip/builtins.h"

@@ -5,7 +5,7 @@
 #include "portable/receipt.h"
 
 // The bytes of dynamic shared memory that this launch has (PTX ISA, special register %dynamic_smem_size).
-static __device__ __forceinline__ uint32_t kiln_cuda_dynamic_shared_bytes() {
+KILN_INLINE uint32_t kiln_cuda_dynamic_shared_bytes() {
     uint32_t bytes;
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
     return bytes;
@@ -13,8 +13,8 @@ static __device__ __forceinline__ uint32_t kiln_cuda_dynamic_shared_bytes() {
 
 // The first thread of the first block copies the nonce and describes the launch; every thread counts
 // itself, so that a grid that ran in part shows.
-static __device__ __forceinline__ void kiln_cuda_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
-                                                             uint64_t config_hash) {
+KILN_INLINE void kiln_cuda_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
+                                        uint64_t config_hash) {
     atomicAdd((unsigned long long*)&receipt->threads, 1ull);
     if (threadIdx.x | threadIdx.y | threadIdx.z | blockIdx.x | blockIdx.y | blockIdx.z) return;
     receipt->nonce = receipt->nonce_in;

@@ -226,7 +226,8 @@ fn the_mode_follows_what_the_kernel_can_reach() {
         "template <class T> __device__ T f(T x) { return __ballot_sync(0, x); }\n\
          template <class T> __device__ T g(T x) { return f<T>(x); }\n__global__ void k() { g(1); }",
         "__global__ void k() {\n#if WARP\n__shfl_sync(0, 0, 0);\n#endif\n}",
-        "__global__ void k() { kiln_block_sum(1.0f); }",
+        "#include \"kiln.cuh\"\n__global__ void k() { kiln::block_sum<64>(1.0f); }",
+        "__global__ void k() { kiln::tile_acc sum; }",
     ] {
         assert_eq!(mode(reached), Mode::Fiber, "{reached}");
     }

@@ -1,0 +1,83 @@
+// Products of 16 x 16 tiles by a warp: acc += a * b, a and b of 16-bit floats, acc of floats.
+//
+// A tile is spread over the 32 lanes of a warp: each lane holds `elements` of it in `value`, and row(i) and
+// col(i) say where in the tile the calling lane's element i stands. The spread differs between targets; on
+// some, several lanes hold the same element of a or b. Only mma() lets lanes wait for each other, but all
+// lanes of the warp must take part in everything that is done to a tile.
+#ifndef KILN_DEVICE_TILE_H
+#define KILN_DEVICE_TILE_H
+
+namespace kiln {
+
+// How a matrix lies in memory: element (row, col) is at row * leading + col, or at col * leading + row.
+enum class layout { row_major, col_major };
+
+constexpr int tile_size = 16;
+
+template <layout order> KILN_INLINE size_t tile_offset(int row, int col, int leading) {
+    return order == layout::row_major ? (size_t)row * leading + col : (size_t)col * leading + row;
+}
+
+}  // namespace kiln
+
+#if defined(KILN_CUDA)
+#include "device/tile_cuda.h"
+#elif defined(KILN_HIP)
+#include "device/tile_hip.h"
+#else
+#include "device/tile_cpu.h"
+#endif
+
+namespace kiln {
+
+// Reads this lane's elements of a tile, wherever the matrix lies.
+template <layout order, class Tile, class T>
+KILN_INLINE void tile_load(Tile& tile, const T* from, int leading) {
+#pragma unroll
+    for (int i = 0; i < Tile::elements; ++i) {
+        tile.value[i] = from[tile_offset<order>(Tile::row(i), Tile::col(i), leading)];
+    }
+}
+
+// The same of the first `rows` rows and `cols` columns; zero elsewhere, where nothing is read.
+template <layout order, class Tile, class T>
+KILN_INLINE void tile_load_part(Tile& tile, const T* from, int leading, int rows, int cols) {
+#pragma unroll
+    for (int i = 0; i < Tile::elements; ++i) {
+        const int row = Tile::row(i), col = Tile::col(i);
+        T element = from_float<T>(0.0f);
+        if (row < rows && col < cols) element = from[tile_offset<order>(row, col, leading)];
+        tile.value[i] = element;
+    }
+}
+
+// Every element of an accumulator.
+KILN_INLINE void tile_fill(tile_acc& tile, float value) {
+#pragma unroll
+    for (int i = 0; i < tile_acc::elements; ++i) tile.value[i] = value;
+}
+
+// Writes an accumulator, rounded to the matrix's type.
+template <layout order, class T>
+KILN_INLINE void tile_store(T* to, int leading, const tile_acc& tile) {
+#pragma unroll
+    for (int i = 0; i < tile_acc::elements; ++i) {
+        to[tile_offset<order>(tile_acc::row(i), tile_acc::col(i), leading)] = from_float<T>(tile.value[i]);
+    }
+}
+
+// The same of the first `rows` rows and `cols` columns; writes nothing else.
+template <layout order, class T>
+KILN_INLINE void tile_store_part(T* to, int leading, const tile_acc& tile, int rows, int cols) {
+#pragma unroll
+    for (int i = 0; i < tile_acc::elements; ++i) {
+        const int row = tile_acc::row(i), col = tile_acc::col(i);
+        if (row < rows && col < cols) {
+            to[tile_offset<order>(row, col, leading)] = from_float<T>(tile.value[i]);
+        }
+    }
+}
+
+}  // namespace kiln
+
+#endif

@@ -1,0 +1,207 @@
+// Neighbouring elements, moved in as few memory operations as there can be.
+#ifndef KILN_DEVICE_VECTOR_H
+#define KILN_DEVICE_VECTOR_H
+
+namespace kiln {
+
+// How a load or store uses the caches.
+enum class hint {
+    plain,      // as the hardware does by default
+    read_only,  // nothing writes to the memory while the kernel runs
+    streaming,  // the data is touched once: it should leave the caches first
+};
+
+// The largest power of two that divides a size, at most 16: what one memory operation moves.
+KILN_INLINE constexpr int vec_alignment(int bytes) {
+    return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
+}
+
+// N neighbouring elements in registers.
+template <class T, int N> struct alignas(vec_alignment(sizeof(T) * N)) vec {
+    static_assert(N > 0, "a vector has an element");
+    static constexpr int size = N;
+    T value[N];
+
+    KILN_MEMBER T& operator[](int i) { return value[i]; }
+    KILN_MEMBER const T& operator[](int i) const { return value[i]; }
+};
+
+// N times the same value.
+template <int N, class T> KILN_INLINE vec<T, N> splat(T x) {
+    vec<T, N> result;
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.value[i] = x;
+    return result;
+}
+
+// Words of one memory operation.
+template <int bytes> struct memory_word;
+#if defined(KILN_HIP)
+// clang's own vectors: its nontemporal accesses take no structs.
+typedef unsigned int kiln_two_words __attribute__((ext_vector_type(2)));
+typedef unsigned int kiln_four_words __attribute__((ext_vector_type(4)));
+template <> struct memory_word<8> { typedef kiln_two_words type; };
+template <> struct memory_word<16> { typedef kiln_four_words type; };
+#else
+template <> struct memory_word<8> { typedef uint2 type; };
+template <> struct memory_word<16> { typedef uint4 type; };
+#endif
+template <> struct memory_word<1> { typedef unsigned char type; };
+template <> struct memory_word<2> { typedef unsigned short type; };
+template <> struct memory_word<4> { typedef unsigned int type; };
+
+template <hint how, class Word> KILN_INLINE Word load_word(const Word* from) {
+#if defined(KILN_CUDA)
+    if constexpr (how == hint::read_only) return __ldg(from);
+    else if constexpr (how == hint::streaming) return __ldcs(from);
+    else return *from;
+#elif defined(KILN_HIP)
+    if constexpr (how == hint::streaming) return __builtin_nontemporal_load(from);
+    else return *from;
+#else
+    return *from;
+#endif
+}
+
+template <hint how, class Word> KILN_INLINE void store_word(Word* to, Word word) {
+#if defined(KILN_CUDA)
+    if constexpr (how == hint::streaming) __stcs(to, word);
+    else *to = word;
+#elif defined(KILN_HIP)
+    if constexpr (how == hint::streaming) __builtin_nontemporal_store(word, to);
+    else *to = word;
+#else
+    *to = word;
+#endif
+}
+
+// The N elements at `from`, which must be aligned to a vec<T, N>.
+template <int N, hint how = hint::plain, class T> KILN_INLINE vec<T, N> load_aligned(const T* from) {
+#if defined(KILN_CPU)
+    return *reinterpret_cast<const vec<T, N>*>(from);
+#else
+    typedef typename memory_word<(int)alignof(vec<T, N>)>::type word;
+    constexpr int words = (int)(sizeof(vec<T, N>) / sizeof(word));
+    word raw[words];
+#pragma unroll
+    for (int i = 0; i < words; ++i) raw[i] = load_word<how>(reinterpret_cast<const word*>(from) + i);
+    vec<T, N> result;
+    copy_bytes<sizeof(result)>(&result, raw);
+    return result;
+#endif
+}
+
+// Writes N elements to `to`, which must be aligned to a vec<T, N>.
+template <hint how = hint::plain, class T, int N>
+KILN_INLINE void store_aligned(T* to, const vec<T, N>& from) {
+#if defined(KILN_CPU)
+    *reinterpret_cast<vec<T, N>*>(to) = from;
+#else
+    typedef typename memory_word<(int)alignof(vec<T, N>)>::type word;
+    constexpr int words = (int)(sizeof(vec<T, N>) / sizeof(word));
+    word raw[words];
+    copy_bytes<sizeof(from)>(raw, &from);
+#pragma unroll
+    for (int i = 0; i < words; ++i) store_word<how>(reinterpret_cast<word*>(to) + i, raw[i]);
+#endif
+}
+
+// Whether a pointer is aligned to a vec<T, N>.
+template <int N, class T> KILN_INLINE bool is_aligned(const T* at) {
+    return (uintptr_t)at % alignof(vec<T, N>) == 0;
+}
+
+// The N elements at `from`, wherever they lie: in one operation where they are aligned.
+template <int N, hint how = hint::plain, class T> KILN_INLINE vec<T, N> load(const T* from) {
+    vec<T, N> result;
+#if defined(KILN_CPU)
+    // This processor loads unaligned vectors as fast, and a branch would keep loops from vectorising.
+    copy_bytes<sizeof(result)>(&result, from);
+#else
+    if (is_aligned<N>(from)) return load_aligned<N, how>(from);
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.value[i] = from[i];
+#endif
+    return result;
+}
+
+// Writes N elements to `to`, wherever that is: in one operation where it is aligned.
+template <hint how = hint::plain, class T, int N> KILN_INLINE void store(T* to, const vec<T, N>& from) {
+#if defined(KILN_CPU)
+    copy_bytes<sizeof(from)>(to, &from);
+#else
+    if (is_aligned<N>(to)) {
+        store_aligned<how>(to, from);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = from.value[i];
+#endif
+}
+
+// The first `count` elements at `from`, and `rest` for those beyond; reads nothing beyond. A count over N
+// is N.
+template <int N, class T> KILN_INLINE vec<T, N> load_part(const T* from, unsigned int count, T rest) {
+    vec<T, N> result;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        result.value[i] = rest;
+        if ((unsigned int)i < count) result.value[i] = from[i];
+    }
+    return result;
+}
+
+// Writes the first `count` elements to `to` and nothing beyond. A count over N is N.
+template <class T, int N>
+KILN_INLINE void store_part(T* to, const vec<T, N>& from, unsigned int count) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        if ((unsigned int)i < count) to[i] = from.value[i];
+    }
+}
+
+// One element that nothing writes to while the kernel runs.
+template <class T> KILN_INLINE T ldg(const T* from) {
+    return load_aligned<1, hint::read_only>(from).value[0];
+}
+
+// Vectors of any element type as floats, and back, element by element.
+template <class T, int N> KILN_INLINE vec<float, N> to_float(const vec<T, N>& x) {
+    vec<float, N> result;
+#pragma unroll
+    for (int i = 0; i < N; ++i) result.value[i] = to_float(x.value[i]);
+    return result;
+}
+template <class T, int N> KILN_INLINE vec<T, N> from_float(const vec<float, N>& x) {
+    vec<T, N> result;
+    // NVIDIA rounds two floats in one instruction.
+#if defined(KILN_CUDA) && defined(KILN_HAS_HALF)
+    if constexpr (same_type<T, __half> && N % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += 2) {
+            __half2 two = __floats2half2_rn(x.value[i], x.value[i + 1]);
+            result.value[i] = __low2half(two);
+            result.value[i + 1] = __high2half(two);
+        }
+    } else
+#endif
+#if defined(KILN_CUDA) && defined(KILN_HAS_BFLOAT16)
+    if constexpr (same_type<T, __nv_bfloat16> && N % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += 2) {
+            __nv_bfloat162 two = __floats2bfloat162_rn(x.value[i], x.value[i + 1]);
+            result.value[i] = __low2bfloat16(two);
+            result.value[i + 1] = __high2bfloat16(two);
+        }
+    } else
+#endif
+    {
+#pragma unroll
+        for (int i = 0; i < N; ++i) result.value[i] = from_float<T>(x.value[i]);
+    }
+    return result;
+}
+
+}  // namespace kiln
+
+#endif

@@ -1,0 +1,72 @@
+//! docs/device-prelude.md has every function of the headers and no other, and its example is the kernel that is tested.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use kiln::spec::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE};
+use kiln_tests::command::workspace;
+
+const PAGE: &str = include_str!("../../../docs/device-prelude.md");
+
+/// What the functions of the page are made of.
+const INTERNAL: [&str; 13] = [
+    "atomic_update_16",
+    "combine_threads",
+    "combine_warps",
+    "load_line",
+    "load_matrices",
+    "load_matrices_transposed",
+    "load_word",
+    "shuffle_words",
+    "store_word",
+    "tile_group",
+    "tile_in_group",
+    "vec_alignment",
+    "warp_exchange",
+];
+
+/// The functions at namespace scope of the headers that `kiln.cuh` includes on a target.
+fn declared(prelude: &[(&str, &'static str)]) -> BTreeSet<&'static str> {
+    let headers = prelude
+        .iter()
+        .filter(|(name, _)| name.starts_with("device/"));
+    let lines = headers.flat_map(|(_, text)| text.lines());
+    let heads = lines.filter(|line| {
+        !line.starts_with(' ') && line.contains("inline") | line.contains("KILN_INLINE")
+    });
+    let names = heads.filter_map(|line| {
+        // `noinline` has parentheses of its own.
+        let line = line
+            .split_once("((noinline)) ")
+            .map_or(line, |(_, rest)| rest);
+        let head = line.split_once('(')?.0;
+        head.rsplit([' ', '&', '*', '>']).next()
+    });
+    names.filter(|name| !INTERNAL.contains(name)).collect()
+}
+
+/// The functions in the tables of the page.
+fn described() -> BTreeSet<&'static str> {
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
+    let calls = rows
+        .filter_map(|row| row.split('`').next())
+        .filter(|name| name.contains('('));
+    calls
+        .filter_map(|call| call.split(['<', '(']).next())
+        .collect()
+}
+
+#[test]
+fn the_page_describes_every_function_of_every_target_and_no_other() {
+    for prelude in [CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE] {
+        assert_eq!(described(), declared(prelude));
+    }
+    assert!(described().len() > 50, "{:?}", described());
+}
+
+#[test]
+fn the_example_of_the_page_is_the_kernel_that_is_tested() {
+    let path = workspace().join("tests/fixtures/prelude/rms_norm.cu");
+    let kernel = fs::read_to_string(path).unwrap();
+    assert!(PAGE.contains(&format!("```cuda\n{kernel}```\n")));
+}

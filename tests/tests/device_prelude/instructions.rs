@@ -1,0 +1,90 @@
+//! Machine instructions of a kernel, counted in its image.
+//!
+//! NVIDIA does not document the encoding. From sm_70 on an instruction is 16 bytes, and the low 12 bits are its
+//! operation; the numbers here were compared with what `nvdisasm` 13 prints. AMD's are from "RDNA3.5 Instruction Set
+//! Architecture", chapter 15 (microcode formats).
+
+use kiln::spec::Backend;
+use kiln::spec::targets::KnownTarget;
+use object::LittleEndian;
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+
+/// What is looked for in an image.
+#[derive(Clone, Copy, Debug)]
+pub enum Instruction {
+    /// A product of tiles: HMMA of NVIDIA, v_wmma_f32_16x16x16 of AMD.
+    MatrixProduct,
+    /// A load of 16 bytes from global memory: LDG.128, global_load_b128.
+    LoadOf16Bytes,
+    /// A store of 16 bytes to global memory: STG.128, global_store_b128.
+    StoreOf16Bytes,
+    /// A copy from global to shared memory that no register takes part in: LDGSTS. AMD's gfx11 has none.
+    AsyncCopy,
+    /// Four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has none.
+    MatrixLoad,
+}
+
+/// How many such instructions a kernel has.
+pub fn count(target: &KnownTarget, image: &[u8], kernel: &str, instruction: Instruction) -> usize {
+    let code = code(target.backend, image, kernel);
+    assert!(!code.is_empty(), "{kernel} has code");
+    if target.backend == Backend::Cuda {
+        let (instructions, rest) = code.as_chunks::<16>();
+        assert_eq!(rest.len(), 0, "{kernel}: whole instructions");
+        let matching = instructions
+            .iter()
+            .filter(|bytes| on_nvidia(instruction, u128::from_le_bytes(**bytes)));
+        matching.count()
+    } else {
+        // An operand in the code could look like one of these: as a float, -5e7 or -2.5e17. These kernels have none.
+        let (words, _) = code.as_chunks::<4>();
+        let matching = words
+            .iter()
+            .filter(|bytes| on_amd(instruction, u32::from_le_bytes(**bytes)));
+        matching.count()
+    }
+}
+
+/// The kernel's instructions.
+fn code<'a>(backend: Backend, image: &'a [u8], kernel: &str) -> &'a [u8] {
+    let file = ElfFile64::<LittleEndian>::parse(image).unwrap();
+    if backend == Backend::Cuda {
+        let section = file.section_by_name(&format!(".text.{kernel}"));
+        return section.unwrap().data().unwrap();
+    }
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(kernel));
+    let symbol = symbol.unwrap();
+    let section = file
+        .section_by_index(symbol.section_index().unwrap())
+        .unwrap();
+    let begin = usize::try_from(symbol.address() - section.address()).unwrap();
+    let size = usize::try_from(symbol.size()).unwrap();
+    &section.data().unwrap()[begin..begin + size]
+}
+
+fn on_nvidia(instruction: Instruction, word: u128) -> bool {
+    let operation = word & 0xfff;
+    // Bits 73 to 75 of loads and stores are the size; 6 is 128 bits.
+    let of_16_bytes = word >> 73 & 7 == 6;
+    match instruction {
+        Instruction::MatrixProduct => operation == 0x23c,
+        Instruction::LoadOf16Bytes => matches!(operation, 0x381 | 0x981) && of_16_bytes,
+        Instruction::StoreOf16Bytes => matches!(operation, 0x386 | 0x986) && of_16_bytes,
+        Instruction::AsyncCopy => operation == 0xfae,
+        Instruction::MatrixLoad => operation == 0x83b,
+    }
+}
+
+fn on_amd(instruction: Instruction, word: u32) -> bool {
+    // Format and operation.
+    let high = word >> 16;
+    match instruction {
+        // VOP3P, operations 64 (f16) and 65 (bf16).
+        Instruction::MatrixProduct => matches!(high, 0xcc40 | 0xcc41),
+        // FLAT, segment global, operations 23 and 29.
+        Instruction::LoadOf16Bytes => high == 0xdc5e,
+        Instruction::StoreOf16Bytes => high == 0xdc76,
+        Instruction::AsyncCopy | Instruction::MatrixLoad => false,
+    }
+}

@@ -1,0 +1,31 @@
+//! The portable device API, `kiln.cuh`: on the cpu device against plain Rust, and compiled for every target.
+#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+mod described;
+mod expected;
+mod instructions;
+mod kernels;
+mod on_cpu;
+mod on_targets;
+
+use kiln::Kernel;
+use kiln::spec::Problem;
+
+/// The problems to verify on, the declared one included, by their element types.
+fn problems_by_type(kernel: &'static Kernel) -> Vec<Vec<Problem>> {
+    let spec = kernel.spec();
+    let types = |problem: &Problem| -> Vec<_> {
+        spec.types.iter().map(|ty| problem.get(&ty.name)).collect()
+    };
+    let mut groups: Vec<Vec<Problem>> = Vec::new();
+    for problem in spec.problems.iter().chain(&spec.verify) {
+        match groups
+            .iter_mut()
+            .find(|group| types(&group[0]) == types(problem))
+        {
+            Some(group) => group.push(problem.clone()),
+            None => groups.push(vec![problem.clone()]),
+        }
+    }
+    groups
+}

@@ -1,0 +1,124 @@
+//! Each kernel on the cpu device: configs from all over its space, every element type, ragged sizes, several
+//! seeds; both entries, in release and in check builds.
+
+use std::sync::Arc;
+
+use kiln::compiler::BuildKind;
+use kiln::prepare::{Prepared, compile, generate, load};
+use kiln::rig::{Expected, Layout, Rig};
+use kiln::spec::space::SearchSpace;
+use kiln::spec::{Backend, Config, LaunchPlan, Problem};
+use kiln::{Kernel, Stream};
+use kiln_tests::capability::{Need, have};
+
+use crate::{kernels, problems_by_type};
+
+const SEEDS: [u64; 2] = [1, 20];
+
+/// `count` configs, evenly spread over the space; others for each type.
+fn configs(
+    kernel: &'static Kernel,
+    problem: &Problem,
+    limits: &kiln::spec::DeviceLimits,
+    count: usize,
+    turn: usize,
+) -> Vec<Config> {
+    let space = SearchSpace::build(kernel.spec(), problem, limits).unwrap();
+    let step = (space.len() / count).max(1);
+    let places = (0..count.min(space.len())).map(|i| (i * step + turn) % space.len());
+    places.map(|place| space.config(place)).collect()
+}
+
+fn launch(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    prepared: &Prepared,
+    config: &Config,
+    plan: &LaunchPlan,
+    problem: &Problem,
+) {
+    let spec = Arc::new(kernel.spec().clone());
+    for seed in SEEDS {
+        let reference = kernel
+            .reference()
+            .expect("every kernel here should have a reference");
+        let expected = Expected::by_reference(reference, &spec, problem, seed).unwrap();
+        let rig = Rig::new(stream, &spec, problem, seed, Layout::Fences).unwrap();
+        let check = |entry: &str| {
+            if let Err(error) = rig.check(&expected) {
+                panic!(
+                    "{} {config}, {problem}, seed {seed}, {entry} entry: {error}",
+                    kernel.name()
+                );
+            }
+        };
+        rig.launch(&prepared.release, plan).unwrap();
+        check("release");
+        rig.reset().unwrap();
+        let receipt = rig
+            .launch_for_receipt(&prepared.receipt, plan, seed)
+            .unwrap();
+        check("receipt");
+        assert_eq!(receipt.dynamic_shared_bytes, plan.shared_bytes);
+    }
+}
+
+fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let device = kiln::open("cpu").unwrap();
+    let stream = Stream::default_of(Arc::clone(&device));
+    let limits = device.info().limits;
+    for (turn, problems) in problems_by_type(kernel).into_iter().enumerate() {
+        for (number, config) in configs(kernel, &problems[0], &limits, per_type, turn)
+            .into_iter()
+            .enumerate()
+        {
+            let build = if number % 2 == 0 {
+                BuildKind::Check
+            } else {
+                BuildKind::Release
+            };
+            let unit = generate(
+                kernel,
+                &kernel.spec().entry,
+                &config,
+                &problems[0],
+                Backend::Cpu,
+            )
+            .unwrap();
+            let artifact = compile(&*device, &unit, build)
+                .unwrap_or_else(|error| panic!("{} {config}: {error}", kernel.name()));
+            let prepared = load(&*device, &unit, &artifact).unwrap();
+            for problem in &problems {
+                let plan = kernel.spec().plan(&config, problem, Some(&limits)).unwrap();
+                launch(kernel, &stream, &prepared, &config, &plan, problem);
+            }
+        }
+    }
+}
+
+macro_rules! on_the_cpu {
+    ($($name:ident: $kernel:ident, $per_type:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            verify(stringify!($name), &kernels::$kernel::KERNEL, $per_type);
+        }
+    )*};
+}
+
+on_the_cpu! {
+    vectors_of_every_width_move_wherever_they_lie: vectors, 4;
+    every_element_type_becomes_every_other_as_rust_rounds: convert, 2;
+    unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 2;
+    lanes_exchange_and_combine_within_every_segment: warps, 2;
+    rows_of_any_number_of_threads_combine: blocks, 6;
+    atomics_lose_nothing_in_global_and_in_shared_memory: atomics, 2;
+    atomics_on_unsigned_elements_lose_nothing: atomics_unsigned, 2;
+    copies_arrive_through_any_number_of_stages: copies, 4;
+    dynamic_shared_memory_is_one_array_for_all_threads: reversed, 2;
+    tiles_multiply_in_every_layout: tiles, 8;
+    every_element_of_a_tile_is_held_by_a_lane: tile_maps, 2;
+    the_example_of_the_page_normalises_rows: rms_norm, 4;
+}

@@ -1,0 +1,322 @@
+//! Kernels compiled for every target of the table of known ones: those of this test, those that come with Kiln, and
+//! those of other tests.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use kiln::Kernel;
+use kiln::compile_only;
+use kiln::compiler::{Artifact, CompileRequest};
+use kiln::prepare::{generate, target_of};
+use kiln::spec::codegen::TranslationUnit;
+use kiln::spec::parse::discover::{Layout, discover};
+use kiln::spec::source::{SourceScan, SourceText};
+use kiln::spec::space::SearchSpace;
+use kiln::spec::targets::{KnownTarget, TARGETS};
+use kiln::spec::{Backend, Config, KernelSpec, Problem};
+use kiln_tests::capability::{Need, have};
+
+use crate::instructions::{Instruction, count};
+use crate::{kernels, problems_by_type};
+
+/// What a target's compiler is called among the needs of tests.
+fn need(target: &KnownTarget) -> Need {
+    match target.backend {
+        Backend::Cuda => Need::Nvrtc,
+        Backend::Hip => Need::AmdClang,
+        Backend::Cpu | Backend::Fake => Need::HostCompiler,
+    }
+}
+
+fn compile(target: &KnownTarget, unit: &TranslationUnit, what: &str) -> Artifact {
+    let compiler = compile_only::compiler(target.arch).unwrap();
+    let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+    compiler
+        .compile(&request)
+        .unwrap_or_else(|error| panic!("{what} for {}: {error}", target.arch))
+}
+
+fn contains(image: &[u8], text: &str) -> usize {
+    let windows = image.windows(text.len());
+    windows.filter(|part| *part == text.as_bytes()).count()
+}
+
+/// `count` configs of the space on a target, spread over it.
+fn configs(
+    spec: &KernelSpec,
+    problem: &Problem,
+    target: &KnownTarget,
+    count: usize,
+) -> Vec<Config> {
+    let space = SearchSpace::build(spec, problem, &target.limits).unwrap();
+    let step = (space.len() / count).max(1);
+    let places = (0..count.min(space.len())).map(|i| i * step + step / 2);
+    places
+        .map(|place| space.config(place % space.len()))
+        .collect()
+}
+
+/// Runs a check for each known GPU whose compiler is here, side by side.
+fn for_each_gpu(test: &str, check: impl Fn(&KnownTarget) + Sync) {
+    std::thread::scope(|scope| {
+        for target in TARGETS {
+            if target.backend != Backend::Cpu && have(test, &[need(target)]) {
+                scope.spawn(|| check(target));
+            }
+        }
+    });
+}
+
+/// Compiles a kernel for every element type, and its baseline.
+fn compile_all(target: &KnownTarget, kernel: &'static Kernel, per_type: usize) {
+    let spec = kernel.spec();
+    let one = |entry: &str, config: &Config, problem: &Problem| {
+        let unit = generate(kernel, entry, config, problem, target.backend).unwrap();
+        let artifact = compile(target, &unit, &format!("{} {config}", kernel.name()));
+        for symbol in [&unit.release, &unit.receipt] {
+            assert!(
+                contains(&artifact.image, symbol.as_str()) > 0,
+                "{symbol} in {}",
+                target.arch
+            );
+        }
+    };
+    for problems in problems_by_type(kernel) {
+        for config in configs(spec, &problems[0], target, per_type) {
+            one(&spec.entry, &config, &problems[0]);
+        }
+    }
+    one(
+        &spec.baseline.entry,
+        &spec.baseline.config,
+        &spec.problems[0],
+    );
+}
+
+#[test]
+fn every_use_of_the_device_api_compiles_for_every_target() {
+    for_each_gpu(
+        "every_use_of_the_device_api_compiles_for_every_target",
+        |target| {
+            for kernel in kernels::ALL {
+                compile_all(target, kernel, 1);
+            }
+        },
+    );
+}
+
+#[test]
+fn every_kernel_that_comes_with_kiln_compiles_for_every_target() {
+    for_each_gpu(
+        "every_kernel_that_comes_with_kiln_compiles_for_every_target",
+        |target| {
+            for kernel in kiln_kernels::catalogue() {
+                compile_all(target, kernel, 3);
+            }
+        },
+    );
+}
+
+/// The kernels of a package among the fixtures, with their sources.
+fn fixture(package: &str, file: &str) -> Vec<(KernelSpec, SourceText)> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(package)
+        .join("src");
+    let read =
+        |name: &str| std::fs::read_to_string(source.join(name)).map_err(|error| error.to_string());
+    let found = discover(&read(file).unwrap(), &Layout::Root, &BTreeSet::new()).unwrap();
+    let specs = found
+        .kernels
+        .into_iter()
+        .map(|kernel| kernel.kernel.unwrap().spec);
+    let with_source = specs.map(|spec| {
+        let text = SourceText::load(&spec.source, &mut |name| read(name)).unwrap();
+        (spec, text)
+    });
+    with_source.collect()
+}
+
+#[test]
+fn kernels_that_know_nothing_of_kiln_compile_for_every_target() {
+    let packages = [
+        ("adding", "lib.rs"),
+        ("attention", "lib.rs"),
+        ("blending", "main.rs"),
+    ];
+    let found: Vec<_> = packages
+        .into_iter()
+        .flat_map(|(package, file)| fixture(package, file))
+        .collect();
+    assert_eq!(found.len(), 3);
+    for_each_gpu(
+        "kernels_that_know_nothing_of_kiln_compile_for_every_target",
+        |target| {
+            for (spec, source) in &found {
+                let scan = SourceScan::new(source).unwrap();
+                let problem = &spec.problems[0];
+                for config in configs(spec, problem, target, 2) {
+                    let of = target_of(target.backend);
+                    let unit = TranslationUnit::new(
+                        source,
+                        &scan,
+                        spec,
+                        &spec.entry,
+                        &config,
+                        problem,
+                        of,
+                    )
+                    .unwrap();
+                    compile(target, &unit, &format!("{} {config}", spec.name));
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory() {
+    let test = "on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory";
+    for_each_gpu(test, |target| {
+        if target.backend != Backend::Hip {
+            return;
+        }
+        let asking = |kernel: &'static Kernel| {
+            let problem = &kernel.spec().problems[0];
+            let config = &kernel.spec().baseline.config;
+            let unit =
+                generate(kernel, &kernel.spec().entry, config, problem, Backend::Hip).unwrap();
+            let artifact = compile(target, &unit, kernel.name());
+            contains(&artifact.image, "hidden_dynamic_lds_size")
+        };
+        // The runtime fills in what the metadata of a kernel ask for, and nothing else.
+        assert_eq!(asking(&kernels::blocks::KERNEL), 1);
+        assert_eq!(asking(&kernels::reversed::KERNEL), 1);
+    });
+}
+
+/// How many instructions of some kinds the release entry of a config has, on the first problem of each element type.
+fn instructions(
+    target: &KnownTarget,
+    kernel: &'static Kernel,
+    config: &str,
+    of: &[Instruction],
+) -> Vec<Vec<usize>> {
+    let spec = kernel.spec();
+    let counted = problems_by_type(kernel).into_iter().map(|problems| {
+        let space = SearchSpace::build(spec, &problems[0], &target.limits).unwrap();
+        let mut configs = (0..space.len()).map(|place| space.config(place));
+        let config = configs.find(|known| known.to_string() == config).unwrap();
+        let unit = generate(kernel, &spec.entry, &config, &problems[0], target.backend).unwrap();
+        let image = compile(target, &unit, kernel.name()).image;
+        let entry = unit.release.as_str();
+        of.iter()
+            .map(|instruction| count(target, &image, entry, *instruction))
+            .collect()
+    });
+    counted.collect()
+}
+
+#[test]
+fn products_of_tiles_are_matrix_instructions_on_every_gpu() {
+    let test = "products_of_tiles_are_matrix_instructions_on_every_gpu";
+    for_each_gpu(test, |target| {
+        let cuda = target.backend == Backend::Cuda;
+        let of = [Instruction::MatrixProduct, Instruction::MatrixLoad];
+        let config = |load: &str| format!("LAYOUT_A=row,LAYOUT_B=col,LAYOUT_C=row,LOAD={load}");
+        for (load, loads) in [("aligned", cuda), ("plain", false)] {
+            let counted = instructions(target, &kernels::tiles::KERNEL, &config(load), &of);
+            assert_eq!(counted.len(), 2, "half and bfloat16");
+            for counts in counted {
+                let what = format!("{counts:?} of {of:?} in {load} tiles on {}", target.arch);
+                // NVIDIA's instruction makes half a tile.
+                let each = if cuda { 2 } else { 1 };
+                assert!(counts[0] >= each && counts[0] % each == 0, "{what}");
+                assert_eq!(counts[1] > 0, loads, "{what}");
+            }
+        }
+        let others = instructions(target, &kernels::tile_maps::KERNEL, "WARPS=1", &of);
+        assert_eq!(others, [[0, 0]], "{}", target.arch);
+    });
+}
+
+#[test]
+fn vectors_of_16_bytes_move_in_one_instruction_on_every_gpu() {
+    let test = "vectors_of_16_bytes_move_in_one_instruction_on_every_gpu";
+    for_each_gpu(test, |target| {
+        let of = [Instruction::LoadOf16Bytes, Instruction::StoreOf16Bytes];
+        let config = |width: u32| format!("WIDTH={width},HINT=plain");
+        let counts = |width| instructions(target, &kernels::vectors::KERNEL, &config(width), &of);
+        // f32, f16, bf16, i32, u32 and u8 have elements of 4, 2, 2, 4, 4 and 1 bytes.
+        let wide = |width| {
+            counts(width)
+                .iter()
+                .map(|both| both.iter().all(|n| *n > 0))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            wide(4),
+            [true, false, false, true, true, false],
+            "{}",
+            target.arch
+        );
+        assert_eq!(
+            wide(8),
+            [true, true, true, true, true, false],
+            "{}",
+            target.arch
+        );
+    });
+}
+
+#[test]
+fn on_nvidia_copies_to_shared_memory_go_past_the_registers() {
+    let test = "on_nvidia_copies_to_shared_memory_go_past_the_registers";
+    for_each_gpu(test, |target| {
+        for bytes in [4, 8, 16] {
+            let config = format!("STAGES=2,BYTES={bytes},THREADS=32");
+            let of = [Instruction::AsyncCopy];
+            for counts in instructions(target, &kernels::copies::KERNEL, &config, &of) {
+                let cuda = target.backend == Backend::Cuda;
+                assert_eq!(counts[0] > 0, cuda, "{bytes} bytes on {}", target.arch);
+            }
+        }
+    });
+}
+
+#[test]
+fn where_there_are_no_matrix_instructions_tiles_are_an_error_and_all_else_compiles() {
+    let test = "where_there_are_no_matrix_instructions_tiles_are_an_error_and_all_else_compiles";
+    for (arch, backend, need, message) in [
+        (
+            "sm_75",
+            Backend::Cuda,
+            Need::Nvrtc,
+            "tiles need tensor cores of sm_80 or later",
+        ),
+        (
+            "gfx1030",
+            Backend::Hip,
+            Need::AmdClang,
+            "tiles need the wave matrix instructions of gfx11",
+        ),
+    ] {
+        if !have(test, &[need]) {
+            continue;
+        }
+        let compiler = compile_only::compiler(arch).unwrap();
+        for kernel in kernels::ALL {
+            let spec = kernel.spec();
+            let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
+            let unit = generate(kernel, &spec.entry, config, problem, backend).unwrap();
+            let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+            let compiled = compiler.compile(&request);
+            if kernel.name() == "tiles" {
+                let error = compiled.unwrap_err().to_string();
+                assert!(error.contains(message), "{arch}: {error}");
+            } else if let Err(error) = compiled {
+                panic!("{} for {arch}: {error}", kernel.name());
+            }
+        }
+    }
+}
