@@ -1,0 +1,96 @@
+//! The prelude's own mathematical functions, compiled for this machine: their errors are within what
+//! `docs/device-prelude.md` states. The device runs the same code.
+
+#![cfg(target_arch = "x86_64")]
+
+#[allow(dead_code, reason = "only the list of compilers is used here")]
+mod units;
+
+use std::path::Path;
+use std::process::Command;
+
+use units::compilers;
+
+/// By the name that is printed and CUDA's, the largest error in units in the last place, of float and of double; 1 where
+/// a function is not listed.
+const BOUNDS: &[(&str, &str, f64)] = &[
+    ("quick_tanh", "tanhf", 2.0),
+    ("rcbrt", "rcbrt", 2.0),
+    ("tgamma", "tgamma", 2.0),
+    ("lgamma_positive", "lgamma", 3.0),
+    ("lgamma_between", "lgamma", 3.0),
+    ("lgamma_below", "lgamma", 3.0),
+    ("erfc", "erfc", 4.0),
+    ("normcdf", "normcdf", 4.0),
+    // Exact, by definition.
+    ("fmod", "fmod", 0.0),
+    ("remainder", "remainder", 0.0),
+    ("parts", "frexp", 0.0),
+];
+
+const PAGE: &str = include_str!("../../docs/device-prelude.md");
+
+fn bound(name: &str) -> f64 {
+    let listed = BOUNDS.iter().find(|(listed, ..)| *listed == name);
+    listed.map_or(1.0, |(.., bound)| *bound)
+}
+
+/// Compiles the program that measures, and gives what it prints.
+fn measured(cxx: &str, folder: &Path) -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = folder.join("measure");
+    // Contraction as HIP has it: everywhere but where the headers forbid it. g++ knows no such thing.
+    let contract = if cxx.starts_with("clang") {
+        "-ffp-contract=fast-honor-pragmas"
+    } else {
+        "-ffp-contract=off"
+    };
+    let compiled = Command::new(cxx)
+        .args(["-O2", "-std=c++17", "-march=x86-64-v3", "-Wall", contract])
+        .arg("-I")
+        .arg(here.join("prelude"))
+        .arg(here.join("tests/math/measure.cpp"))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("the compiler should start");
+    let messages = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{cxx}: {messages}");
+    let run = Command::new(program)
+        .output()
+        .expect("the program should start");
+    assert!(run.status.success(), "{cxx}: {:?}", run.status);
+    String::from_utf8(run.stdout).expect("the program should print text")
+}
+
+#[test]
+fn every_function_is_within_its_stated_error() {
+    for cxx in compilers() {
+        let folder = tempfile::tempdir().expect("a folder should be made");
+        let text = measured(cxx, folder.path());
+        let mut functions = 0;
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let mut word = || words.next().expect("a line should have four words");
+            let (name, ty, error, at) = (word(), word(), word(), word());
+            let error: f64 = error.parse().expect("an error should be a number");
+            assert!(
+                error <= bound(name),
+                "{cxx}: {name} of {ty} errs by {error} at {at}"
+            );
+            functions += 1;
+        }
+        assert!(functions > 70, "{cxx}: only {functions} were measured");
+    }
+}
+
+#[test]
+fn the_page_states_the_errors_that_are_tested() {
+    let (_, section) = PAGE
+        .split_once("## Mathematical functions on AMD GPUs\n")
+        .expect("the page should have the section");
+    for (_, name, bound) in BOUNDS {
+        let row = format!("| `{name}` | {bound} |\n");
+        assert!(section.contains(&row), "{row}");
+    }
+}
