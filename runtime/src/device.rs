@@ -111,6 +111,8 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Launches `launches` times back to back and gives the time of all together on the device's own clock,
     /// in nanoseconds: events on a GPU, the largest thread CPU time on the cpu.
     ///
+    /// The launches take the sets of arguments in turn, beginning with the first.
+    ///
     /// # Errors
     /// As [`Self::launch`].
     fn time(
@@ -118,7 +120,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
@@ -329,6 +331,34 @@ impl<'a> KernelArgs<'a> {
     /// The pointers.
     pub fn pointers(self) -> &'a [*const c_void] {
         self.0
+    }
+}
+
+/// Arguments of launches that take them in turn: each set is of one launch, with data of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
+
+impl<'a> ArgSets<'a> {
+    /// Sets of arguments; `None` where there is no set, or not every one has the same number of arguments.
+    pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
+        let count = sets.first()?.0.len();
+        let alike = sets.iter().all(|args| args.0.len() == count);
+        alike.then_some(ArgSets(sets))
+    }
+
+    /// The first set.
+    pub fn first(self) -> KernelArgs<'a> {
+        self.0[0]
+    }
+
+    /// The sets of so many launches.
+    pub fn in_turn(self, launches: u32) -> impl Iterator<Item = KernelArgs<'a>> {
+        self.0.iter().copied().cycle().take(launches as usize)
+    }
+
+    /// The sets that so many launches take, each once.
+    pub fn of_launches(self, launches: u32) -> &'a [KernelArgs<'a>] {
+        &self.0[..self.0.len().min(launches as usize)]
     }
 }
 

@@ -14,7 +14,7 @@ use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, ElemType, LaunchPlan, Problem, ProblemValue, SliceArg};
 
 use crate::buffer::RawSlice;
-use crate::device::{DeviceError, Function, KernelArgs};
+use crate::device::{ArgSets, DeviceError, Function, KernelArgs};
 use crate::element::Scalar;
 use crate::kernel::Kernel;
 use crate::launch_error::{LaunchCause, LaunchError};
@@ -344,18 +344,26 @@ pub(crate) fn launch_held(
     call(stream, function, plan, &args)
 }
 
-/// As [`launch_held`], `launches` times on the device's own clock; gives nanoseconds for all together.
+/// As [`launch_held`], `launches` times on the device's own clock, with the sets of arguments in turn; gives nanoseconds
+/// for all together.
 pub(crate) fn time_held(
     stream: &Stream,
     function: &Function,
     plan: &LaunchPlan,
-    args: &[Arg<'_>],
+    sets: &[Vec<Arg<'_>>],
     launches: u32,
 ) -> Result<u64, DeviceError> {
-    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    let pointers = |args: &Vec<Arg<'_>>| args.iter().map(|arg| arg.0).collect::<Vec<_>>();
+    let sets: Vec<_> = sets.iter().map(pointers).collect();
     // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for
     // each parameter in declared order, of the declared type and length.
-    let args = unsafe { KernelArgs::new(&args) };
-    let device = stream.device();
-    device.time(stream.handle(), function, plan, args, launches)
+    let sets: Vec<_> = sets
+        .iter()
+        .map(|args| unsafe { KernelArgs::new(args) })
+        .collect();
+    let sets = ArgSets::new(&sets)
+        .ok_or_else(|| DeviceError::internal("timing", "the sets of arguments differ in number"))?;
+    stream
+        .device()
+        .time(stream.handle(), function, plan, sets, launches)
 }

@@ -7,7 +7,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
@@ -21,7 +20,7 @@ use crate::images;
 use crate::local_tables;
 use crate::project::{Project, TunedKernel};
 use crate::report::{TableReport, TaskReport};
-use crate::task;
+use crate::task::{self, Conditions};
 
 /// Writes the rows of a device for every kernel of a project that has a decision.
 ///
@@ -29,14 +28,14 @@ use crate::task;
 /// When a table or index cannot be read, written or understood.
 pub fn bake(
     project: &Project,
-    info: &DeviceInfo,
-    compiler: &dyn Compiler,
+    conditions: &Conditions<'_>,
     cache: &Cache,
     write: bool,
 ) -> Result<Vec<TableReport>, Failure> {
+    let info = conditions.info;
     let mut tables = Vec::new();
     for kernel in &project.kernels {
-        let rows = rows(kernel, info, compiler, cache)?;
+        let rows = rows(kernel, conditions, cache)?;
         if rows.is_empty() {
             continue;
         }
@@ -91,18 +90,17 @@ pub fn destination(
 /// When the cache cannot be read.
 pub fn rows(
     kernel: &TunedKernel,
-    info: &DeviceInfo,
-    compiler: &dyn Compiler,
+    conditions: &Conditions<'_>,
     cache: &Cache,
 ) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for problem in &kernel.spec.problems {
-        let key = task::key(kernel, problem, info, compiler);
+        let key = task::key(kernel, problem, conditions);
         // That the baseline is best can only be said of a search that was carried to its end.
         let whole = cache.search_done(key.hash())?.is_some();
         let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
         if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
-            rows.extend(row(kernel, info, &winner));
+            rows.extend(row(kernel, conditions.info, &winner));
         }
     }
     Ok(rows)

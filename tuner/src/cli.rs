@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use crate::regime::Regime;
+
 /// Tune GPU kernels once, bake the winners in.
 #[derive(Debug, Parser)]
 #[command(
@@ -89,6 +91,15 @@ pub struct DeviceArgs {
     pub device: Option<String>,
 }
 
+/// What caches hold when a timed launch begins.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct RegimeArgs {
+    /// Whether timed launches find their data in the last-level cache; times of either are kept apart
+    /// [default: cold on a GPU, hot on the cpu]
+    #[arg(long, value_enum)]
+    pub regime: Option<Regime>,
+}
+
 /// `tune init`
 #[derive(Debug, Args)]
 pub struct InitArgs {
@@ -106,6 +117,9 @@ pub struct RunArgs {
     /// Which device.
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -227,6 +241,9 @@ pub struct BakeArgs {
     /// Which device.
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -278,6 +295,9 @@ pub struct WhyArgs {
     /// Which device.
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -40,6 +40,8 @@ pub struct Bench {
     pub problem: Problem,
     /// Seed of the inputs.
     pub seed: u64,
+    /// How many copies of the data timed launches take in turn.
+    pub sets: usize,
     /// The smallest time difference that the device's clock tells, in nanoseconds.
     pub timer_tick_ns: u64,
     /// Limits of a worker process.
@@ -55,6 +57,7 @@ impl Bench {
             spec_json: self.spec_json.clone(),
             problem: self.problem.clone(),
             seed: self.seed,
+            sets: self.sets,
             load_order: (0..arms.len()).collect(),
             timed: false,
             timer_tick_ns: self.timer_tick_ns,
@@ -250,10 +253,11 @@ fn fault(order: &[ArmId], launching: Option<usize>, error: WorkerError) -> Fault
 
 fn cause_of(failure: Failure) -> FaultCause {
     match failure {
-        Failure::LaunchRefused(text)
-        | Failure::Faulted(text)
-        | Failure::Sticky(text)
-        | Failure::Internal(text) => FaultCause::LaunchFailed(text),
+        Failure::LaunchRefused(text) | Failure::Faulted(text) | Failure::Internal(text) => {
+            FaultCause::LaunchFailed(text)
+        }
+        // The device's context is broken for good, and the process with it.
+        Failure::Sticky(text) => FaultCause::WorkerLost(text),
         Failure::OutOfMemory { needed_bytes } => FaultCause::LimitsExceeded(format!(
             "{} bytes of memory",
             needed_bytes.unwrap_or_default()

@@ -36,6 +36,7 @@ pub mod predict;
 pub mod progress;
 pub mod project;
 pub mod reference;
+pub mod regime;
 pub mod report;
 pub mod scratch;
 pub mod search;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::cli::RunArgs;
+use crate::regime::Regime;
 
 /// The time budget of a run when none is given.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(300);
@@ -36,6 +37,8 @@ pub struct RunOptions {
     pub problems: Vec<String>,
     /// The strategy's name.
     pub strategy: String,
+    /// Cold or hot; `None` for what is usual on the device.
+    pub regime: Option<Regime>,
     /// Seed of everything random.
     pub seed: u64,
     /// Write cpu rows into the package.
@@ -64,6 +67,7 @@ impl RunOptions {
             trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
             problems: args.problems.clone(),
             strategy: strategy_name(&args.strategy)?,
+            regime: args.regime.regime,
             seed: args.seed,
             write: args.write,
             jobs,

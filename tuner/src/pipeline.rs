@@ -23,7 +23,7 @@ use crate::progress::Reporter;
 use crate::project::Project;
 use crate::report::{RunReport, TaskReport, TaskState};
 use crate::scratch::Scratch;
-use crate::task::{self, Task};
+use crate::task::{self, Conditions, Task};
 use crate::tuning::{self, Ground};
 use crate::worker::WorkerLimits;
 
@@ -64,7 +64,8 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let number = run
         .cache
         .start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;
-    let tasks = task::plan(&run.project.kernels, info, compiler);
+    let conditions = Conditions::new(info, compiler, run.options.regime);
+    let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
     let budget = Budget::start(run.options.budget);
 
@@ -77,6 +78,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         device: run.device_name,
         info,
         compiler,
+        regime: conditions.regime,
         workshop: &Workshop {
             compiler,
             backend: info.key.backend,
@@ -103,10 +105,11 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let (reports, launches) = rounds(&ground, &tasks, &budget)?;
     run.reporter.run_finished();
 
-    let tables = bake::bake(run.project, info, compiler, run.cache, run.options.write)?;
+    let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
     run.cache.end_run(number, unix_s())?;
     Ok(RunReport {
         device: info.key.to_string(),
+        regime: conditions.regime.name(),
         without_table: bake::without_table(run.project, &reports, &tables),
         tasks: reports,
         notices: bake::notices(&tables, info.key.backend, run.options.write),

@@ -15,6 +15,8 @@ use crate::task::Task;
 pub struct RunReport {
     /// The device.
     pub device: String,
+    /// What timed launches found in the last-level cache: their data (`hot`) or that of others (`cold`).
+    pub regime: &'static str,
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskReport>,
     /// The tables that were written, and the rows in each.
@@ -90,7 +92,7 @@ impl RunReport {
 
     /// The report as text.
     pub fn to_text(&self) -> String {
-        let mut text = format!("device {}\n\n", self.device);
+        let mut text = format!("device {}, caches {}\n\n", self.device, self.regime);
         for task in &self.tasks {
             task.write(&mut text);
         }

@@ -8,6 +8,7 @@ use kiln_spec::{Backend, Problem};
 use crate::candidate;
 use crate::exit::Failure;
 use crate::project::TunedKernel;
+use crate::regime::Regime;
 
 /// Version of the measuring protocol: results of another version are not compared with.
 pub const MEASURING_PROTOCOL: u32 = 1;
@@ -30,13 +31,35 @@ impl Task<'_> {
     }
 }
 
+/// What is measured on and how: what results depend on beside kernel and problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions<'a> {
+    /// The device.
+    pub info: &'a DeviceInfo,
+    /// Its compiler.
+    pub compiler: &'a dyn Compiler,
+    /// Cold or hot.
+    pub regime: Regime,
+}
+
+impl<'a> Conditions<'a> {
+    /// Those of a device, in the regime asked for or, where none is, in that of its backend.
+    pub fn new(
+        info: &'a DeviceInfo,
+        compiler: &'a dyn Compiler,
+        regime: Option<Regime>,
+    ) -> Conditions<'a> {
+        Conditions {
+            info,
+            compiler,
+            regime: regime.unwrap_or_else(|| Regime::of_backend(info.key.backend)),
+        }
+    }
+}
+
 /// The tasks of a run: the first problem of every kernel, then the second of each, and so on, so that a short
 /// budget still reaches every kernel.
-pub fn plan<'a>(
-    kernels: &'a [TunedKernel],
-    info: &DeviceInfo,
-    compiler: &dyn Compiler,
-) -> Vec<Task<'a>> {
+pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
     let most = kernels
         .iter()
         .map(|kernel| kernel.spec.problems.len())
@@ -52,7 +75,7 @@ pub fn plan<'a>(
         .map(|(kernel, problem)| Task {
             kernel,
             problem,
-            key: key(kernel, problem, info, compiler),
+            key: key(kernel, problem, conditions),
         })
         .collect()
 }
@@ -75,13 +98,13 @@ pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a
     Ok(chosen.collect())
 }
 
-/// The tuning key of a kernel and problem on a device.
-pub fn key(
-    kernel: &TunedKernel,
-    problem: &Problem,
-    info: &DeviceInfo,
-    compiler: &dyn Compiler,
-) -> TuningKey {
+/// The tuning key of a kernel and problem under some conditions.
+pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>) -> TuningKey {
+    let Conditions {
+        info,
+        compiler,
+        regime,
+    } = *conditions;
     let spec = &kernel.spec;
     let identity = compiler.identity();
     let tolerance = spec.slices().map(|slice| {
@@ -110,7 +133,7 @@ pub fn key(
         runtime: field("runtime"),
         problem: &problem.to_string(),
         protocol: MEASURING_PROTOCOL,
-        regime: "hot",
+        regime: regime.name(),
         tolerance: &tolerance.collect::<Vec<_>>().join(","),
         threads: threads(info),
     })

@@ -26,6 +26,7 @@ use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::progress::Reporter;
 use crate::reference::{Expectations, Oracle};
+use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
 use crate::search::{self, Strategy, Told};
 use crate::space_view::KernelSpace;
@@ -45,6 +46,8 @@ pub struct Ground<'a> {
     pub info: &'a DeviceInfo,
     /// Its compiler.
     pub compiler: &'a dyn Compiler,
+    /// Cold or hot.
+    pub regime: Regime,
     /// Where candidates are compiled.
     pub workshop: &'a Workshop<'a>,
     /// Where results are kept.
@@ -370,7 +373,8 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
 fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
     // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
     let data = task.kernel.spec.footprint_bytes(task.problem).unwrap_or(0);
-    let memory_bytes = data.saturating_mul(8).saturating_add(4 << 30);
+    let sets = ground.regime.sets(data, &ground.info.limits);
+    let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
     let host = matches!(ground.info.key.backend, Backend::Cpu | Backend::Fake);
     Bench {
         worker: ground.worker.clone(),
@@ -378,6 +382,7 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
         spec_json: task.kernel.spec.to_json(),
         problem: task.problem.clone(),
         seed: ground.options.seed,
+        sets,
         timer_tick_ns: ground.info.timer_tick_ns,
         // GPU drivers reserve address space far beyond what they use.
         limits: ProcessLimits {

@@ -7,6 +7,7 @@
 mod expected;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, SliceArg};
 use thiserror::Error;
@@ -103,7 +104,10 @@ struct HeldSlice {
     memory: Box<dyn Allocation>,
     /// Bytes of the zone before the elements; the zone behind has the same.
     zone: usize,
-    raw: RawSlice,
+    /// Where the elements of each set lie.
+    raw: Vec<RawSlice>,
+    /// From one set's elements to the next one's, in bytes.
+    stride: usize,
 }
 
 /// The data of one kernel on one problem, on a device.
@@ -114,6 +118,10 @@ pub struct Rig {
     args: Vec<Held>,
     receipt: Box<dyn Allocation>,
     receipt_address: RawSlice,
+    /// How often the data is there.
+    sets: usize,
+    /// The set that the next timed launch takes.
+    next_set: AtomicUsize,
 }
 
 impl Rig {
@@ -128,6 +136,32 @@ impl Rig {
         seed: u64,
         layout: Layout,
     ) -> Result<Rig, RigError> {
+        Rig::with_sets(stream, spec, problem, seed, layout, 1)
+    }
+
+    /// As [`Self::new`] for timing, with the data there so many times over: timed launches take the sets in turn, so
+    /// that what one leaves in a cache is not what the next one needs.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn rotating(
+        stream: &Stream,
+        spec: &Arc<KernelSpec>,
+        problem: &Problem,
+        seed: u64,
+        sets: usize,
+    ) -> Result<Rig, RigError> {
+        Rig::with_sets(stream, spec, problem, seed, Layout::Plain, sets.max(1))
+    }
+
+    fn with_sets(
+        stream: &Stream,
+        spec: &Arc<KernelSpec>,
+        problem: &Problem,
+        seed: u64,
+        layout: Layout,
+        sets: usize,
+    ) -> Result<Rig, RigError> {
         let data = make_data(spec, problem, seed)?;
         let held = spec
             .args
@@ -136,7 +170,7 @@ impl Rig {
             .map(|(arg, data)| match (arg, data) {
                 (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
                     let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
-                    let slice = HeldSlice::new(stream, slice, ty, bytes, layout)?;
+                    let slice = HeldSlice::new(stream, slice, ty, bytes, layout, sets)?;
                     Ok(Held::Slice(Box::new(slice)))
                 }
                 (_, data) => Ok(Held::Scalar(Box::new([word(data.bytes())]))),
@@ -154,8 +188,12 @@ impl Rig {
             args,
             receipt,
             receipt_address,
+            sets,
+            next_set: AtomicUsize::new(0),
         };
-        rig.reset()?;
+        for slice in rig.slices() {
+            (0..sets).try_for_each(|set| slice.reset(stream, set))?;
+        }
         Ok(rig)
     }
 
@@ -164,13 +202,33 @@ impl Rig {
         &self.stream
     }
 
-    /// Poisons outputs, restores in-out arguments, and redraws the guard zones.
+    /// Poisons outputs, restores in-out arguments, and redraws the guard zones, of the data that [`Self::launch`] takes.
     ///
     /// # Errors
     /// When the device refuses.
     pub fn reset(&self) -> Result<(), RigError> {
         self.slices()
-            .try_for_each(|slice| slice.reset(&self.stream))
+            .try_for_each(|slice| slice.reset(&self.stream, 0))
+    }
+
+    /// Restores the in-out arguments that the next timed launches take.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn restore(&self, launches: u32) -> Result<(), RigError> {
+        for slice in self.slices() {
+            if slice.spec.access == Access::InOut {
+                self.sets_of_next(launches)
+                    .try_for_each(|set| slice.reset(&self.stream, set))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sets that the next timed launches take, each once, in their order.
+    fn sets_of_next(&self, launches: u32) -> impl Iterator<Item = usize> + use<> {
+        let (first, sets) = (self.next_set.load(Ordering::Relaxed), self.sets);
+        (0..sets.min(launches as usize)).map(move |nth| (first + nth) % sets)
     }
 
     /// Launches a release entry once and waits for it.
@@ -178,7 +236,7 @@ impl Rig {
     /// # Errors
     /// When the device refuses or the kernel faults.
     pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
-        launch_held(&self.stream, function, plan, &self.arguments())?;
+        launch_held(&self.stream, function, plan, &self.arguments(0))?;
         Ok(self.stream.synchronize()?)
     }
 
@@ -194,7 +252,7 @@ impl Rig {
     ) -> Result<Receipt, RigError> {
         let handle = self.stream.handle();
         self.receipt.write(handle, 0, &Receipt::blank(nonce))?;
-        let mut args = self.arguments();
+        let mut args = self.arguments(0);
         args.push(Arg::slice(&self.receipt_address));
         launch_held(&self.stream, function, plan, &args)?;
         self.stream.synchronize()?;
@@ -203,8 +261,8 @@ impl Rig {
         Ok(Receipt::decode(&record))
     }
 
-    /// Launches a release entry `launches` times back to back; nanoseconds for all together, on the device's own
-    /// clock.
+    /// Launches a release entry `launches` times back to back, on the sets of data in turn; nanoseconds for all together,
+    /// on the device's own clock.
     ///
     /// # Errors
     /// As [`Self::launch`].
@@ -214,13 +272,14 @@ impl Rig {
         plan: &LaunchPlan,
         launches: u32,
     ) -> Result<u64, RigError> {
-        Ok(time_held(
-            &self.stream,
-            function,
-            plan,
-            &self.arguments(),
-            launches,
-        )?)
+        let sets: Vec<_> = self
+            .sets_of_next(launches)
+            .map(|set| self.arguments(set))
+            .collect();
+        let span_ns = time_held(&self.stream, function, plan, &sets, launches)?;
+        let next = self.next_set.load(Ordering::Relaxed) + launches as usize;
+        self.next_set.store(next % self.sets, Ordering::Relaxed);
+        Ok(span_ns)
     }
 
     /// Looks at every buffer after a launch: guard zones whole, inputs unchanged, outputs as expected. Gives the
@@ -270,14 +329,14 @@ impl Rig {
         })
     }
 
-    fn arguments(&self) -> Vec<Arg<'_>> {
-        fn argument(held: &Held) -> Arg<'_> {
+    fn arguments(&self, set: usize) -> Vec<Arg<'_>> {
+        fn argument(held: &Held, set: usize) -> Arg<'_> {
             match held {
                 Held::Scalar(word) => Arg::scalar(&word[0]),
-                Held::Slice(slice) => Arg::slice(&slice.raw),
+                Held::Slice(slice) => Arg::slice(&slice.raw[set]),
             }
         }
-        self.args.iter().map(argument).collect()
+        self.args.iter().map(|held| argument(held, set)).collect()
     }
 }
 
@@ -288,8 +347,10 @@ impl HeldSlice {
         ty: ElemType,
         initial: Vec<u8>,
         layout: Layout,
+        sets: usize,
     ) -> Result<HeldSlice, RigError> {
         let device = stream.device();
+        let stride = initial.len().next_multiple_of(ALIGN);
         let len = (initial.len() / ty.bytes()) as u64;
         let fenced = match layout {
             Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
@@ -306,29 +367,34 @@ impl HeldSlice {
                     GUARD_BYTES
                 };
                 (
-                    device.alloc((initial.len() + 2 * zone).max(1), ALIGN)?,
+                    device.alloc(
+                        ((sets - 1) * stride + initial.len() + 2 * zone).max(1),
+                        ALIGN,
+                    )?,
                     zone,
                 )
             }
             Err(error) => return Err(error.into()),
         };
-        let raw = RawSlice {
-            address: memory.address() + zone as u64,
+        let raw = |set: usize| RawSlice {
+            address: memory.address() + (zone + set * stride) as u64,
             len,
             device_index: stream.device_index(),
         };
         Ok(HeldSlice {
+            raw: (0..sets).map(raw).collect(),
+            stride,
             spec: spec.clone(),
             ty,
             initial,
             memory,
             zone,
-            raw,
         })
     }
 
-    fn reset(&self, stream: &Stream) -> Result<(), RigError> {
+    fn reset(&self, stream: &Stream, set: usize) -> Result<(), RigError> {
         let (handle, bytes) = (stream.handle(), self.initial.len());
+        let start = self.zone + set * self.stride;
         if self.zone > 0 {
             self.memory.fill(handle, 0, self.zone, GUARD)?;
             self.memory
@@ -336,8 +402,8 @@ impl HeldSlice {
         }
         match self.spec.access {
             _ if bytes == 0 => {}
-            Access::Out => self.memory.fill(handle, self.zone, bytes, POISON)?,
-            Access::In | Access::InOut => self.memory.write(handle, self.zone, &self.initial)?,
+            Access::Out => self.memory.fill(handle, start, bytes, POISON)?,
+            Access::In | Access::InOut => self.memory.write(handle, start, &self.initial)?,
         }
         Ok(())
     }

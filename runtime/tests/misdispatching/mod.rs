@@ -10,7 +10,7 @@ use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
 use kiln::device::{
-    Allocation, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+    Allocation, ArgSets, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
 };
 use kiln::receipt::RECEIPT_BYTES;
 use kiln::spec::LaunchPlan;
@@ -308,10 +308,10 @@ impl Device for Misdispatching {
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        self.inner.time(stream, function, plan, args, launches)
+        self.inner.time(stream, function, plan, sets, launches)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions};
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
-use kiln::device::{Allocation, Device, DeviceError, Function, KernelArgs, StreamHandle};
+use kiln::device::{Allocation, ArgSets, Device, DeviceError, Function, KernelArgs, StreamHandle};
 use kiln::spec::LaunchPlan;
 
 pub const STREAM: StreamHandle = StreamHandle::DEFAULT;
@@ -125,8 +125,13 @@ impl Loaded {
     /// Launches several times; the time of all in nanoseconds.
     pub fn time(&self, plan: &LaunchPlan, args: &[Arg], launches: u32) -> u64 {
         with_pointers(args, |args| {
-            self.device
-                .time(STREAM, &self.function, plan, args, launches)
+            self.device.time(
+                STREAM,
+                &self.function,
+                plan,
+                ArgSets::new(&[args]).unwrap(),
+                launches,
+            )
         })
         .unwrap()
     }

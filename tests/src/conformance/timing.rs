@@ -11,6 +11,7 @@ use super::{Outcome, Subject, checks, first_problem};
 
 checks! {
     timing_launches_exactly_as_often_as_it_says,
+    timed_launches_take_the_sets_of_data_in_turn,
     time_grows_with_the_number_of_launches,
     time_grows_with_the_work_of_a_launch,
     the_timer_says_what_it_can_tell,
@@ -37,6 +38,32 @@ fn timing_launches_exactly_as_often_as_it_says(subject: &Subject) -> Outcome {
         let expected: Vec<f64> = was.iter().map(|x| x + launches).collect();
         assert_eq!(now, expected, "after {launches} launches");
     }
+    Ok(())
+}
+
+fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
+    let kernel = &add_one::KERNEL;
+    let spec = Arc::new(kernel.spec().clone());
+    let problem = first_problem(kernel);
+    let rig = Rig::rotating(&subject.stream, &spec, &problem, 1, 3)?;
+    let plan = kernel.plan(Choice::Baseline, &problem, None)?;
+    let release = &subject.prepared(kernel)?.release;
+    let first_set = || -> Result<f64, Box<dyn std::error::Error>> {
+        subject.stream.synchronize()?;
+        let outputs = rig.outputs()?;
+        Ok(outputs.output(1).ok_or("an output")?.to_f64s()[0])
+    };
+    let before = first_set()?;
+    // The first set's launches: of seven, the first, fourth and seventh; then one of each three.
+    for (launches, in_all) in [(7, 3.0), (2, 3.0), (1, 4.0), (2, 4.0), (4, 6.0)] {
+        rig.time(release, &plan, launches)?;
+        assert_eq!(first_set()? - before, in_all, "after {launches} more");
+    }
+    // Sixteen launches were timed: the next ones take the second and the third set.
+    rig.restore(2)?;
+    assert_eq!(first_set()? - before, 6.0);
+    rig.restore(3)?;
+    assert_eq!(first_set()?, before);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use kiln_tuner::cli::PackageArgs;
 use kiln_tuner::compile_only::Target;
 use kiln_tuner::predict::{Facts, estimate};
 use kiln_tuner::project::Project;
-use kiln_tuner::task;
+use kiln_tuner::task::{self, Conditions};
 use tempfile::TempDir;
 
 const MANIFEST: &str =
@@ -79,7 +79,11 @@ fn measured(root: &Path, time: impl Fn(f64) -> f64) {
     info.key.name = known.product.into();
     let (cache, _) = Cache::open(&root.join("cache"), OpenOptions::new()).expect("the cache opens");
     for problem in &kernel.spec.problems {
-        let key = task::key(kernel, problem, &info, &*compiler.compiler);
+        let key = task::key(
+            kernel,
+            problem,
+            &Conditions::new(&info, &*compiler.compiler, None),
+        );
         cache.remember_key(&key).expect("the key is stored");
         let space = SearchSpace::build(&kernel.spec, problem, &known.limits).expect("a space");
         for index in 0..space.len() {

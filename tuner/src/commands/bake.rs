@@ -17,6 +17,8 @@ use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::images;
 use crate::project::{Project, TunedKernel};
+use crate::regime::Regime;
+use crate::task::Conditions;
 use crate::{machine, predict};
 
 pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
@@ -33,13 +35,8 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let cache = machine::open_cache()?;
     let info = device.info();
-    let tables = bake::bake(
-        &project,
-        info,
-        machine::compiler(&*device)?,
-        &cache,
-        args.write,
-    )?;
+    let conditions = Conditions::new(info, machine::compiler(&*device)?, args.regime.regime);
+    let tables = bake::bake(&project, &conditions, &cache, args.write)?;
     if args.output.json {
         print_json(&tables)?;
         return Ok(checked(true));
@@ -137,7 +134,7 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     check_strangers(project, &mut findings)?;
     if let Some(name) = &args.device.device {
         let (_, device) = machine::open_device(Some(name))?;
-        check_device(project, &*device, &mut findings)?;
+        check_device(project, &*device, args.regime.regime, &mut findings)?;
     }
     let failed = findings.iter().any(|finding| finding.fails);
     if args.output.json {
@@ -313,10 +310,12 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
 fn check_device(
     project: &Project,
     device: &dyn Device,
+    regime: Option<Regime>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
     let cache = machine::open_cache()?;
     let info = device.info();
+    let conditions = Conditions::new(info, machine::compiler(device)?, regime);
     for kernel in &project.kernels {
         let path = kernel.tuned.join(format!("{}.toml", kernel.spec.name));
         let table = read_table(&path)?;
@@ -324,7 +323,7 @@ fn check_device(
             .iter()
             .flat_map(|table| table.device_rows(&info.key).cloned())
             .collect();
-        for row in bake::rows(kernel, info, machine::compiler(device)?, &cache)? {
+        for row in bake::rows(kernel, &conditions, &cache)? {
             // Whether there is an image says nothing of what is proven.
             let same = |old: &Row| {
                 Row {

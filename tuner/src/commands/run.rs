@@ -14,6 +14,7 @@ use crate::options::RunOptions;
 use crate::pipeline::{self, Run};
 use crate::progress;
 use crate::project::Project;
+use crate::task::{self, Conditions};
 
 pub(super) fn run(
     args: &RunArgs,
@@ -94,8 +95,11 @@ fn dry_run(
         "budget {budget}, strategy {}, seed {}\n",
         options.strategy, options.seed
     );
-    let tasks = crate::task::plan(&project.kernels, info, compiler);
-    for task in crate::task::only(tasks, &options.problems)? {
+    let tasks = task::plan(
+        &project.kernels,
+        &Conditions::new(info, compiler, options.regime),
+    );
+    for task in task::only(tasks, &options.problems)? {
         let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
         let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
         let trials = options.trials.unwrap_or(usize::MAX).min(space.len());

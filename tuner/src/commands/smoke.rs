@@ -211,6 +211,7 @@ impl Stage<'_> {
             spec_json: kernel.spec.to_json(),
             problem: problem.clone(),
             seed: 1,
+            sets: 1,
             timer_tick_ns: self.device.info().timer_tick_ns,
             limits: ProcessLimits {
                 memory_bytes: 0,

@@ -10,7 +10,7 @@ use crate::cli::WhyArgs;
 use crate::exit::Failure;
 use crate::machine;
 use crate::project::Project;
-use crate::task;
+use crate::task::{self, Conditions};
 
 #[derive(Serialize)]
 struct Why {
@@ -56,7 +56,11 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
             .parse_problem(text)
             .map_err(|error| Failure::Other(format!("problem `{text}`: {error}")))?,
     };
-    let key = task::key(kernel, &problem, device.info(), compiler);
+    let key = task::key(
+        kernel,
+        &problem,
+        &Conditions::new(device.info(), compiler, args.regime.regime),
+    );
     let cache = machine::open_cache()?;
     let winner = cache.winner(key.hash())?;
     let trials = cache.trials(key.hash())?.len();

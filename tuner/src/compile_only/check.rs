@@ -23,7 +23,7 @@ use crate::progress::{Reporter, Stage};
 use crate::project::Project;
 use crate::scratch::Scratch;
 use crate::search::{Random, Strategy as _};
-use crate::task::{self, Task};
+use crate::task::{self, Conditions, Task};
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;
@@ -54,7 +54,10 @@ pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Fa
         .num_threads(with.options.jobs)
         .build()
         .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
-    let tasks = task::plan(&with.project.kernels, &target.info, compiler);
+    let tasks = task::plan(
+        &with.project.kernels,
+        &Conditions::new(&target.info, compiler, None),
+    );
     let tasks = task::only(tasks, &with.options.problems)?;
     let until = with.options.budget.map(|budget| start + budget);
     with.reporter.run_started(tasks.len(), with.options.budget);

@@ -87,7 +87,7 @@ impl Opened {
         }
         let mut timing = None;
         if job.timed {
-            let rig = Rig::new(&stream, &spec, &job.problem, job.seed, Layout::Plain);
+            let rig = Rig::rotating(&stream, &spec, &job.problem, job.seed, job.sets);
             timing = Some(rig.map_err(|error| nobody(failure_of(error)))?);
         }
         Ok(Opened {
@@ -319,7 +319,7 @@ impl Opened {
             .slices()
             .any(|slice| slice.access == Access::InOut)
         {
-            rig.reset().map_err(failure_of)?;
+            rig.restore(launches).map_err(failure_of)?;
         }
         let span_ns = rig
             .time(&arm.release, &arm.job.plan, launches)

@@ -75,6 +75,8 @@ pub struct OpenJob {
     pub arms: Vec<ArmJob>,
     /// The order in which the arms' modules are loaded.
     pub load_order: Vec<usize>,
+    /// How many copies of the data timed launches take in turn.
+    pub sets: usize,
     /// Whether the arms are to be timed: warms each and finds how many launches a sample takes.
     pub timed: bool,
     /// The smallest time difference that the device's clock tells, in nanoseconds, as the parent found it: what a

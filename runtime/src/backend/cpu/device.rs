@@ -7,7 +7,8 @@ use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    StreamHandle,
 };
 
 use crate::interop::VouchedStream;
@@ -238,12 +239,12 @@ impl Device for CpuDevice {
         _: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let entry = self.checked(function, plan, args)?;
+        let entry = self.checked(function, plan, sets.first())?;
         let _turn = in_order(&self.order);
-        self.executor.time(entry, plan, args, launches)
+        self.executor.time(entry, plan, sets, launches)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use kiln_spec::LaunchPlan;
 
-use crate::device::{DeviceError, KernelArgs};
+use crate::device::{ArgSets, DeviceError, KernelArgs};
 
 use super::arena::{Arena, Layout};
 use super::ffi::{Call, Stacks, thread_cpu_ns};
@@ -80,28 +80,34 @@ impl Executor {
         }
     }
 
-    /// Runs all blocks `launches` times; the sum of each launch's largest thread CPU time, in nanoseconds.
+    /// Runs all blocks `launches` times, with the sets of arguments in turn; the sum of each launch's largest thread CPU
+    /// time, in nanoseconds.
     pub fn time(
         &self,
         entry: &Arc<Entry>,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let work = || Work::new(entry, plan, args, false, &self.arenas);
+        let work = |args| Work::new(entry, plan, args, false, &self.arenas);
         let blocks = plan.blocks();
         if entry.ns_per_block().is_none() {
-            work().measured(0..blocks)?;
+            work(sets.first()).measured(0..blocks)?;
         }
         let mut total_ns = 0;
         if self.wakes_pool(entry, blocks) {
-            for _ in 0..launches {
-                total_ns += self.run_with_pool(work(), 0, Shares::Even)?;
+            for args in sets.in_turn(launches) {
+                total_ns += self.run_with_pool(work(args), 0, Shares::Even)?;
             }
         } else {
-            let work = work();
+            let works: Vec<Work> = sets
+                .of_launches(launches)
+                .iter()
+                .copied()
+                .map(work)
+                .collect();
             let start_ns = thread_cpu_ns();
-            for _ in 0..launches {
+            for work in works.iter().cycle().take(launches as usize) {
                 work.serial(0..blocks)?;
             }
             total_ns = thread_cpu_ns() - start_ns;

@@ -7,8 +7,8 @@ use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, RecordedLaunches,
-    StreamHandle,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    RecordedLaunches, StreamHandle,
 };
 
 use crate::interop::VouchedStream;
@@ -220,7 +220,7 @@ impl Device for CudaDevice {
         let kernel = entry.function()?;
         self.context()?.with_stream(stream, |stream| {
             kernel
-                .launch(stream, plan, args, 1)
+                .launch(stream, plan, args)
                 .map_err(|failed| device_error(&failed, Some(function.symbol())))
         })
     }
@@ -230,13 +230,13 @@ impl Device for CudaDevice {
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let entry = self.checked(function, plan, args)?;
+        let entry = self.checked(function, plan, sets.first())?;
         let context = self.context()?;
         context.with_stream(stream, |stream| {
-            timer::time(context, stream, entry, plan, args, launches)
+            timer::time(context, stream, entry, plan, sets, launches)
         })
     }
 

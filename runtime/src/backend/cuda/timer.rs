@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kiln_spec::LaunchPlan;
 
-use crate::device::{DeviceError, KernelArgs};
+use crate::device::{ArgSets, DeviceError};
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};
@@ -21,7 +21,7 @@ pub(super) fn time(
     stream: &RawStream,
     entry: &Entry,
     plan: &LaunchPlan,
-    args: KernelArgs<'_>,
+    sets: ArgSets<'_>,
     launches: u32,
 ) -> Result<u64, DeviceError> {
     let symbol = Some(&*entry.symbol);
@@ -30,7 +30,7 @@ pub(super) fn time(
     let function = entry.function()?;
     let span = start
         .record(stream)
-        .and_then(|()| function.launch(stream, plan, args, launches))
+        .and_then(|()| function.launch_each(stream, plan, sets.in_turn(launches)))
         .and_then(|()| end.record(stream))
         .and_then(|()| end.synchronize())
         .and_then(|()| end.ms_since(&start));

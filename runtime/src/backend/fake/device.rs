@@ -18,7 +18,8 @@ use super::timer::{self, Draws};
 use super::{ffi, script};
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    StreamHandle,
 };
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
@@ -371,11 +372,11 @@ impl Device for FakeDevice {
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
         // Outputs are the same after every launch but the first few, where a script tells them apart.
-        for _ in 0..launches {
+        for args in sets.in_turn(launches) {
             self.launch(stream, function, plan, args)?;
         }
         let entry = self.entry(function)?;

@@ -9,8 +9,8 @@ use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, RecordedLaunches,
-    StreamHandle,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    RecordedLaunches, StreamHandle,
 };
 
 use crate::interop::VouchedStream;
@@ -117,13 +117,13 @@ impl HipDevice {
         stream: &OwnedStream,
         entry: &Entry,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<f32, Failure> {
         let place = &self.context.place;
         let (start, end) = (Event::new(place)?, Event::new(place)?);
         start.record(stream)?;
-        for _ in 0..launches {
+        for args in sets.in_turn(launches) {
             entry.kernel.launch(plan, args, stream)?;
         }
         end.record(stream)?;
@@ -239,13 +239,13 @@ impl Device for HipDevice {
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
-        args: KernelArgs<'_>,
+        sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let entry = self.checked(function, plan, args)?;
+        let entry = self.checked(function, plan, sets.first())?;
         let stream = self.context.stream(stream)?;
         let milliseconds = self
-            .time_on(&stream, entry, plan, args, launches)
+            .time_on(&stream, entry, plan, sets, launches)
             .map_err(|failure| failure.launch_error(function.symbol()))?;
         Ok((f64::from(milliseconds) * 1e6).round() as u64)
     }

@@ -260,22 +260,32 @@ impl RawFunction {
         context.check(name, code).map(|()| blocks)
     }
 
-    /// Queues launches, one behind the other. Allocates nothing.
+    /// Queues a launch. Allocates nothing.
     #[inline]
     pub fn launch(
         &self,
         stream: &RawStream,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-        launches: u32,
+    ) -> Result<(), Failed> {
+        self.launch_each(stream, plan, std::iter::once(args))
+    }
+
+    /// Queues a launch for each set of arguments, one behind the other. Allocates nothing.
+    #[inline]
+    pub fn launch_each<'a>(
+        &self,
+        stream: &RawStream,
+        plan: &LaunchPlan,
+        sets: impl Iterator<Item = KernelArgs<'a>>,
     ) -> Result<(), Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
-        // The driver copies what they point to before it returns, and writes nothing there.
-        let params = args.pointers().as_ptr().cast_mut().cast();
         let shared = plan.shared_bytes;
-        for _ in 0..launches {
+        for args in sets {
+            // The driver copies what they point to before it returns, and writes nothing there.
+            let params = args.pointers().as_ptr().cast_mut().cast();
             // SAFETY: the module is loaded, the stream was created or is the default one, and there is a pointer to a
             // value of its type for each parameter: that is what `KernelArgs::new` vouches for.
             let code = unsafe {

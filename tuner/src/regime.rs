@@ -1,0 +1,91 @@
+//! Cold or warm: what caches hold when a timed launch begins. It is part of the tuning key: times of one regime are never
+//! compared with times of the other.
+
+use clap::ValueEnum;
+use kiln_spec::{Backend, DeviceLimits};
+
+/// What timed launches find in the last-level cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Regime {
+    /// The data of others: launches take several copies of the data in turn, together larger than the cache.
+    Cold,
+    /// What the launch before left there: every launch works on the same data.
+    Hot,
+}
+
+/// Copies are together at least this large: AMD's Infinity Cache, up to 128 MiB, is behind the L2 that the driver tells.
+const LEAST_BYTES: u64 = 128 << 20;
+
+/// The fewest copies: fewer would meet themselves in a cache that keeps what was used often.
+const FEWEST_SETS: u64 = 3;
+
+/// The most copies: a kernel whose data is this small waits for its launch, not for memory.
+const MOST_SETS: u64 = 4096;
+
+impl Regime {
+    /// What is measured where nothing else is asked for: on a GPU the data usually comes from elsewhere; on the cpu one
+    /// program runs the kernel over its own data.
+    pub fn of_backend(backend: Backend) -> Regime {
+        match backend {
+            Backend::Cuda | Backend::Hip => Regime::Cold,
+            Backend::Cpu | Backend::Fake => Regime::Hot,
+        }
+    }
+
+    /// Its name in tuning keys and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Regime::Cold => "cold",
+            Regime::Hot => "hot",
+        }
+    }
+
+    /// How many copies of the data timed launches take in turn, for data of so many bytes on a device. They take up a
+    /// quarter of its memory at most.
+    pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {
+        if self == Regime::Hot {
+            return 1;
+        }
+        let data_bytes = data_bytes.max(1);
+        let wanted = LEAST_BYTES.max(2 * limits.l2_bytes).div_ceil(data_bytes);
+        let room = match limits.memory_bytes {
+            0 => MOST_SETS,
+            bytes => bytes / 4 / data_bytes,
+        };
+        let sets = wanted.clamp(FEWEST_SETS, MOST_SETS).min(room).max(1);
+        usize::try_from(sets).unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(l2_bytes: u64, memory_bytes: u64) -> DeviceLimits {
+        DeviceLimits {
+            l2_bytes,
+            memory_bytes,
+            ..kiln_spec::targets::TARGETS[0].limits
+        }
+    }
+
+    #[test]
+    fn copies_are_larger_than_the_cache_together_and_leave_most_of_the_memory_free() {
+        let gib = 1 << 30;
+        for (data, l2, memory) in [
+            (1 << 20, 48 << 20, 24 * gib),
+            (1 << 20, 96 << 20, 24 * gib),
+            (3 << 20, 6 << 20, 0),
+            (12 << 30, 48 << 20, 24 * gib),
+            (1, 48 << 20, 24 * gib),
+            (0, 0, 0),
+        ] {
+            let sets = Regime::Cold.sets(data, &limits(l2, memory)) as u64;
+            let fits = memory == 0 || sets == 1 || sets * data <= memory / 4;
+            let exceeds = sets * data >= (2 * l2).max(LEAST_BYTES);
+            assert!((1..=MOST_SETS).contains(&sets) && fits);
+            assert!(exceeds || sets == MOST_SETS || sets == 1, "{data} {sets}");
+            assert_eq!(Regime::Hot.sets(data, &limits(l2, memory)), 1);
+        }
+    }
+}
