@@ -60,13 +60,37 @@ const BARS: &[Bar] = &[
     ),
     (
         11,
-        "targets that are not here",
+        "libraries of GPUs that are missing or damaged",
         &[
-            ("kiln-tests", "occupancy", ""),
-            ("kiln-tests", "inspect", ""),
+            ("kiln-tests", "cuda_driver", ""),
+            ("kiln-tests", "cuda_compile", ""),
+            ("kiln-tests", "hip_library", ""),
+        ],
+    ),
+    (
+        12,
+        "kernels on targets that are not here",
+        &[
             ("kiln-tests", "compile_targets", ""),
+            ("kiln-tests", "inspect", ""),
             ("kiln-tests", "predict", ""),
         ],
+    ),
+    (13, "occupancy", &[("kiln-tests", "occupancy", "")]),
+    (
+        14,
+        "the compile pool",
+        &[("kiln-tests", "compile_pool", "")],
+    ),
+    (
+        15,
+        "images without a compiler",
+        &[("kiln-tests", "images", "")],
+    ),
+    (
+        16,
+        "conformance, also through the HIP library",
+        &[("kiln-tests", "conformance", "")],
     ),
 ];
 

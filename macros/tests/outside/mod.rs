@@ -40,7 +40,7 @@ pub struct Outside {
 
 impl Outside {
     pub fn new() -> Outside {
-        // The same from run to run, as is the target folder: what did not change is not compiled again.
+        // The same from run to run, as is the target folder: what is not packaged here is not compiled again.
         let folder = std::env::temp_dir().join("kiln-outside");
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
@@ -80,7 +80,8 @@ impl Outside {
         for name in ["kiln-spec", "kiln-macros", "kiln"] {
             let file = format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION"));
             let mut tar = Command::new("tar");
-            tar.arg("xzf")
+            // With the time of now: packages carry one fixed time, by which cargo would take changed sources for built.
+            tar.arg("xzmf")
                 .arg(packaged.join(file))
                 .arg("-C")
                 .arg(&self.folder);
