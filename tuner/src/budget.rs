@@ -60,7 +60,8 @@ impl Budget {
         let (Some(total), Some(left)) = (self.total, self.slice(tasks_left).confirm_left()) else {
             return true;
         };
-        left * 10 >= total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX)
+        let share = total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX);
+        !left.is_zero() && left * 10 >= share
     }
 
     /// Whether there is no time for another task.
