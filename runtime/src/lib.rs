@@ -89,6 +89,7 @@ mod include_folder;
 pub mod interop;
 pub mod kernel;
 pub mod launch;
+mod launch_checks;
 mod launch_error;
 mod memo;
 pub mod prepare;

@@ -6,7 +6,22 @@
 
 use crate::hash::{Hash, Hasher};
 
+/// Headers by name and file. Where it says `@device_functions`, `kiln.cuh` and all that it includes on every target.
 macro_rules! prelude {
+    ($($name:literal = $path:literal,)* @device_functions $($others:tt)*) => {
+        prelude! {
+            $($name = $path,)*
+            "kiln.cuh" = "kiln.cuh",
+            "device/number.h" = "device/number.h",
+            "device/vector.h" = "device/vector.h",
+            "device/shared.h" = "device/shared.h",
+            "device/warp.h" = "device/warp.h",
+            "device/block.h" = "device/block.h",
+            "device/atomic.h" = "device/atomic.h",
+            "device/tile.h" = "device/tile.h",
+            $($others)*
+        }
+    };
     ($($name:literal = $path:literal,)*) => {
         &[$(($name, include_str!(concat!("../prelude/", $path))),)*]
     };
@@ -33,14 +48,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/entry.h" = "cpu/entry.h",
     "portable/receipt.h" = "portable/receipt.h",
     "cpu/receipt.h" = "cpu/receipt.h",
-    "kiln.cuh" = "kiln.cuh",
-    "device/number.h" = "device/number.h",
-    "device/vector.h" = "device/vector.h",
-    "device/shared.h" = "device/shared.h",
-    "device/warp.h" = "device/warp.h",
-    "device/block.h" = "device/block.h",
-    "device/atomic.h" = "device/atomic.h",
-    "device/tile.h" = "device/tile.h",
+    @device_functions
     "device/tile_cpu.h" = "device/tile_cpu.h",
     "assert.h" = "cpu/shim/assert.h",
     "math.h" = "shim/empty.h",
@@ -55,14 +63,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cuda.h" = "kiln_cuda.h",
     "portable/receipt.h" = "portable/receipt.h",
     "cuda/receipt.h" = "cuda/receipt.h",
-    "kiln.cuh" = "kiln.cuh",
-    "device/number.h" = "device/number.h",
-    "device/vector.h" = "device/vector.h",
-    "device/shared.h" = "device/shared.h",
-    "device/warp.h" = "device/warp.h",
-    "device/block.h" = "device/block.h",
-    "device/atomic.h" = "device/atomic.h",
-    "device/tile.h" = "device/tile.h",
+    @device_functions
     "device/tile_cuda.h" = "device/tile_cuda.h",
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",
@@ -111,14 +112,7 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "hip/atomic.h" = "hip/atomic.h",
     "portable/receipt.h" = "portable/receipt.h",
     "hip/receipt.h" = "hip/receipt.h",
-    "kiln.cuh" = "kiln.cuh",
-    "device/number.h" = "device/number.h",
-    "device/vector.h" = "device/vector.h",
-    "device/shared.h" = "device/shared.h",
-    "device/warp.h" = "device/warp.h",
-    "device/block.h" = "device/block.h",
-    "device/atomic.h" = "device/atomic.h",
-    "device/tile.h" = "device/tile.h",
+    @device_functions
     "device/tile_hip.h" = "device/tile_hip.h",
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",

@@ -12,6 +12,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
+use crate::launch_checks::{check_launch, entry_of, refused};
 
 use super::compiler::CpuCompiler;
 use super::executor::Executor;
@@ -86,30 +87,9 @@ impl CpuDevice {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<&'a Arc<Entry>, DeviceError> {
-        let entry = function
-            .entry::<Arc<Entry>>(self.index)
-            .ok_or_else(|| refused(function.symbol(), "it was loaded on another device".into()))?;
-        let over = |error| DeviceError::Plan {
-            symbol: function.symbol().into(),
-            error,
-        };
-        plan.check(&self.info.limits).map_err(over)?;
-        check_shared(
-            plan,
-            entry.static_shared_bytes,
-            self.info.limits.shared_bytes_per_block,
-        )
-        .and_then(|()| check_indices(plan))
-        .map_err(over)?;
-        let given = args.pointers().len();
-        if entry
-            .parameters
-            .is_some_and(|wanted| wanted as usize != given)
-        {
-            let wanted = entry.parameters.unwrap_or(0);
-            let text = format!("{given} arguments given, but the kernel takes {wanted}");
-            return Err(refused(function.symbol(), text));
-        }
+        let entry: &Arc<Entry> = entry_of(function, self.index)?;
+        let limits = &self.info.limits;
+        check_launch(function, plan, args, limits, entry.bounds, check_indices)?;
         Ok(entry)
     }
 
@@ -128,26 +108,6 @@ impl CpuDevice {
         let _turn = in_order(&self.order);
         self.executor.launch(entry, plan, args, reverse)
     }
-}
-
-fn refused(symbol: &str, text: String) -> DeviceError {
-    DeviceError::LaunchRefused {
-        symbol: symbol.into(),
-        text,
-    }
-}
-
-/// Static and dynamic shared memory together must fit; the static part also where there is no dynamic one.
-fn check_shared(plan: &LaunchPlan, static_bytes: u32, limit: u32) -> Result<(), PlanError> {
-    let value = u64::from(static_bytes) + u64::from(plan.shared_bytes);
-    if value <= u64::from(limit) {
-        return Ok(());
-    }
-    Err(PlanError::Limit {
-        what: "static and dynamic shared memory",
-        value,
-        limit: limit.into(),
-    })
 }
 
 /// Global thread indices must stay below the bound that the prelude promises to the compiler.
@@ -282,20 +242,20 @@ impl fmt::Debug for CpuDevice {
 mod tests {
     use super::*;
 
-    fn plan(grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> LaunchPlan {
+    fn plan(grid: [u32; 3], block: [u32; 3]) -> LaunchPlan {
         LaunchPlan {
             grid,
             block,
-            shared_bytes,
+            shared_bytes: 0,
         }
     }
 
     #[test]
     fn indices_beyond_the_promised_bound_are_refused_on_both_axes() {
         let good = [1 + (INDEX_BOUND / 256) as u32, 1, 1];
-        assert_eq!(check_indices(&plan(good, [256, 1, 1], 0)), Ok(()));
+        assert_eq!(check_indices(&plan(good, [256, 1, 1])), Ok(()));
         let bad = [good[0] + 1, 1, 1];
-        let error = check_indices(&plan(bad, [256, 1, 1], 0)).unwrap_err();
+        let error = check_indices(&plan(bad, [256, 1, 1])).unwrap_err();
         assert!(matches!(
             error,
             PlanError::Limit {
@@ -303,17 +263,9 @@ mod tests {
                 ..
             }
         ));
-        assert!(check_indices(&plan([1, u32::MAX, 1], [1, 1, 1], 0)).is_err());
-        assert!(check_indices(&plan([1, 0, 1], [1, 1, 1], 0)).is_err());
-        assert!(check_indices(&plan([1, 1, 1], [0, 1, 1], 0)).is_err());
-    }
-
-    #[test]
-    fn static_shared_memory_counts_against_the_limit() {
-        let plan = plan([1; 3], [1; 3], 100);
-        assert_eq!(check_shared(&plan, 900, 1000), Ok(()));
-        assert!(check_shared(&plan, 901, 1000).is_err());
-        assert!(check_shared(&plan, u32::MAX, 1000).is_err());
+        assert!(check_indices(&plan([1, u32::MAX, 1], [1, 1, 1])).is_err());
+        assert!(check_indices(&plan([1, 0, 1], [1, 1, 1])).is_err());
+        assert!(check_indices(&plan([1, 1, 1], [0, 1, 1])).is_err());
     }
 
     #[test]

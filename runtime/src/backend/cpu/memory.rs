@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
+use crate::launch_checks::{check_align, end_of_range};
 
 use super::ffi::{Mapping, page_bytes};
 use super::limits::meminfo_bytes;
@@ -39,10 +40,7 @@ impl CpuMemory {
         device_index: u32,
         order: Order,
     ) -> Result<CpuMemory, DeviceError> {
-        if !align.is_power_of_two() {
-            let what = format!("an alignment of {align} (not a power of two)");
-            return Err(DeviceError::Unsupported { what });
-        }
+        check_align(align)?;
         let page = page_bytes();
         let guard = if guarded { page } else { 0 };
         let room = room_for(bytes, align, page)?;
@@ -72,14 +70,7 @@ impl CpuMemory {
 
     /// The range within the mapping of a range within the allocation.
     fn range(&self, offset: usize, bytes: usize) -> Result<Range<usize>, DeviceError> {
-        let end = offset.saturating_add(bytes);
-        if end > self.bytes {
-            return Err(DeviceError::OutOfBounds {
-                offset,
-                end,
-                size_bytes: self.bytes,
-            });
-        }
+        let end = end_of_range(offset, bytes, self.bytes)?;
         Ok(self.start + offset..self.start + end)
     }
 }

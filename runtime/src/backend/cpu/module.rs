@@ -8,6 +8,7 @@ use kiln_spec::Backend;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
 use crate::image::{self, Wanted};
+use crate::launch_checks::KernelBounds;
 
 use super::ffi::{EntryPoint, MOST_SHARED_RANGES, ObjectCopy, process_has};
 use super::limits::CpuTarget;
@@ -113,13 +114,18 @@ impl Module for CpuModule {
             (0..self.copies.len()).map(|_| OnceLock::new()).collect();
         // The first copy is loaded already.
         points[0].get_or_init(|| first);
+        let parameters: Option<u32> = self
+            .copy(0)?
+            .constant(&format!("kiln_cpu_parameters_{symbol}"));
         // Counted by itself, since the pool's threads share it.
         let entry = Arc::new(Entry {
             symbol: symbol.into(),
-            static_shared_bytes,
-            parameters: self
-                .copy(0)?
-                .constant(&format!("kiln_cpu_parameters_{symbol}")),
+            bounds: KernelBounds {
+                static_shared_bytes,
+                // As many as the device allows: threads take no registers here.
+                max_threads: u32::MAX,
+                parameters: parameters.map(|count| count as usize),
+            },
             points,
             ns_per_block: AtomicU64::new(0),
             module: self.clone(),
@@ -138,10 +144,8 @@ impl Module for CpuModule {
 pub(super) struct Entry {
     /// Its symbol.
     pub symbol: Box<str>,
-    /// Shared memory that it declares, in bytes.
-    pub static_shared_bytes: u32,
-    /// Arguments that it takes.
-    pub parameters: Option<u32>,
+    /// What its launches must keep to.
+    pub bounds: KernelBounds,
     /// Its module, which stays loaded as long as this.
     pub module: Arc<CpuModule>,
     points: Box<[OnceLock<EntryPoint>]>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use kiln_spec::{LaunchPlan, PlanError};
+use kiln_spec::LaunchPlan;
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
@@ -12,6 +12,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
+use crate::launch_checks::{check_launch, entry_of};
 
 use super::compiler::NvrtcCompiler;
 use super::context::CudaContext;
@@ -96,14 +97,7 @@ impl CudaDevice {
             .map_err(DeviceError::clone)
     }
 
-    /// The entry behind a function, if it belongs to this device.
-    #[inline]
-    fn entry<'a>(&self, function: &'a Function) -> Result<&'a Entry, DeviceError> {
-        let entry = function.entry::<Entry>(self.index);
-        entry.ok_or_else(|| refused(function, "it was loaded on another device".into()))
-    }
-
-    /// The entry behind a function, if the plan is within every limit.
+    /// The entry behind a function, if the launch is within every limit.
     #[inline]
     fn checked<'a>(
         &self,
@@ -111,58 +105,11 @@ impl CudaDevice {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<&'a Entry, DeviceError> {
-        let entry = self.entry(function)?;
-        let limit = self.info.limits.shared_bytes_per_block;
-        plan.check(&self.info.limits)
-            .and_then(|()| check_shared(plan, entry.static_shared_bytes, limit))
-            .and_then(|()| check_threads(plan, entry.max_threads))
-            .map_err(|error| DeviceError::Plan {
-                symbol: function.symbol().into(),
-                error,
-            })?;
-        let given = args.pointers().len();
-        match entry.parameters {
-            Some(wanted) if wanted != given => {
-                let text = format!("{given} arguments given, but the kernel takes {wanted}");
-                Err(refused(function, text))
-            }
-            _ => Ok(entry),
-        }
+        let entry: &Entry = entry_of(function, self.index)?;
+        let limits = &self.info.limits;
+        check_launch(function, plan, args, limits, entry.bounds, |_| Ok(()))?;
+        Ok(entry)
     }
-}
-
-#[cold]
-fn refused(function: &Function, text: String) -> DeviceError {
-    DeviceError::LaunchRefused {
-        symbol: function.symbol().into(),
-        text,
-    }
-}
-
-/// Static and dynamic shared memory together must fit.
-fn check_shared(plan: &LaunchPlan, static_bytes: u32, limit: u32) -> Result<(), PlanError> {
-    let value = u64::from(static_bytes) + u64::from(plan.shared_bytes);
-    if value <= u64::from(limit) {
-        return Ok(());
-    }
-    Err(PlanError::Limit {
-        what: "static and dynamic shared memory",
-        value,
-        limit: limit.into(),
-    })
-}
-
-/// A kernel that takes many registers, or declares bounds, launches with fewer threads than the device allows.
-fn check_threads(plan: &LaunchPlan, most: u32) -> Result<(), PlanError> {
-    let value = plan.threads_per_block();
-    if value <= u64::from(most) {
-        return Ok(());
-    }
-    Err(PlanError::Limit {
-        what: "threads per block of this kernel",
-        value,
-        limit: most.into(),
-    })
 }
 
 impl Device for CudaDevice {
@@ -276,7 +223,7 @@ impl Device for CudaDevice {
         threads_per_block: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32, DeviceError> {
-        let kernel = self.entry(function)?.function()?;
+        let kernel = entry_of::<Entry>(function, self.index)?.function()?;
         let threads = i32::try_from(threads_per_block).unwrap_or(i32::MAX);
         let blocks = kernel
             .occupancy(threads, dynamic_shared_bytes as usize)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
+use crate::launch_checks::{check_align, end_of_range};
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};
@@ -77,26 +78,15 @@ impl CudaMemory {
         Ok(memory)
     }
 
+    fn memory(&self) -> &Memory {
+        self.memory.as_ref().expect("it is taken only on drop")
+    }
+
     /// What the driver knows, and where in it a range begins.
     fn range(&self, offset: usize, bytes: usize) -> Result<(&Memory, usize), DeviceError> {
-        let end = offset.saturating_add(bytes);
-        match &self.memory {
-            Some(memory) if end <= self.bytes => Ok((memory, self.start + offset)),
-            _ => Err(DeviceError::OutOfBounds {
-                offset,
-                end,
-                size_bytes: self.bytes,
-            }),
-        }
+        end_of_range(offset, bytes, self.bytes)?;
+        Ok((self.memory(), self.start + offset))
     }
-}
-
-fn check_align(align: usize) -> Result<(), DeviceError> {
-    if align.is_power_of_two() {
-        return Ok(());
-    }
-    let what = format!("an alignment of {align} (not a power of two)");
-    Err(DeviceError::Unsupported { what })
 }
 
 /// An allocation's error, with what was asked for and what is free.
@@ -117,8 +107,7 @@ fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> Device
 
 impl Allocation for CudaMemory {
     fn address(&self) -> u64 {
-        let start = self.memory.as_ref().map_or(0, Memory::address);
-        start + self.start as u64
+        self.memory().address() + self.start as u64
     }
 
     fn bytes(&self) -> usize {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
+use crate::launch_checks::KernelBounds;
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};
@@ -70,9 +71,11 @@ impl CudaModule {
         }
         Ok(Entry {
             symbol: symbol.into(),
-            static_shared_bytes,
-            max_threads,
-            parameters: parameters::count(&self.image, symbol),
+            bounds: KernelBounds {
+                static_shared_bytes,
+                max_threads,
+                parameters: parameters::count(&self.image, symbol),
+            },
             context: self.context.clone(),
             function: Some(function),
         })
@@ -90,7 +93,7 @@ fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), String> {
 impl Module for CudaModule {
     fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
         let entry = self.entry(symbol)?;
-        let (device_index, shared) = (self.context.device_index, entry.static_shared_bytes);
+        let (device_index, shared) = (self.context.device_index, entry.bounds.static_shared_bytes);
         Ok(Function::new(symbol, device_index, shared, Arc::new(entry)))
     }
 }
@@ -113,12 +116,8 @@ impl fmt::Debug for CudaModule {
 pub(super) struct Entry {
     /// Its symbol.
     pub symbol: Box<str>,
-    /// Shared memory that it declares, in bytes.
-    pub static_shared_bytes: u32,
-    /// Threads of a block at most, with the registers it takes and the bounds it declares.
-    pub max_threads: u32,
-    /// Arguments that it takes, where the image says.
-    pub parameters: Option<usize>,
+    /// What its launches must keep to.
+    pub bounds: KernelBounds,
     context: Arc<CudaContext>,
     /// Until it is dropped.
     function: Option<RawFunction>,

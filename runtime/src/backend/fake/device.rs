@@ -21,6 +21,7 @@ use crate::device::{
     Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
     StreamHandle,
 };
+use crate::launch_checks::{check_arguments, entry_of};
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
 /// A device that does what a script says.
@@ -67,14 +68,7 @@ impl Entry {
             return Ok(());
         };
         let wanted = host.spec.args.len() + usize::from(self.is_receipt);
-        let given = args.pointers().len();
-        if given == wanted {
-            return Ok(());
-        }
-        Err(DeviceError::LaunchRefused {
-            symbol: self.symbol.clone(),
-            text: format!("{given} arguments given, but the kernel takes {wanted}"),
-        })
+        check_arguments(&self.symbol, args, Some(wanted))
     }
 }
 
@@ -145,12 +139,7 @@ impl FakeDevice {
     }
 
     fn entry<'f>(&self, function: &'f Function) -> Result<&'f Entry, DeviceError> {
-        function
-            .entry::<Entry>(self.index)
-            .ok_or_else(|| DeviceError::LaunchRefused {
-                symbol: function.symbol().into(),
-                text: "the function is of another device".into(),
-            })
+        entry_of(function, self.index)
     }
 
     fn run(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
+use crate::launch_checks::{check_align, end_of_range};
 
 /// Bytes between allocations, so that an access past an end never hits the next one.
 const GAP: u64 = 1 << 16;
@@ -41,10 +42,7 @@ impl Memory {
         align: usize,
         device_index: u32,
     ) -> Result<FakeAllocation, DeviceError> {
-        if !align.is_power_of_two() {
-            let what = format!("an alignment of {align} (not a power of two)");
-            return Err(DeviceError::Unsupported { what });
-        }
+        check_align(align)?;
         let mut blocks = self.lock();
         let free = blocks.max_bytes - blocks.used_bytes;
         if bytes as u64 > free {
@@ -91,14 +89,7 @@ impl FakeAllocation {
         bytes: usize,
         use_it: impl FnOnce(&mut [u8]),
     ) -> Result<(), DeviceError> {
-        let end = offset.saturating_add(bytes);
-        if end > self.bytes {
-            return Err(DeviceError::OutOfBounds {
-                offset,
-                end,
-                size_bytes: self.bytes,
-            });
-        }
+        end_of_range(offset, bytes, self.bytes)?;
         let mut blocks = self.memory.lock();
         let range = blocks
             .range(self.address + offset as u64, bytes)

@@ -14,6 +14,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
+use crate::launch_checks::{check_launch, entry_of};
 
 use super::compiler::HipCompiler;
 use super::context::Context;
@@ -81,12 +82,6 @@ impl HipDevice {
         })
     }
 
-    /// The entry behind a function of this device.
-    fn entry<'a>(&self, function: &'a Function) -> Result<&'a Entry, DeviceError> {
-        let entry = function.entry(self.context.index);
-        entry.ok_or_else(|| refused(function, "it was loaded on another device".into()))
-    }
-
     /// The entry behind a function, if the launch is within every limit.
     fn checked<'a>(
         &self,
@@ -94,20 +89,9 @@ impl HipDevice {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<&'a Entry, DeviceError> {
-        let entry = self.entry(function)?;
+        let entry: &Entry = entry_of(function, self.context.index)?;
         let limits = &self.info.limits;
-        plan.check(limits)
-            .and_then(|()| check_work_items(plan))
-            .and_then(|()| check_kernel(plan, entry, limits.shared_bytes_per_block))
-            .map_err(|error| DeviceError::Plan {
-                symbol: function.symbol().into(),
-                error,
-            })?;
-        let (given, wanted) = (args.pointers().len(), entry.parameters);
-        if given != wanted {
-            let text = format!("{given} arguments given, but the kernel takes {wanted}");
-            return Err(refused(function, text));
-        }
+        check_launch(function, plan, args, limits, entry.bounds, check_work_items)?;
         Ok(entry)
     }
 
@@ -144,42 +128,12 @@ fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
     })
 }
 
-fn refused(function: &Function, text: String) -> DeviceError {
-    DeviceError::LaunchRefused {
-        symbol: function.symbol().into(),
-        text,
-    }
-}
-
 /// A dispatch counts threads, not blocks, with 32 bits an axis (HSA system architecture, dispatch packet).
 fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
     let axes = ["grid x * block x", "grid y * block y", "grid z * block z"];
     for (axis, what) in axes.into_iter().enumerate() {
         let value = u64::from(plan.grid[axis]) * u64::from(plan.block[axis]);
         let limit = u64::from(u32::MAX);
-        if value > limit {
-            return Err(PlanError::Limit { what, value, limit });
-        }
-    }
-    Ok(())
-}
-
-/// What the kernel itself was compiled for, and its static shared memory.
-fn check_kernel(plan: &LaunchPlan, entry: &Entry, shared_limit: u32) -> Result<(), PlanError> {
-    let checks = [
-        (
-            "threads per block of this kernel",
-            plan.threads_per_block(),
-            entry.max_threads,
-        ),
-        (
-            "static and dynamic shared memory",
-            u64::from(entry.static_shared_bytes) + u64::from(plan.shared_bytes),
-            shared_limit,
-        ),
-    ];
-    for (what, value, limit) in checks {
-        let limit = u64::from(limit);
         if value > limit {
             return Err(PlanError::Limit { what, value, limit });
         }
@@ -286,7 +240,7 @@ impl Device for HipDevice {
         threads_per_block: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32, DeviceError> {
-        let entry = self.entry(function)?;
+        let entry: &Entry = entry_of(function, self.context.index)?;
         let blocks = entry
             .kernel
             .resident_blocks(threads_per_block, dynamic_shared_bytes as usize)

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
+use crate::launch_checks::{check_align, end_of_range};
 
 use super::context::Context;
 use super::ffi::DeviceMemory;
@@ -30,10 +31,7 @@ impl HipMemory {
         bytes: usize,
         align: usize,
     ) -> Result<HipMemory, DeviceError> {
-        if !align.is_power_of_two() {
-            let what = format!("an alignment of {align} (not a power of two)");
-            return Err(DeviceError::Unsupported { what });
-        }
+        check_align(align)?;
         let slack = if align > RUNTIME_ALIGN { align } else { 0 };
         let room = bytes.checked_add(slack).ok_or_else(|| DeviceError::Oom {
             wanted_bytes: bytes as u64,
@@ -62,30 +60,24 @@ impl HipMemory {
         Ok(allocation)
     }
 
+    fn memory(&self) -> &DeviceMemory {
+        self.memory.as_ref().expect("it is taken only on drop")
+    }
+
     /// The runtime's allocation, and the range within it of a range within this.
     fn range(
         &self,
         offset: usize,
         bytes: usize,
     ) -> Result<(&DeviceMemory, Range<usize>), DeviceError> {
-        let end = offset.saturating_add(bytes);
-        match &self.memory {
-            Some(memory) if end <= self.bytes => {
-                Ok((memory, self.start + offset..self.start + end))
-            }
-            _ => Err(DeviceError::OutOfBounds {
-                offset,
-                end,
-                size_bytes: self.bytes,
-            }),
-        }
+        let end = end_of_range(offset, bytes, self.bytes)?;
+        Ok((self.memory(), self.start + offset..self.start + end))
     }
 }
 
 impl Allocation for HipMemory {
     fn address(&self) -> u64 {
-        let start = self.memory.as_ref().map_or(0, DeviceMemory::address);
-        (start + self.start) as u64
+        (self.memory().address() + self.start) as u64
     }
 
     fn bytes(&self) -> usize {

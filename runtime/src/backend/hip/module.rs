@@ -8,6 +8,7 @@ use kiln_spec::Backend;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
+use crate::launch_checks::KernelBounds;
 
 use super::context::Context;
 use super::ffi::{LoadedKernel, LoadedModule};
@@ -29,12 +30,8 @@ pub(super) struct HipModule {
 pub(super) struct Entry {
     /// The kernel.
     pub kernel: LoadedKernel,
-    /// Arguments that it takes.
-    pub parameters: usize,
-    /// Shared memory that it declares, in bytes.
-    pub static_shared_bytes: u32,
-    /// Threads of a block that it was compiled for at most.
-    pub max_threads: u32,
+    /// What its launches must keep to.
+    pub bounds: KernelBounds,
     /// Its module, which stays loaded as long as this.
     _module: Arc<HipModule>,
 }
@@ -107,7 +104,7 @@ impl Module for HipModule {
         let facts =
             facts.ok_or_else(|| not_found("the image's metadata does not list it".into()))?;
         let entry = Entry::new(kernel, *facts, self.clone())?;
-        let static_shared_bytes = entry.static_shared_bytes;
+        let static_shared_bytes = entry.bounds.static_shared_bytes;
         let index = self.context.index;
         Ok(Function::new(
             symbol,
@@ -134,9 +131,11 @@ impl Entry {
         let max_threads = facts.max_threads.map_or(most, |stated| stated.min(most));
         Ok(Entry {
             kernel,
-            parameters: facts.parameters,
-            static_shared_bytes,
-            max_threads,
+            bounds: KernelBounds {
+                static_shared_bytes,
+                max_threads,
+                parameters: Some(facts.parameters),
+            },
             _module: module,
         })
     }

@@ -1,0 +1,167 @@
+//! What every backend checks before it launches or copies, in one place, so that all refuse alike.
+
+use std::any::Any;
+
+use kiln_spec::{DeviceLimits, LaunchPlan, PlanError};
+
+use crate::device::{DeviceError, Function, KernelArgs};
+
+/// What a loaded kernel allows, as its image or the driver says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelBounds {
+    /// Shared memory that it declares, in bytes.
+    pub static_shared_bytes: u32,
+    /// Threads of a block at most, with the registers it takes and the bounds it declares.
+    pub max_threads: u32,
+    /// Arguments that it takes, where that is known.
+    pub parameters: Option<usize>,
+}
+
+/// The backend's entry behind a function of the device with that index.
+#[inline]
+pub(crate) fn entry_of<E: Any>(function: &Function, device_index: u32) -> Result<&E, DeviceError> {
+    let entry = function.entry(device_index);
+    entry.ok_or_else(|| refused(function.symbol(), "it was loaded on another device".into()))
+}
+
+/// A launch must be within the limits of the device and of the kernel, and give as many arguments as it takes.
+/// `of_backend` is what that backend checks besides.
+#[inline]
+pub(crate) fn check_launch(
+    function: &Function,
+    plan: &LaunchPlan,
+    args: KernelArgs<'_>,
+    limits: &DeviceLimits,
+    bounds: KernelBounds,
+    of_backend: impl FnOnce(&LaunchPlan) -> Result<(), PlanError>,
+) -> Result<(), DeviceError> {
+    plan.check(limits)
+        .and_then(|()| of_backend(plan))
+        .and_then(|()| bounds.check(plan, limits.shared_bytes_per_block))
+        .map_err(|error| DeviceError::Plan {
+            symbol: function.symbol().into(),
+            error,
+        })?;
+    check_arguments(function.symbol(), args, bounds.parameters)
+}
+
+/// There must be as many arguments as the kernel takes, where it is known.
+#[inline]
+pub(crate) fn check_arguments(
+    symbol: &str,
+    args: KernelArgs<'_>,
+    parameters: Option<usize>,
+) -> Result<(), DeviceError> {
+    let given = args.pointers().len();
+    match parameters {
+        Some(wanted) if wanted != given => {
+            let text = format!("{given} arguments given, but the kernel takes {wanted}");
+            Err(refused(symbol, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The end of a range of an allocation, which it must lie in.
+#[inline]
+pub(crate) fn end_of_range(
+    offset: usize,
+    bytes: usize,
+    size_bytes: usize,
+) -> Result<usize, DeviceError> {
+    let end = offset.saturating_add(bytes);
+    if end <= size_bytes {
+        return Ok(end);
+    }
+    Err(DeviceError::OutOfBounds {
+        offset,
+        end,
+        size_bytes,
+    })
+}
+
+/// An alignment must be a power of two.
+pub(crate) fn check_align(align: usize) -> Result<(), DeviceError> {
+    if align.is_power_of_two() {
+        return Ok(());
+    }
+    let what = format!("an alignment of {align} (not a power of two)");
+    Err(DeviceError::Unsupported { what })
+}
+
+/// A launch that was not even tried.
+#[cold]
+pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
+    DeviceError::LaunchRefused {
+        symbol: symbol.into(),
+        text,
+    }
+}
+
+impl KernelBounds {
+    /// Threads and shared memory of a block must be within what this kernel allows; its static shared memory counts
+    /// also where there is no dynamic one.
+    #[inline]
+    fn check(self, plan: &LaunchPlan, shared_limit: u32) -> Result<(), PlanError> {
+        let shared = u64::from(self.static_shared_bytes) + u64::from(plan.shared_bytes);
+        let checks = [
+            (
+                "threads per block of this kernel",
+                plan.threads_per_block(),
+                self.max_threads,
+            ),
+            ("static and dynamic shared memory", shared, shared_limit),
+        ];
+        for (what, value, limit) in checks {
+            let limit = u64::from(limit);
+            if value > limit {
+                return Err(PlanError::Limit { what, value, limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(static_shared_bytes: u32, max_threads: u32) -> KernelBounds {
+        KernelBounds {
+            static_shared_bytes,
+            max_threads,
+            parameters: None,
+        }
+    }
+
+    #[test]
+    fn static_shared_memory_counts_against_the_limit() {
+        let plan = LaunchPlan {
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 100,
+        };
+        assert_eq!(bounds(900, 1).check(&plan, 1000), Ok(()));
+        assert!(bounds(901, 1).check(&plan, 1000).is_err());
+        assert!(bounds(u32::MAX, 1).check(&plan, 1000).is_err());
+    }
+
+    #[test]
+    fn a_block_of_more_threads_than_the_kernel_allows_is_refused_with_both_numbers() {
+        let plan = LaunchPlan {
+            grid: [1; 3],
+            block: [32, 5, 1],
+            shared_bytes: 0,
+        };
+        assert_eq!(bounds(0, 160).check(&plan, 0), Ok(()));
+        let error = bounds(0, 159).check(&plan, 0).unwrap_err().to_string();
+        assert!(error.contains("160") && error.contains("159"), "{error}");
+    }
+
+    #[test]
+    fn a_range_ends_within_its_allocation_or_is_refused() {
+        assert_eq!(end_of_range(4, 6, 10), Ok(10));
+        assert!(end_of_range(5, 6, 10).is_err());
+        assert!(end_of_range(usize::MAX, 2, 10).is_err());
+    }
+}
