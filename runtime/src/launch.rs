@@ -344,6 +344,21 @@ pub(crate) fn launch_held(
     call(stream, function, plan, &args)
 }
 
+/// As [`launch_held`], with the threads of every block from the last to the first, where the device can choose.
+pub(crate) fn launch_held_reversed(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[Arg<'_>],
+) -> Result<(), DeviceError> {
+    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    // SAFETY: as in `time_held`.
+    let args = unsafe { KernelArgs::new(&args) };
+    stream
+        .device()
+        .launch_reversed(stream.handle(), function, plan, args)
+}
+
 /// As [`launch_held`], `launches` times on the device's own clock, with the sets of arguments in turn; gives nanoseconds
 /// for all together.
 pub(crate) fn time_held(

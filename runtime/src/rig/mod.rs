@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::buffer::RawSlice;
 use crate::compare::{MaxError, compare};
 use crate::device::{Allocation, DeviceError, Function};
-use crate::launch::{Arg, launch_held, time_held};
+use crate::launch::{Arg, launch_held, launch_held_reversed, time_held};
 use crate::receipt::{RECEIPT_BYTES, Receipt};
 use crate::reference::{ArgData, DataError, make_data};
 use crate::stream::Stream;
@@ -237,6 +237,17 @@ impl Rig {
     /// When the device refuses or the kernel faults.
     pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         launch_held(&self.stream, function, plan, &self.arguments(0))?;
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// As [`Self::launch`], with the threads of every block from the last to the first: two orders that give two
+    /// results show a race.
+    ///
+    /// # Errors
+    /// As [`Self::launch`]; [`DeviceError::Unsupported`] where the device has no such choice, and
+    /// [`DeviceError::LaunchRefused`] where the entry was not built for checking.
+    pub fn launch_reversed(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
+        launch_held_reversed(&self.stream, function, plan, &self.arguments(0))?;
         Ok(self.stream.synchronize()?)
     }
 

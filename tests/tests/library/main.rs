@@ -1,0 +1,38 @@
+//! Every kernel of the library.
+
+mod micro_tile;
+mod verify;
+
+use std::collections::BTreeSet;
+
+macro_rules! kernels {
+    ($($kernel:ident)*) => {
+        /// A test for each kernel, of its name.
+        mod is_right {
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    crate::verify::verify(concat!("library is_right::", stringify!($kernel)), kernel);
+                }
+            )*
+        }
+
+        const TESTED: &[&str] = &[$(stringify!($kernel)),*];
+    };
+}
+
+kernels! {
+    gemm
+    softmax
+    tensor_add
+}
+
+#[test]
+fn every_kernel_of_the_catalogue_is_tested_here() {
+    let catalogue: BTreeSet<_> = kiln_kernels::catalogue()
+        .iter()
+        .map(|kernel| kernel.name())
+        .collect();
+    assert_eq!(TESTED.iter().copied().collect::<BTreeSet<_>>(), catalogue);
+}
