@@ -5,19 +5,35 @@
 // not baked says nothing new.
 #![allow(deprecated)]
 
+pub mod bias_gelu;
+pub mod broadcast_add;
+pub mod gelu;
 pub mod gemm;
+pub mod layer_norm;
+pub mod reduce;
+pub mod rms_norm;
 pub mod softmax;
 pub mod tensor_add;
+pub mod tensor_mul;
+pub mod transpose;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 3] = [
+static CATALOGUE: &[&Kernel] = &[
+    &bias_gelu::bias_gelu::KERNEL,
+    &broadcast_add::broadcast_add::KERNEL,
+    &gelu::gelu::KERNEL,
     &gemm::gemm::KERNEL,
+    &layer_norm::layer_norm::KERNEL,
+    &reduce::reduce::KERNEL,
+    &rms_norm::rms_norm::KERNEL,
     &softmax::softmax::KERNEL,
     &tensor_add::tensor_add::KERNEL,
+    &tensor_mul::tensor_mul::KERNEL,
+    &transpose::transpose::KERNEL,
 ];
 
 /// Every kernel of this crate, for the `tune` command line: where it finds their references.
 pub fn catalogue() -> &'static [&'static Kernel] {
-    &CATALOGUE
+    CATALOGUE
 }

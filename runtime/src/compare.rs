@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_spec::Tolerance;
+use kiln_spec::{ElemType, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::element::{Element, for_elem_type};
@@ -76,7 +76,7 @@ pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> 
                 got,
                 want,
                 error: error_of(got, want),
-                bound: tolerance.absolute + tolerance.relative * want.abs().max(scale),
+                bound: bound(&tolerance, T::TYPE, want, scale),
             }
         });
         let worst = errors.reduce(|worst, next| if farther(&next, &worst) { next } else { worst });
@@ -91,6 +91,24 @@ const EXACT: Tolerance = Tolerance {
     relative: 0.0,
     absolute: 0.0,
 };
+
+/// How far an element may be from `want`, by the rule at [`Tolerance`].
+fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
+    if *tolerance == EXACT {
+        return 0.0;
+    }
+    tolerance.absolute + tolerance.relative * want.abs().max(scale) + rounding(ty, want)
+}
+
+/// Half a unit in the last place of a 16-bit float, normal or not: what rounding to it may do.
+fn rounding(ty: ElemType, want: f64) -> f64 {
+    let (relative, least) = match ty {
+        ElemType::F16 => (-11, -25),
+        ElemType::Bf16 => (-8, -134),
+        _ => return 0.0,
+    };
+    (want.abs() * 2.0_f64.powi(relative)).max(2.0_f64.powi(least))
+}
 
 fn farther(a: &MaxError, b: &MaxError) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
@@ -164,6 +182,23 @@ mod tests {
     fn an_all_zero_reference_passes_only_zeros() {
         assert!(worst(&[0.0, -0.0], &[0.0, 0.0]).passes());
         assert!(!worst(&[0.0, 1e-30], &[0.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn rounding_to_a_16_bit_type_comes_on_top_of_a_tolerance_that_is_not_zero() {
+        let compared = |got: f32, tolerance| {
+            let got = [half::f16::from_f32(got)];
+            let want = Wide::F16(vec![1.0 + 2.0_f64.powi(-11)]);
+            compare("c", bytemuck::cast_slice(&got), &want, &tolerance).unwrap()
+        };
+        let small = Tolerance {
+            relative: 1e-6,
+            absolute: 0.0,
+        };
+        assert!(compared(1.0, small).passes());
+        assert!(compared(1.0 + 2.0_f32.powi(-10), small).passes());
+        assert!(!compared(1.0 - 2.0_f32.powi(-11), small).passes());
+        assert!(!compared(1.0, EXACT).passes());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Softmax along rows: a block a few rows, with a choice of reductions.
+//! Softmax along rows: a block a few rows, in three passes or two.
 
 pub mod reference;
 
@@ -7,21 +7,23 @@ use kiln::tuned_kernel;
 // Each output is a quotient of fast exponentials, which err by a few units in the last place.
 #[tuned_kernel(
     source = "softmax.cu",
+    types(T in [f32, f16, bf16]),
     params(
         THREADS in [32, 64, 128, 256, 512, 1024],
         ROWS in [1, 2, 4],
-        VECTOR_WIDTH in [1, 2, 4],
-        ITEMS in [1, 2, 4, 8],
-        REDUCE in [tree, warp],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ITEMS in [1, 2, 4],
+        METHOD in [passes, online],
     ),
     where(
+        VECTOR_WIDTH * size_of(T) <= 16,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, REDUCE = tree),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
-    problems((rows = 1024, cols = 2048)),
-    work(flops = 8 * rows * cols, bytes = 8 * rows * cols),
+    problems((rows = 1024, cols = 2048), (T = f32, rows = 64, cols = 32768)),
+    work(flops = 8 * rows * cols, bytes = 2 * size_of(T) * rows * cols),
     tolerance(relative = 1e-5),
     reference = reference::softmax,
 )]
@@ -33,9 +35,9 @@ unsafe extern "C" {
         #[len(rows * cols)]
         #[fill(uniform(-4, 4))]
         #[align(VECTOR_WIDTH)]
-        x: &[f32],
+        x: &[T],
         #[len(rows * cols)]
         #[align(VECTOR_WIDTH)]
-        y: &mut [f32],
+        y: &mut [T],
     );
 }

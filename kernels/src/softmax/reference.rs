@@ -1,19 +1,22 @@
 //! Softmax on the host, in double precision.
 
+use kiln::Element;
+
 /// `y = softmax(x)` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
 /// When a slice is shorter than the matrix.
-pub fn softmax(rows: u32, cols: u32, x: &[f32], y: &mut [f64]) {
+pub fn softmax<T: Element<Wide = f64>>(rows: u32, cols: u32, x: &[T], y: &mut [f64]) {
     let (rows, cols) = (rows as usize, cols as usize);
     if cols == 0 {
         return;
     }
     let to = y[..rows * cols].chunks_exact_mut(cols);
     for (from, to) in x[..rows * cols].chunks_exact(cols).zip(to) {
-        let largest = from.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        for (y, &x) in to.iter_mut().zip(from) {
-            *y = (f64::from(x) - f64::from(largest)).exp();
+        let values = || from.iter().map(|x| x.to_f64());
+        let largest = values().fold(f64::NEG_INFINITY, f64::max);
+        for (y, x) in to.iter_mut().zip(values()) {
+            *y = (x - largest).exp();
         }
         let sum: f64 = to.iter().sum();
         to.iter_mut().for_each(|y| *y /= sum);

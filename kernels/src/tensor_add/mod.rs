@@ -4,22 +4,24 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
-// One addition, rounded once.
+// Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_add.cu",
+    types(T in [f32, f16, bf16]),
     params(
-        VECTOR_WIDTH in [1, 2, 4],
+        VECTOR_WIDTH in [1, 2, 4, 8],
         THREADS in [64, 128, 256, 512, 1024],
         ITEMS in [1, 2, 4],
     ),
     where(
+        VECTOR_WIDTH * size_of(T) <= 16,
         THREADS <= device.max_threads_per_block,
     ),
     baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1),
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),
-    problems((n = 1048576), (n = 1000003)),
-    work(flops = n, bytes = 12 * n),
+    problems((n = 1048576), (T = f32, n = 1000003)),
+    work(flops = n, bytes = 3 * size_of(T) * n),
     tolerance(relative = 1e-6),
     reference = reference::tensor_add,
 )]
@@ -29,12 +31,12 @@ unsafe extern "C" {
         n: u32,
         #[len(n)]
         #[align(VECTOR_WIDTH)]
-        a: &[f32],
+        a: &[T],
         #[len(n)]
         #[align(VECTOR_WIDTH)]
-        b: &[f32],
+        b: &[T],
         #[len(n)]
         #[align(VECTOR_WIDTH)]
-        c: &mut [f32],
+        c: &mut [T],
     );
 }

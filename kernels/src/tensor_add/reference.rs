@@ -1,13 +1,15 @@
 //! Sum of two tensors on the host, in double precision.
 
+use kiln::Element;
+
 /// `c = a + b` over n elements.
 ///
 /// # Panics
 /// When a slice is shorter than n.
-pub fn tensor_add(n: u32, a: &[f32], b: &[f32], c: &mut [f64]) {
+pub fn tensor_add<T: Element<Wide = f64>>(n: u32, a: &[T], b: &[T], c: &mut [f64]) {
     let n = n as usize;
-    for ((c, &a), &b) in c[..n].iter_mut().zip(&a[..n]).zip(&b[..n]) {
-        *c = f64::from(a) + f64::from(b);
+    for ((c, a), b) in c[..n].iter_mut().zip(&a[..n]).zip(&b[..n]) {
+        *c = a.to_f64() + b.to_f64();
     }
 }
 
@@ -18,7 +20,7 @@ mod tests {
     #[test]
     fn elements_are_added() {
         let mut c = [f64::NAN; 2];
-        tensor_add(2, &[1.0, -2.0], &[0.5, 2.0], &mut c);
+        tensor_add(2, &[1.0_f32, -2.0], &[0.5, 2.0], &mut c);
         assert_eq!(c, [1.5, 0.0]);
     }
 }

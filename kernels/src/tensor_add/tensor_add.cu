@@ -1,42 +1,19 @@
-// c = a + b over n floats.
+// c = a + b over n elements of type T.
 //
 // Tunable parameters:
-//   VECTOR_WIDTH  floats that a thread moves at once: 1, 2 or 4
+//   VECTOR_WIDTH  elements that a thread moves at once
 //   THREADS       threads of a block
-//   ITEMS         runs that a thread adds, THREADS runs apart so that neighbours read neighbours
+//   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
 
-#include "../common/run.cuh"
-
-// Adds the run that begins at float `at`.
-static __device__ __forceinline__ void add_run(const float* __restrict__ a, const float* __restrict__ b,
-                                                  float* __restrict__ c, size_t at)
-{
-    Run<VECTOR_WIDTH> x = load_run<VECTOR_WIDTH>(a + at);
-    Run<VECTOR_WIDTH> y = load_run<VECTOR_WIDTH>(b + at);
-#pragma unroll
-    for (int j = 0; j < VECTOR_WIDTH; ++j) {
-        x[j] += y[j];
-    }
-    store_run(c + at, x);
-}
+#include "../common/elements.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-tensor_add(unsigned int n, const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c)
+tensor_add(unsigned int n, const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c)
 {
-    const size_t block = (size_t)blockIdx.x * (THREADS * ITEMS * VECTOR_WIDTH);
-    if (block + THREADS * ITEMS * VECTOR_WIDTH <= n) {
-        // Every block but the last: no thread has to look where n ends.
-#pragma unroll
-        for (int i = 0; i < ITEMS; ++i) {
-            add_run(a, b, c, block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < ITEMS * VECTOR_WIDTH; ++i) {
-            const size_t at = block + i * THREADS + threadIdx.x;
-            if (at < n) {
-                c[at] = a[at] + b[at];
-            }
-        }
-    }
+    for_elements(n, [&](auto width, size_t at) {
+        constexpr int W = decltype(width)::value;
+        const Run<W> x = load_run<W>(a + at);
+        const Run<W> y = load_run<W>(b + at);
+        store_run<W>(c + at, combined(x, y, [](float x, float y) { return x + y; }));
+    });
 }

@@ -115,6 +115,9 @@ pub enum Fill {
 /// With `scale` the root mean square of the reference output, an element passes when
 /// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass where the
 /// reference is finite. Integer outputs are compared exactly.
+///
+/// For `f16` and `bf16` outputs the rounding to the type comes on top, half a unit in the last place of `want`: the
+/// tolerance is of the value before it is rounded, so that one serves all types. A tolerance of 0 stays exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Bound relative to the element or the output's root mean square, whichever is larger.

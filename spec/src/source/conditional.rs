@@ -1,5 +1,8 @@
 //! The `#if` groups around a place, without evaluating them.
 
+/// How the guards begin that stand for `#pragma once` in a flattened source.
+pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
+
 /// One open `#if` group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -43,6 +46,12 @@ impl Conditions {
     /// Whether no group is open.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether every open group is the guard of a file with `#pragma once`, which the first of its inclusions passes.
+    pub fn hold_at_first(&self) -> bool {
+        let mut guards = self.0.iter().map(|frame| frame.guard.as_deref());
+        guards.all(|guard| guard.is_some_and(|name| name.starts_with(ONCE_GUARD)))
     }
 
     /// How many groups are open.

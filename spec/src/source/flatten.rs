@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::conditional::ONCE_GUARD;
 use super::error::{Location, SourceError};
 use super::lexer::{Token, TokenKind, lex, lex_directive};
 use super::lines::LineMap;
@@ -153,7 +154,7 @@ impl Flattener<'_, '_> {
         self.open
             .push((name.to_owned(), once || has_guard(&text, &tokens)));
         let guard = format!(
-            "KILN_ONCE_{:016x}",
+            "{ONCE_GUARD}{:016x}",
             Hash::of("kiln once", name.as_bytes()).short()
         );
         if once {

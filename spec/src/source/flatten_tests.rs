@@ -48,6 +48,22 @@ fn includes_are_relative_to_the_includer_and_leave_line_markers() {
 }
 
 #[test]
+fn an_include_of_a_header_that_is_read_once_is_under_no_condition() {
+    let source = load(&[
+        (
+            "a.cu",
+            "#include \"b.cuh\"\n#if X\n#include \"c.cuh\"\n#endif\n",
+        ),
+        ("b.cuh", "#pragma once\n#include <cuda_fp16.h>\n"),
+        ("c.cuh", "#pragma once\n#include <cuda_bf16.h>\n"),
+    ])
+    .unwrap();
+    let scan = crate::source::SourceScan::new(&source).unwrap();
+    let conditional: Vec<_> = scan.includes().iter().map(|i| i.conditional).collect();
+    assert_eq!(conditional, [false, true]);
+}
+
+#[test]
 fn pragma_once_is_honoured_and_diamonds_expand_once() {
     let source = load(&[
         ("a.cu", "#include \"b.cuh\"\n#include \"c.cuh\"\n"),

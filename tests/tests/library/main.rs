@@ -23,9 +23,17 @@ macro_rules! kernels {
 }
 
 kernels! {
+    bias_gelu
+    broadcast_add
+    gelu
     gemm
+    layer_norm
+    reduce
+    rms_norm
     softmax
     tensor_add
+    tensor_mul
+    transpose
 }
 
 #[test]

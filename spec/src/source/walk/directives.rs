@@ -23,7 +23,7 @@ impl Walker<'_> {
             }
             "include" | "include_next" | "import" => self.scan.includes.push(Include {
                 range,
-                conditional: !self.conditions.is_empty(),
+                conditional: !self.conditions.hold_at_first(),
             }),
             "define" | "undef" => self.definition(range, &inner, &name == "undef"),
             "pragma" if inner.get(1).is_some_and(|t| t.is_name(self.text, "unroll")) => {

@@ -1,0 +1,28 @@
+// y = gelu(x + bias) along each row of a row-major matrix of rows x cols elements of type T; form 1 is the exact one, 2 the
+// approximation by a hyperbolic tangent.
+//
+// Tunable parameters:
+//   THREADS       threads that share a row
+//   ROWS          rows of a block; a block has THREADS x ROWS threads
+//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
+//   ITEMS         runs that a thread takes between two loop checks
+
+#include "../common/gelu.cuh"
+#include "../common/rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
+bias_gelu(unsigned int rows, unsigned int cols, unsigned int form, const T* __restrict__ x, const T* __restrict__ bias,
+          T* __restrict__ y)
+{
+    const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
+    if (row >= rows) {
+        return;
+    }
+    x += (size_t)row * cols;
+    y += (size_t)row * cols;
+    for_columns(cols, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const auto gelu = [&](float x, float bias) { return gelu_of(form, x + bias); };
+        store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(bias + col), gelu));
+    });
+}

@@ -1,0 +1,50 @@
+//! A bias and the Gaussian error linear unit in one pass: what follows a linear layer.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// The error function errs by two units in the last place, the fast exponential by a few.
+#[tuned_kernel(
+    source = "bias_gelu.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        THREADS in [32, 64, 128, 256, 512],
+        ROWS in [1, 2, 4, 8],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ITEMS in [1, 2, 4],
+    ),
+    where(
+        VECTOR_WIDTH * size_of(T) <= 16,
+        THREADS * ROWS <= device.max_threads_per_block,
+    ),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    grid(rows.div_ceil(ROWS)),
+    block(THREADS, ROWS),
+    problems((rows = 512, cols = 1024, form = 2), (T = f32, rows = 512, cols = 1024, form = 1)),
+    verify(
+        (rows = 1, cols = 1, form = 1), (rows = 7, cols = 130, form = 2), (rows = 9, cols = 1031, form = 1),
+        (rows = 5, cols = 4096, form = 2),
+    ),
+    work(flops = 13 * rows * cols, bytes = size_of(T) * (2 * rows * cols + cols)),
+    tolerance(relative = 2e-6),
+    reference = reference::bias_gelu,
+)]
+unsafe extern "C" {
+    /// `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols; `form` as of [`crate::gelu`].
+    pub fn bias_gelu(
+        rows: u32,
+        cols: u32,
+        form: u32,
+        #[len(rows * cols)]
+        #[fill(uniform(-5, 5))]
+        #[align(VECTOR_WIDTH)]
+        x: &[T],
+        #[len(cols)]
+        #[align(VECTOR_WIDTH)]
+        bias: &[T],
+        #[len(rows * cols)]
+        #[align(VECTOR_WIDTH)]
+        y: &mut [T],
+    );
+}

@@ -1,0 +1,35 @@
+// c = a + b over a row-major matrix of rows x cols elements of type T, where b is as large as a, or one row, one column
+// or one element that stands for all of them: b_rows is rows or 1, b_cols is cols or 1.
+//
+// Tunable parameters:
+//   THREADS       threads that share a row
+//   ROWS          rows of a block; a block has THREADS x ROWS threads
+//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
+//   ITEMS         runs that a thread takes between two loop checks
+
+#include "../common/rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
+broadcast_add(unsigned int rows, unsigned int cols, unsigned int b_rows, unsigned int b_cols, const T* __restrict__ a,
+              const T* __restrict__ b, T* __restrict__ c)
+{
+    const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
+    if (row >= rows) {
+        return;
+    }
+    a += (size_t)row * cols;
+    c += (size_t)row * cols;
+    b += b_rows == 1 ? 0 : (size_t)row * b_cols;
+    if (b_cols == 1) {
+        const float addend = kiln::to_float(b[0]);
+        for_columns(cols, [&](auto width, unsigned int col) {
+            constexpr int W = decltype(width)::value;
+            store_run<W>(c + col, mapped(load_run<W>(a + col), [&](float x) { return x + addend; }));
+        });
+    } else {
+        for_columns(cols, [&](auto width, unsigned int col) {
+            constexpr int W = decltype(width)::value;
+            store_run<W>(c + col, combined(load_run<W>(a + col), load_run<W>(b + col), kiln::add()));
+        });
+    }
+}

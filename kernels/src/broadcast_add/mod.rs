@@ -1,0 +1,60 @@
+//! Sum of a matrix and a matrix, row, column or number: bound by memory alone.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Rounded once.
+#[tuned_kernel(
+    source = "broadcast_add.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        THREADS in [32, 64, 128, 256, 512],
+        ROWS in [1, 2, 4, 8],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ITEMS in [1, 2, 4],
+    ),
+    where(
+        VECTOR_WIDTH * size_of(T) <= 16,
+        THREADS * ROWS <= device.max_threads_per_block,
+        b_rows == 1 || b_rows == rows,
+        b_cols == 1 || b_cols == cols,
+    ),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    grid(rows.div_ceil(ROWS)),
+    block(THREADS, ROWS),
+    problems(
+        (rows = 1024, cols = 1024, b_rows = 1, b_cols = 1024),
+        (T = f32, rows = 1024, cols = 1024, b_rows = 1024, b_cols = 1),
+    ),
+    verify(
+        (rows = 7, cols = 130, b_rows = 1, b_cols = 130),
+        (rows = 9, cols = 64, b_rows = 9, b_cols = 1),
+        (rows = 1, cols = 1, b_rows = 1, b_cols = 1),
+        (rows = 5, cols = 1031, b_rows = 5, b_cols = 1031),
+        (rows = 8, cols = 4096, b_rows = 1, b_cols = 4096),
+        (rows = 3, cols = 2050, b_rows = 1, b_cols = 1),
+    ),
+    work(flops = rows * cols, bytes = size_of(T) * (2 * rows * cols + b_rows * b_cols)),
+    tolerance(relative = 1e-6),
+    reference = reference::broadcast_add,
+)]
+unsafe extern "C" {
+    /// `c = a + b`: `a` and `c` are rows x cols, `b` is b_rows x b_cols, all row-major. `b_rows` is rows or 1, `b_cols` is
+    /// cols or 1; one row, column or element stands for all.
+    pub fn broadcast_add(
+        rows: u32,
+        cols: u32,
+        b_rows: u32,
+        b_cols: u32,
+        #[len(rows * cols)]
+        #[align(VECTOR_WIDTH)]
+        a: &[T],
+        #[len(b_rows * b_cols)]
+        #[align(VECTOR_WIDTH)]
+        b: &[T],
+        #[len(rows * cols)]
+        #[align(VECTOR_WIDTH)]
+        c: &mut [T],
+    );
+}

@@ -1,0 +1,23 @@
+#pragma once
+// The Gaussian error linear unit: x times the chance that a normal variable is below x. D. Hendrycks and K. Gimpel,
+// "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415.
+
+// x / 2 * (1 + erf(x / sqrt(2))).
+static __device__ __forceinline__ float gelu_exact(float x)
+{
+    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+}
+
+// Its approximation, x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). The hyperbolic tangent is worked out from
+// one fast exponential: 1 + tanh(u) is 2 / (1 + exp(-2 u)).
+static __device__ __forceinline__ float gelu_tanh(float x)
+{
+    const float twice = 1.5957691f * (x + 0.044715f * x * x * x);
+    return x / (1.0f + __expf(-twice));
+}
+
+// Which of them: 1 is the exact one, anything else the approximation.
+static __device__ __forceinline__ float gelu_of(unsigned int form, float x)
+{
+    return form == 1 ? gelu_exact(x) : gelu_tanh(x);
+}

@@ -1,0 +1,18 @@
+// y = gelu(x) over n elements of type T; form 1 is the exact one, 2 the approximation by a hyperbolic tangent.
+//
+// Tunable parameters:
+//   VECTOR_WIDTH  elements that a thread moves at once
+//   THREADS       threads of a block
+//   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
+
+#include "../common/elements.cuh"
+#include "../common/gelu.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+gelu(unsigned int n, unsigned int form, const T* __restrict__ x, T* __restrict__ y)
+{
+    for_elements(n, [&](auto width, size_t at) {
+        constexpr int W = decltype(width)::value;
+        store_run<W>(y + at, mapped(load_run<W>(x + at), [&](float x) { return gelu_of(form, x); }));
+    });
+}

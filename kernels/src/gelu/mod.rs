@@ -1,0 +1,45 @@
+//! The Gaussian error linear unit, exact or by a hyperbolic tangent.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// The error function errs by two units in the last place, the fast exponential by a few.
+#[tuned_kernel(
+    source = "gelu.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        THREADS in [64, 128, 256, 512, 1024],
+        ITEMS in [1, 2, 4],
+    ),
+    where(
+        VECTOR_WIDTH * size_of(T) <= 16,
+        THREADS <= device.max_threads_per_block,
+    ),
+    baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1),
+    grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
+    block(THREADS),
+    problems((n = 1048576, form = 1), (T = f32, n = 1048576, form = 2)),
+    verify(
+        (n = 1, form = 1), (n = 1000, form = 2), (n = 4099, form = 1), (n = 8192, form = 2), (n = 65537, form = 1),
+    ),
+    work(flops = 12 * n, bytes = 2 * size_of(T) * n),
+    tolerance(relative = 2e-6),
+    reference = reference::gelu,
+)]
+unsafe extern "C" {
+    /// `y = gelu(x)` over n elements; `form` 1 is `x/2 (1 + erf(x/sqrt(2)))`, 2 is
+    /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
+    pub fn gelu(
+        n: u32,
+        form: u32,
+        #[len(n)]
+        #[fill(uniform(-6, 6))]
+        #[align(VECTOR_WIDTH)]
+        x: &[T],
+        #[len(n)]
+        #[align(VECTOR_WIDTH)]
+        y: &mut [T],
+    );
+}

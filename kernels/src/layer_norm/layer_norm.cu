@@ -1,0 +1,106 @@
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias along each row of a row-major matrix of rows x cols elements of
+// type T (J. Ba, J. Kiros and G. Hinton, "Layer Normalization", arXiv:1607.06450).
+//
+// Tunable parameters:
+//   THREADS       threads that share a row
+//   ROWS          rows of a block; a block has THREADS x ROWS threads
+//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
+//   ITEMS         runs that a thread takes between two loop checks
+//   METHOD        METHOD_passes: one pass for the mean, one for the squares of what is left; METHOD_joined: one pass for
+//                 both, partial means and squares joined (T. Chan, G. Golub and R. LeVeque, "Updating formulae and a
+//                 pairwise algorithm for computing sample variances", 1979)
+
+#include "../common/rows.cuh"
+
+// The moments of some elements: how many, their mean, and the sum of squares of their differences from it.
+struct Moments {
+    float count;
+    float mean;
+    float squares;
+};
+
+struct Join {
+    __device__ __forceinline__ Moments operator()(Moments a, Moments b) const
+    {
+        const float count = a.count + b.count;
+        // Where both are empty, so is the result.
+        const float share = b.count / fmaxf(count, 1.0f);
+        const float apart = b.mean - a.mean;
+        return Moments{count, a.mean + apart * share, a.squares + b.squares + apart * apart * a.count * share};
+    }
+};
+
+// The moments of a run.
+template <int W> static __device__ __forceinline__ Moments moments_of(const Run<W>& run)
+{
+    Moments moments = {(float)W, 0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < W; ++i) {
+        moments.mean += run[i] * (1.0f / W);
+    }
+#pragma unroll
+    for (int i = 0; i < W; ++i) {
+        const float apart = run[i] - moments.mean;
+        moments.squares += apart * apart;
+    }
+    return moments;
+}
+
+// The moments of a row, for all threads that share it.
+static __device__ __forceinline__ Moments look_at(const T* __restrict__ row, unsigned int cols)
+{
+    Moments moments = {0.0f, 0.0f, 0.0f};
+#if METHOD == METHOD_joined
+    for_columns(cols, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        moments = Join()(moments, moments_of(load_run<W>(row + col)));
+    });
+    return kiln::block_reduce<THREADS, ROWS>(moments, Join());
+#else
+    for_columns(cols, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const Run<W> run = load_run<W>(row + col);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            moments.mean += run[i];
+        }
+    });
+    moments.mean = kiln::block_sum<THREADS, ROWS>(moments.mean) / fmaxf((float)cols, 1.0f);
+    for_columns(cols, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const Run<W> run = load_run<W>(row + col);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            moments.squares += (run[i] - moments.mean) * (run[i] - moments.mean);
+        }
+    });
+    moments.squares = kiln::block_sum<THREADS, ROWS>(moments.squares);
+    return moments;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
+layer_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restrict__ x, const T* __restrict__ weight,
+           const T* __restrict__ bias, T* __restrict__ y)
+{
+    static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
+    const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
+    // Threads without a row go through the barriers all the same.
+    const unsigned int length = row < rows ? cols : 0;
+    x += (size_t)row * cols;
+    y += (size_t)row * cols;
+
+    const Moments moments = look_at(x, length);
+    const float scale = rsqrtf(moments.squares / cols + epsilon);
+    for_columns(length, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        Run<W> run = load_run<W>(x + col);
+        const Run<W> weights = load_run<W>(weight + col);
+        const Run<W> biases = load_run<W>(bias + col);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            run[i] = (run[i] - moments.mean) * scale * weights[i] + biases[i];
+        }
+        store_run<W>(y + col, run);
+    });
+}

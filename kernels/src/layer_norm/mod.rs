@@ -1,0 +1,50 @@
+//! Layer normalisation along rows: a block a few rows, in three passes or two.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Sums of cols numbers in any order, and a reciprocal square root that errs by two units in the last place.
+#[tuned_kernel(
+    source = "layer_norm.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        THREADS in [32, 64, 128, 256, 512, 1024],
+        ROWS in [1, 2, 4],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ITEMS in [1, 2, 4],
+        METHOD in [passes, joined],
+    ),
+    where(
+        VECTOR_WIDTH * size_of(T) <= 16,
+        THREADS * ROWS <= min(1024, device.max_threads_per_block),
+    ),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
+    grid(rows.div_ceil(ROWS)),
+    block(THREADS, ROWS),
+    problems((rows = 1024, cols = 1024)),
+    work(flops = 8 * rows * cols, bytes = size_of(T) * (2 * rows * cols + 2 * cols)),
+    tolerance(relative = 1e-5),
+    reference = reference::layer_norm,
+)]
+unsafe extern "C" {
+    /// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of rows x cols.
+    pub fn layer_norm(
+        rows: u32,
+        cols: u32,
+        #[value(0.00001)] epsilon: f32,
+        #[len(rows * cols)]
+        #[fill(uniform(-1, 3))]
+        #[align(VECTOR_WIDTH)]
+        x: &[T],
+        #[len(cols)]
+        #[align(VECTOR_WIDTH)]
+        weight: &[T],
+        #[len(cols)]
+        #[align(VECTOR_WIDTH)]
+        bias: &[T],
+        #[len(rows * cols)]
+        #[align(VECTOR_WIDTH)]
+        y: &mut [T],
+    );
+}

@@ -1,0 +1,45 @@
+//! Sum or maximum along rows: a block a few rows.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// A sum of cols numbers in any order: of numbers in [-1, 1), whose sum is about sqrt(cols / 3), it rounds to some
+// sqrt(cols) * 2^-24 of that.
+#[tuned_kernel(
+    source = "reduce.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        THREADS in [32, 64, 128, 256, 512, 1024],
+        ROWS in [1, 2, 4],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ITEMS in [1, 2, 4, 8],
+    ),
+    where(
+        VECTOR_WIDTH * size_of(T) <= 16,
+        THREADS * ROWS <= min(1024, device.max_threads_per_block),
+    ),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    grid(rows.div_ceil(ROWS)),
+    block(THREADS, ROWS),
+    problems((rows = 1024, cols = 2048, operation = 1), (T = f32, rows = 16, cols = 262144, operation = 2)),
+    verify(
+        (rows = 1, cols = 1, operation = 1), (rows = 7, cols = 130, operation = 2), (rows = 9, cols = 1031, operation = 1),
+        (rows = 5, cols = 4096, operation = 2), (rows = 2, cols = 20000, operation = 1),
+    ),
+    work(flops = rows * cols, bytes = size_of(T) * (rows * cols + rows)),
+    tolerance(relative = 2e-5),
+    reference = reference::reduce,
+)]
+unsafe extern "C" {
+    /// `y` is the sum (`operation` 1) or the maximum (2) of each row of a row-major matrix of rows x cols.
+    pub fn reduce(
+        rows: u32,
+        cols: u32,
+        operation: u32,
+        #[len(rows * cols)]
+        #[align(VECTOR_WIDTH)]
+        x: &[T],
+        #[len(rows)] y: &mut [T],
+    );
+}

@@ -1,0 +1,49 @@
+// The sum (operation 1) or the maximum (operation 2) of each row of a row-major matrix of rows x cols elements of type T.
+//
+// Tunable parameters:
+//   THREADS       threads that share a row
+//   ROWS          rows of a block; a block has THREADS x ROWS threads
+//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
+//   ITEMS         runs that a thread takes between two loop checks
+
+#include "../common/rows.cuh"
+
+// A row's elements combined, for all threads that share it. Elements of a run are kept apart to the end, so that no
+// combination waits for another one of its run.
+template <class Combine>
+static __device__ __forceinline__ float reduced(const T* __restrict__ row, unsigned int cols, float none, Combine combine)
+{
+    float apart[VECTOR_WIDTH];
+#pragma unroll
+    for (int i = 0; i < VECTOR_WIDTH; ++i) {
+        apart[i] = none;
+    }
+    for_columns(cols, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const Run<W> run = load_run<W>(row + col);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            apart[i] = combine(apart[i], run[i]);
+        }
+    });
+#pragma unroll
+    for (int i = 1; i < VECTOR_WIDTH; ++i) {
+        apart[0] = combine(apart[0], apart[i]);
+    }
+    return kiln::block_reduce<THREADS, ROWS>(apart[0], combine);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
+reduce(unsigned int rows, unsigned int cols, unsigned int operation, const T* __restrict__ x, T* __restrict__ y)
+{
+    static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
+    const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
+    // Threads without a row go through the barriers all the same.
+    const unsigned int length = row < rows ? cols : 0;
+    x += (size_t)row * cols;
+    const float result = operation == 1 ? reduced(x, length, 0.0f, kiln::add())
+                                        : reduced(x, length, -INFINITY, kiln::maximum());
+    if (row < rows && threadIdx.x == 0) {
+        y[row] = kiln::from_float<T>(result);
+    }
+}

@@ -1,0 +1,38 @@
+// y = x / sqrt(mean of squares + epsilon) * weight along each row of a row-major matrix of rows x cols elements of type T
+// (B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", arXiv:1910.07467).
+//
+// Tunable parameters:
+//   THREADS       threads that share a row
+//   ROWS          rows of a block; a block has THREADS x ROWS threads
+//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
+//   ITEMS         runs that a thread takes between two loop checks
+
+#include "../common/rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
+rms_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restrict__ x, const T* __restrict__ weight,
+         T* __restrict__ y)
+{
+    static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
+    const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
+    // Threads without a row go through the barriers all the same.
+    const unsigned int length = row < rows ? cols : 0;
+    x += (size_t)row * cols;
+    y += (size_t)row * cols;
+
+    float squares = 0.0f;
+    for_columns(length, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const Run<W> run = load_run<W>(x + col);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            squares += run[i] * run[i];
+        }
+    });
+    const float scale = rsqrtf(kiln::block_sum<THREADS, ROWS>(squares) / cols + epsilon);
+    for_columns(length, [&](auto width, unsigned int col) {
+        constexpr int W = decltype(width)::value;
+        const auto scaled = [&](float x, float weight) { return x * scale * weight; };
+        store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(weight + col), scaled));
+    });
+}

@@ -1,0 +1,40 @@
+//! A matrix transposed: bound by memory, and by how its tiles lie in it.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Elements are moved, not computed.
+#[tuned_kernel(
+    source = "transpose.cu",
+    types(T in [f32, f16, bf16]),
+    params(
+        TILE in [8, 16, 32, 64],
+        THREAD_ROWS in [1, 2, 4, 8, 16],
+        STAGING in [none, shared],
+        PADDING in [0, 1, 2],
+    ),
+    where(
+        TILE % THREAD_ROWS == 0,
+        TILE * THREAD_ROWS >= device.warp_size,
+        TILE * THREAD_ROWS <= min(1024, device.max_threads_per_block),
+        STAGING == shared || PADDING == 0,
+        TILE * (TILE + PADDING) * size_of(T) <= min(49152, device.shared_bytes_per_block),
+    ),
+    baseline(entry = "transpose_naive", grid(cols.div_ceil(16), rows.div_ceil(16)), block(16, 16)),
+    grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
+    block(TILE, THREAD_ROWS),
+    problems((rows = 2048, cols = 2048), (T = f32, rows = 1000, cols = 3001)),
+    work(flops = 0, bytes = 2 * size_of(T) * rows * cols),
+    tolerance(relative = 0),
+    reference = reference::transpose,
+)]
+unsafe extern "C" {
+    /// `y` is `x` transposed: `x` is rows x cols, `y` is cols x rows, both row-major.
+    pub fn transpose(
+        rows: u32,
+        cols: u32,
+        #[len(rows * cols)] x: &[T],
+        #[len(rows * cols)] y: &mut [T],
+    );
+}
