@@ -7,8 +7,12 @@
 
 pub mod bias_gelu;
 pub mod broadcast_add;
+pub mod conv2d;
+pub mod conv3x3;
+pub mod flash_attention;
 pub mod gelu;
 pub mod gemm;
+pub mod gemm_f16;
 pub mod layer_norm;
 pub mod reduce;
 pub mod rms_norm;
@@ -22,8 +26,12 @@ use kiln::Kernel;
 static CATALOGUE: &[&Kernel] = &[
     &bias_gelu::bias_gelu::KERNEL,
     &broadcast_add::broadcast_add::KERNEL,
+    &conv2d::conv2d::KERNEL,
+    &conv3x3::conv3x3::KERNEL,
+    &flash_attention::flash_attention::KERNEL,
     &gelu::gelu::KERNEL,
     &gemm::gemm::KERNEL,
+    &gemm_f16::gemm_f16::KERNEL,
     &layer_norm::layer_norm::KERNEL,
     &reduce::reduce::KERNEL,
     &rms_norm::rms_norm::KERNEL,

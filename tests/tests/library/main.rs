@@ -25,8 +25,12 @@ macro_rules! kernels {
 kernels! {
     bias_gelu
     broadcast_add
+    conv2d
+    conv3x3
+    flash_attention
     gelu
     gemm
+    gemm_f16
     layer_norm
     reduce
     rms_norm

@@ -1,0 +1,52 @@
+//! Convolution of one image with a 15 x 15 filter, with the parameters of the recorded spaces of Kernel Tuner.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Sums of 225 products of numbers in [-1, 1) in any order.
+#[tuned_kernel(
+    source = "conv2d.cu",
+    params(
+        block_size_x in [16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256],
+        block_size_y in [1, 2, 4, 8, 16],
+        tile_size_x in [1, 2, 3, 4],
+        tile_size_y in [1, 2, 3, 4],
+        read_only in [0, 1],
+        use_padding in [0, 1],
+        use_shmem in [0, 1],
+        filter_height in [15],
+        filter_width in [15],
+    ),
+    where(
+        block_size_x * block_size_y <= min(1024, device.max_threads_per_block),
+        block_size_x * block_size_y >= device.warp_size,
+        use_padding == 0 || use_shmem != 0,
+        read_only == 0 || use_shmem == 0,
+        use_shmem == 0 || (block_size_x * tile_size_x + filter_width - 1 + use_padding)
+            * (block_size_y * tile_size_y + filter_height - 1) * 4 <= min(49152, device.shared_bytes_per_block),
+    ),
+    baseline(entry = "conv2d_naive", grid(width.div_ceil(16), height.div_ceil(16)), block(16, 16)),
+    grid(width.div_ceil(block_size_x * tile_size_x), height.div_ceil(block_size_y * tile_size_y)),
+    block(block_size_x, block_size_y),
+    problems((height = 512, width = 512)),
+    verify(
+        (height = 1, width = 1), (height = 33, width = 47), (height = 64, width = 257), (height = 17, width = 1024),
+    ),
+    work(
+        flops = 450 * height * width,
+        bytes = 4 * (height * width + (height + 14) * (width + 14) + 225),
+    ),
+    tolerance(relative = 1e-5),
+    reference = reference::conv2d,
+)]
+unsafe extern "C" {
+    /// `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
+    pub fn conv2d(
+        height: u32,
+        width: u32,
+        #[len((height + 14) * (width + 14))] x: &[f32],
+        #[len(225)] filter: &[f32],
+        #[len(height * width)] y: &mut [f32],
+    );
+}

@@ -1,0 +1,68 @@
+//! Convolution with 3 x 3 filters, channels last: an implicit matrix product.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Sums of nine times the channels products of numbers in [-1, 1) in any order; tensor cores cut off where float additions
+// round.
+#[tuned_kernel(
+    source = "conv3x3.cu",
+    types(T in [f32, f16]),
+    params(
+        BLOCK_M in [16, 32, 64, 128],
+        BLOCK_N in [16, 32, 64, 128],
+        BLOCK_K in [16, 32],
+        WARPS_M in [1, 2, 4],
+        WARPS_N in [1, 2, 4],
+        STAGES in [1, 2, 3],
+        TILES in [0, 1],
+        LANES_M in [2, 4, 8],
+    ),
+    where(
+        BLOCK_M % (16 * WARPS_M) == 0,
+        BLOCK_N % (16 * WARPS_N) == 0,
+        // Registers for the sums of a thread.
+        BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
+        TILES == 0 || T == f16,
+        TILES == 0 || LANES_M == 4,
+        32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
+        STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)
+            <= device.shared_bytes_per_block,
+    ),
+    baseline(entry = "conv3x3_naive", grid((images * height * width * filters).div_ceil(256)), block(256)),
+    grid((images * height * width).div_ceil(BLOCK_M), filters.div_ceil(BLOCK_N)),
+    block(32 * WARPS_M * WARPS_N),
+    shared(STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)),
+    problems((images = 1, height = 64, width = 64, channels = 64, filters = 64)),
+    verify(
+        (images = 1, height = 1, width = 1, channels = 1, filters = 1),
+        (images = 2, height = 5, width = 7, channels = 12, filters = 20),
+        (images = 1, height = 9, width = 8, channels = 40, filters = 72),
+        (images = 3, height = 6, width = 11, channels = 16, filters = 8),
+    ),
+    work(
+        flops = 18 * images * height * width * channels * filters,
+        bytes = size_of(T) * (images * height * width * (channels + filters) + 9 * channels * filters),
+    ),
+    tolerance(relative = 2e-5),
+    reference = reference::conv3x3,
+)]
+unsafe extern "C" {
+    /// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x width x
+    /// filters; beyond its border an image is zero.
+    pub fn conv3x3(
+        images: u32,
+        height: u32,
+        width: u32,
+        channels: u32,
+        filters: u32,
+        #[len(images * height * width * channels)]
+        #[align(8)]
+        x: &[T],
+        #[len(9 * channels * filters)]
+        #[align(8)]
+        weight: &[T],
+        #[len(images * height * width * filters)] y: &mut [T],
+    );
+}

@@ -1,0 +1,29 @@
+// out = softmax(q * transposed(k) / sqrt(dim)) * v for each head, without ever writing the scores to memory (T. Dao,
+// D. Fu, S. Ermon, A. Rudra and C. Ré, "FlashAttention", arXiv:2205.14135; T. Dao, "FlashAttention-2", arXiv:2307.08691).
+// q, k, v and out are heads x seq x dim halves; batches are more heads. causal 1: each query sees all keys; 2: those up to
+// its own position.
+//
+// Tunable parameters:
+//   WARPS         warps of a block: 4 are 128 threads, 12 are 384
+//   QUERIES       queries of a warp
+//   BLOCK_K       keys and values in shared memory at once
+//   STAGES        such blocks in shared memory, where TILES is 1
+//   VECTOR_WIDTH  halves that a thread copies at once
+//   TILES         1: by tiles of 16 x 16, on tensor cores where there are any; 0: a thread a query, by fused multiply-adds
+//   HEAD_DIM      dim, known to the compiler
+
+#include "naive.cuh"
+#if TILES
+#include "by_tiles.cuh"
+#else
+#include "by_threads.cuh"
+#endif
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS)
+flash_attention(unsigned int heads, unsigned int seq, unsigned int dim, unsigned int causal,
+                const __half* __restrict__ q, const __half* __restrict__ k, const __half* __restrict__ v,
+                __half* __restrict__ out)
+{
+    const size_t head = (size_t)blockIdx.y * seq * HEAD_DIM;
+    attend(seq, causal, q + head, k + head, v + head, out + head);
+}

@@ -1,0 +1,40 @@
+#pragma once
+// Keys and values of BLOCK_K positions, staged in shared memory as elements of type `Stored`.
+
+#include "kiln.cuh"
+
+#define THREADS (32 * WARPS)
+
+// Copies BLOCK_K rows of HEAD_DIM elements from position `first` on; rows from `seq` on are zero.
+template <int LEADING>
+static __device__ __forceinline__ void copy_rows(__half* to, const __half* from, unsigned int first, unsigned int seq)
+{
+#pragma unroll
+    for (int i = threadIdx.x; i < BLOCK_K * HEAD_DIM / VECTOR_WIDTH; i += THREADS) {
+        const int row = i / (HEAD_DIM / VECTOR_WIDTH), col = i % (HEAD_DIM / VECTOR_WIDTH) * VECTOR_WIDTH;
+        const bool there = first + row < seq;
+        const __half* source = from + (there ? (size_t)(first + row) * HEAD_DIM + col : 0);
+        kiln::copy_async_or_zero<VECTOR_WIDTH>(to + row * LEADING + col, source, there);
+    }
+}
+
+// The same as floats, at once.
+static __device__ __forceinline__ void widen_rows(float* to, const __half* from, unsigned int first, unsigned int seq)
+{
+#pragma unroll
+    for (int i = threadIdx.x; i < BLOCK_K * HEAD_DIM / VECTOR_WIDTH; i += THREADS) {
+        const int row = i / (HEAD_DIM / VECTOR_WIDTH), col = i % (HEAD_DIM / VECTOR_WIDTH) * VECTOR_WIDTH;
+        kiln::vec<float, VECTOR_WIDTH> elements = kiln::splat<VECTOR_WIDTH>(0.0f);
+        if (first + row < seq) {
+            elements = kiln::to_float(
+                kiln::load_aligned<VECTOR_WIDTH>(from + (size_t)(first + row) * HEAD_DIM + col));
+        }
+        kiln::store_aligned(to + row * HEAD_DIM + col, elements);
+    }
+}
+
+// Keys that the queries below `end` may look at.
+static __device__ __forceinline__ unsigned int keys_of(unsigned int end, unsigned int seq, unsigned int causal)
+{
+    return causal == 2 && end < seq ? end : seq;
+}

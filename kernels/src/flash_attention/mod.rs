@@ -1,0 +1,73 @@
+//! Attention without the matrix of scores, forwards: 16-bit floats in and out, added up in single precision.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Weights are rounded to 16 bits before they are multiplied with the values: by 2^-12 of each at most.
+#[tuned_kernel(
+    source = "flash_attention.cu",
+    params(
+        WARPS in [1, 2, 4, 8, 12],
+        QUERIES in [16, 32],
+        BLOCK_K in [16, 32, 64, 128],
+        STAGES in [1, 2, 3],
+        VECTOR_WIDTH in [2, 4, 8],
+        TILES in [0, 1],
+        HEAD_DIM in [64, 128],
+    ),
+    where(
+        HEAD_DIM == dim,
+        TILES == 1 || QUERIES == 32,
+        TILES == 1 || STAGES == 1,
+        32 * WARPS <= device.max_threads_per_block,
+        TILES * (STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + WARPS * 16 * (4 * (BLOCK_K + 4) + 2 * (BLOCK_K + 8) + 4))
+            + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
+    ),
+    baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, HEAD_DIM = 64),
+    grid(seq.div_ceil(WARPS * QUERIES), heads),
+    block(32 * WARPS),
+    shared(
+        TILES * (STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + WARPS * 16 * (4 * (BLOCK_K + 4) + 2 * (BLOCK_K + 8) + 4))
+            + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM
+    ),
+    problems(
+        (heads = 1, seq = 128, dim = 64, causal = 1),
+        (heads = 1, seq = 512, dim = 64, causal = 1),
+        (heads = 8, seq = 128, dim = 64, causal = 1),
+        (heads = 1, seq = 512, dim = 128, causal = 2),
+    ),
+    verify(
+        (heads = 1, seq = 1, dim = 64, causal = 1), (heads = 2, seq = 37, dim = 64, causal = 2),
+        (heads = 1, seq = 150, dim = 64, causal = 1), (heads = 3, seq = 64, dim = 128, causal = 2),
+        (heads = 1, seq = 129, dim = 128, causal = 1), (heads = 1, seq = 400, dim = 64, causal = 2),
+    ),
+    work(
+        flops = 4 * heads * seq * seq * dim / causal,
+        bytes = 8 * heads * seq * dim,
+    ),
+    tolerance(relative = 2e-3),
+    reference = reference::flash_attention,
+)]
+unsafe extern "C" {
+    /// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. `causal` 1: each query
+    /// sees all keys; 2: those up to its own position. `dim` is 256 at most.
+    pub fn flash_attention(
+        heads: u32,
+        seq: u32,
+        dim: u32,
+        causal: u32,
+        #[len(heads * seq * dim)]
+        #[fill(uniform(-2, 2))]
+        #[align(8)]
+        q: &[f16],
+        #[len(heads * seq * dim)]
+        #[fill(uniform(-2, 2))]
+        #[align(8)]
+        k: &[f16],
+        #[len(heads * seq * dim)]
+        #[align(8)]
+        v: &[f16],
+        #[len(heads * seq * dim)] out: &mut [f16],
+    );
+}

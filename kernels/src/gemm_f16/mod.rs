@@ -1,0 +1,59 @@
+//! Matrix product of 16-bit floats, added up in single precision: on tensor cores where there are any.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Products are exact; sums of k of them round to about sqrt(k) * 2^-24 of the output's root mean square, and tensor cores
+// cut off where float additions round.
+#[tuned_kernel(
+    source = "gemm_f16.cu",
+    types(T in [f16, bf16]),
+    params(
+        BLOCK_M in [16, 32, 64, 128, 256],
+        BLOCK_N in [16, 32, 64, 128, 256],
+        BLOCK_K in [16, 32, 64],
+        WARPS_M in [1, 2, 4],
+        WARPS_N in [1, 2, 4],
+        STAGES in [1, 2, 3, 4],
+        TILES in [0, 1],
+        LANES_M in [2, 4, 8],
+        GROUP_M in [1, 4, 8],
+    ),
+    where(
+        BLOCK_M % (16 * WARPS_M) == 0,
+        BLOCK_N % (16 * WARPS_N) == 0,
+        // Registers for the sums of a thread.
+        BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
+        TILES == 0 || LANES_M == 4,
+        32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
+        STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T) <= device.shared_bytes_per_block,
+    ),
+    baseline(entry = "gemm_f16_naive", grid(n.div_ceil(16), m.div_ceil(16)), block(16, 16)),
+    grid(m.div_ceil(BLOCK_M) * n.div_ceil(BLOCK_N)),
+    block(32 * WARPS_M * WARPS_N),
+    shared(STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T)),
+    problems((m = 512, n = 512, k = 512), (T = f16, m = 16, n = 1024, k = 1024)),
+    verify(
+        (m = 1, n = 1, k = 1), (m = 17, n = 33, k = 40), (m = 70, n = 90, k = 72), (m = 130, n = 264, k = 136),
+        (m = 16, n = 256, k = 33),
+    ),
+    work(flops = 2 * m * n * k, bytes = size_of(T) * (m * k + k * n + m * n)),
+    tolerance(relative = 2e-5),
+    reference = reference::gemm_f16,
+)]
+unsafe extern "C" {
+    /// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
+    pub fn gemm_f16(
+        m: u32,
+        n: u32,
+        k: u32,
+        #[len(m * k)]
+        #[align(8)]
+        a: &[T],
+        #[len(k * n)]
+        #[align(8)]
+        b: &[T],
+        #[len(m * n)] c: &mut [T],
+    );
+}
