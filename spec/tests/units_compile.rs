@@ -88,6 +88,19 @@ fn functions_of_one_name_in_both_copies_are_told_apart_also_by_arguments_of_glob
 }
 
 #[test]
+fn a_header_that_is_included_again_under_a_condition_does_not_bring_the_copies_together() {
+    let source = r#"
+        #include <cuda_runtime.h>
+        #if N > 1
+        #include <cuda_runtime.h>
+        __device__ float4 twice(float4 v) { return make_float4(v.x * 2, v.y * 2, v.z * 2, v.w * 2); }
+        #endif
+        __global__ void k(float4* y) { y[0] = twice(y[N]); }
+    "#;
+    check_one(&Case::new("k", &[("N", 4)]), source);
+}
+
+#[test]
 fn two_kernels_in_one_file_are_two_units() {
     let source = r#"
         #define BLOCK 64

@@ -11,7 +11,7 @@ use crate::hash::{Hasher, SourceHash};
 use crate::model::KernelSpec;
 use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
-use crate::source::{Mode, SourceScan, SourceText};
+use crate::source::{Include, Mode, SourceScan, SourceText};
 
 /// The namespaces of the two copies. Were one of them at file scope, a call in the other with an argument of
 /// a global type (`float4`, `__half`) would find functions of both, by the argument, and be ambiguous.
@@ -169,8 +169,8 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
         .collect()
 }
 
-/// Whether a source would read differently inside a namespace: it includes headers under a condition, which
-/// stay where they are, or names what it declares itself from the global scope (`::load(x)`).
+/// Whether a source would read differently inside a namespace: it includes headers under a condition alone, which stay
+/// where they are, or names what it declares itself from the global scope (`::load(x)`).
 fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     let text = source.text();
     let tokens = lex(text).unwrap_or_default();
@@ -191,7 +191,15 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
             && !qualified
             && scan.declares(&name.text(text))
     });
-    names_itself || scan.includes().iter().any(|include| include.conditional)
+    let text_of = |include: &Include| &text[include.range.clone()];
+    let includes = scan.includes();
+    // What is included before both copies has nothing left to declare inside of them.
+    let hoisted = |include: &Include| {
+        let mut always = includes.iter().filter(|other| !other.conditional);
+        always.any(|other| text_of(other) == text_of(include))
+    };
+    let stays = |include: &Include| include.conditional && !hoisted(include);
+    names_itself || includes.iter().any(stays)
 }
 
 /// The headers of 16-bit types that this unit needs and its target's prelude leaves out.
