@@ -108,7 +108,7 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
         "-k",
         "tensor_add",
         "--problem",
-        "n=1000003",
+        "T=f32,n=1000003",
         "--strategy",
         "exhaustive",
         "--json",

@@ -30,7 +30,7 @@ fn results_of_cold_and_hot_caches_are_kept_apart() {
         why.args([
             "why",
             "tensor_add",
-            "n=1048576",
+            "T=f32,n=1048576",
             "--device",
             "cpu",
             "--json",
@@ -45,7 +45,7 @@ fn results_of_cold_and_hot_caches_are_kept_apart() {
 
 fn run(cache: &Path, regime: &[&str]) -> Value {
     let mut run = tune(&workspace(), cache);
-    run.args(["run", "-k", "tensor_add", "--problem", "n=1048576"]);
+    run.args(["run", "-k", "tensor_add", "--problem", "T=f32,n=1048576"]);
     run.args([
         "--trials", "2", "--budget", "full", "--device", "cpu", "--json",
     ]);
