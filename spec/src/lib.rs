@@ -12,6 +12,7 @@ pub mod baked;
 pub mod check;
 pub mod codegen;
 pub mod config;
+pub mod csp;
 pub mod device;
 #[cfg(feature = "parse")]
 pub mod diagnostic;

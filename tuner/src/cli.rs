@@ -194,6 +194,12 @@ pub struct SpaceArgs {
     /// Print every valid config too
     #[arg(long)]
     pub configs: bool,
+    /// Look at the space that this file defines (a definition or a T1 file), not at kernels
+    #[arg(long, value_name = "FILE", conflicts_with = "configs")]
+    pub definition: Option<PathBuf>,
+    /// Print only how many configs are valid
+    #[arg(long, requires = "definition", conflicts_with = "json")]
+    pub count: bool,
 }
 
 /// `tune inspect`

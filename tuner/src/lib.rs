@@ -19,6 +19,7 @@ pub mod cli;
 mod commands;
 pub mod compile_only;
 pub mod decide;
+pub mod definition;
 pub mod discover;
 pub mod evaluate;
 pub mod exit;

@@ -2,6 +2,7 @@
 
 mod bake;
 mod cache;
+mod definition;
 mod devices;
 mod init;
 mod inspect;

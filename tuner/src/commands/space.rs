@@ -29,6 +29,9 @@ struct Cut {
 }
 
 pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.definition {
+        return super::definition::run(path, args);
+    }
     let project = Project::read(&args.package)?;
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let mut described = Vec::new();

@@ -1,0 +1,207 @@
+//! The valid configs of one component as a layered graph: a way from the root to the end is a config.
+//!
+//! Every node knows how many ways lead on from it, so the i-th config is found by walking down once, and so is the
+//! index of a config. No config is listed.
+
+use std::ops::{Add, Sub};
+
+/// A number of configs.
+pub(super) trait Count: Copy + Ord + Add<Output = Self> + Sub<Output = Self> {
+    fn of(count: u128) -> Self;
+    fn wide(self) -> u128;
+}
+
+impl Count for u64 {
+    fn of(count: u128) -> u64 {
+        count as u64
+    }
+
+    fn wide(self) -> u128 {
+        self.into()
+    }
+}
+
+impl Count for u128 {
+    fn of(count: u128) -> u128 {
+        count
+    }
+
+    fn wide(self) -> u128 {
+        self
+    }
+}
+
+/// A layered graph. Node 0 is the end; the edges of node `n` are those from `first[n]` to `first[n + 1]`, by ascending
+/// place.
+#[derive(Clone, Debug)]
+pub(super) struct Dag<C> {
+    /// The parameter of each level.
+    pub(super) params: Vec<usize>,
+    /// How many values it has.
+    pub(super) domains: Vec<u32>,
+    /// The first node of each level; those of the last level come first.
+    pub(super) starts: Vec<u32>,
+    pub(super) first: Vec<u32>,
+    /// Which of the first 64 places a node has an edge for.
+    pub(super) masks: Vec<u64>,
+    pub(super) places: Vec<u32>,
+    pub(super) children: Vec<u32>,
+    /// How many configs come before those of an edge, among those of its node.
+    pub(super) before: Vec<C>,
+    pub(super) root: u32,
+    pub(super) len: C,
+}
+
+impl<C: Count> Dag<C> {
+    fn edges(&self, node: u32) -> std::ops::Range<usize> {
+        let node = node as usize;
+        self.first[node] as usize..self.first[node + 1] as usize
+    }
+
+    /// The edge of a node for a place.
+    fn edge(&self, node: u32, level: usize, place: u32) -> Option<usize> {
+        let edges = self.edges(node);
+        if self.domains[level] <= 64 {
+            let mask = self.masks[node as usize];
+            let bit = 1u64.checked_shl(place)?;
+            let rank = (mask & (bit - 1)).count_ones() as usize;
+            return (mask & bit != 0).then_some(edges.start + rank);
+        }
+        let found = self.places[edges.clone()].binary_search(&place).ok()?;
+        Some(edges.start + found)
+    }
+
+    /// Gives the parameters the places of config `index`.
+    pub(super) fn places_of(&self, mut index: C, places: &mut [u32]) {
+        let mut node = self.root;
+        for param in &self.params {
+            let edges = self.edges(node);
+            let before = &self.before[edges.clone()];
+            let edge = edges.start + before.partition_point(|first| *first <= index) - 1;
+            index = index - self.before[edge];
+            places[*param] = self.places[edge];
+            node = self.children[edge];
+        }
+    }
+
+    /// The index of the config with these places.
+    pub(super) fn index_of(&self, places: &[u32]) -> Option<C> {
+        if self.len == C::of(0) {
+            return None;
+        }
+        let mut index = C::of(0);
+        let mut node = self.root;
+        for (level, param) in self.params.iter().enumerate() {
+            let edge = self.edge(node, level, places[*param])?;
+            index = index + self.before[edge];
+            node = self.children[edge];
+        }
+        Some(index)
+    }
+
+    /// The configs that differ from a valid one in one parameter: that parameter, the place of its value there, and
+    /// the index.
+    pub(super) fn neighbours(&self, places: &[u32], mut visit: impl FnMut(usize, u32, C)) {
+        const DEPTH: usize = 64;
+        let mut path = [(0u32, 0usize); DEPTH];
+        let levels = self.params.len();
+        let mut long = Vec::new();
+        let path: &mut [(u32, usize)] = if levels <= DEPTH {
+            &mut path[..levels]
+        } else {
+            long.resize(levels, (0, 0));
+            &mut long
+        };
+        let mut node = self.root;
+        let mut index = C::of(0);
+        for (level, param) in self.params.iter().enumerate() {
+            let Some(edge) = self.edge(node, level, places[*param]) else {
+                return;
+            };
+            path[level] = (node, edge);
+            index = index + self.before[edge];
+            node = self.children[edge];
+        }
+        let mut above = C::of(0);
+        for (level, (node, own)) in path.iter().copied().enumerate() {
+            let below = index - above - self.before[own];
+            for edge in self.edges(node) {
+                if edge == own {
+                    continue;
+                }
+                let start = above + self.before[edge];
+                if let Some(rest) = self.rest(path, level + 1, self.children[edge], places, below) {
+                    visit(self.params[level], self.places[edge], start + rest);
+                }
+            }
+            above = above + self.before[own];
+        }
+    }
+
+    /// The index among a node's configs of the one with these places; `below` is that of the path's node.
+    fn rest(
+        &self,
+        path: &[(u32, usize)],
+        mut level: usize,
+        mut node: u32,
+        places: &[u32],
+        mut below: C,
+    ) -> Option<C> {
+        let mut index = C::of(0);
+        while level < path.len() {
+            let (own, edge) = path[level];
+            if own == node {
+                return Some(index + below);
+            }
+            below = below - self.before[edge];
+            let edge = self.edge(node, level, places[self.params[level]])?;
+            index = index + self.before[edge];
+            node = self.children[edge];
+            level += 1;
+        }
+        Some(index)
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        fn of<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        of(&self.params)
+            + of(&self.domains)
+            + of(&self.starts)
+            + of(&self.first)
+            + of(&self.masks)
+            + of(&self.places)
+            + of(&self.children)
+            + of(&self.before)
+    }
+
+    /// How many configs have each value of the parameter of each level.
+    pub(super) fn marginals(&self) -> Vec<Vec<u128>> {
+        let nodes = self.first.len() - 1;
+        let mut ways = vec![0u128; nodes];
+        let mut after = vec![0u128; nodes];
+        after[0] = 1;
+        for node in 1..nodes as u32 {
+            let children = self.children[self.edges(node)].iter();
+            after[node as usize] = children.map(|child| after[*child as usize]).sum();
+        }
+        ways[self.root as usize] = 1;
+        let mut marginals = Vec::with_capacity(self.params.len());
+        let mut end = nodes as u32;
+        for (level, domain) in self.domains.iter().enumerate() {
+            let mut counts = vec![0u128; *domain as usize];
+            for node in self.starts[level]..end {
+                for edge in self.edges(node) {
+                    let child = self.children[edge] as usize;
+                    counts[self.places[edge] as usize] += ways[node as usize] * after[child];
+                    ways[child] += ways[node as usize];
+                }
+            }
+            end = self.starts[level];
+            marginals.push(counts);
+        }
+        marginals
+    }
+}

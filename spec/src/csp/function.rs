@@ -1,0 +1,80 @@
+//! The operators and functions of the compiled form, and the two languages that use them.
+
+use super::value::Outcome;
+use super::{kiln, python};
+
+/// An operator or function. Languages differ in what they do with kinds and signs, so each division is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// `-x`
+    Neg,
+    /// Negation of a truth value.
+    Not,
+    /// The truth value of `x`, as a constraint takes it.
+    Truth,
+    /// The absolute value.
+    Abs,
+    /// The smallest power of two not below `x`.
+    NextPowerOfTwo,
+    /// `x + y`
+    Add,
+    /// `x - y`
+    Sub,
+    /// `x * y`
+    Mul,
+    /// The quotient as a double (Python's `/`).
+    TrueDiv,
+    /// The quotient rounded down (Python's `//`).
+    FloorDiv,
+    /// The remainder with the divisor's sign (Python's `%`).
+    FloorMod,
+    /// The quotient rounded towards zero (Kiln's `/`).
+    TruncDiv,
+    /// The remainder with the dividend's sign (Kiln's `%`).
+    TruncRem,
+    /// The quotient rounded up.
+    DivCeil,
+    /// `x ** y`
+    Pow,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// `x == y`
+    Eq,
+    /// `x != y`
+    Ne,
+    /// `x < y`
+    Lt,
+    /// `x <= y`
+    Le,
+    /// `x > y`
+    Gt,
+    /// `x >= y`
+    Ge,
+    /// `x and y`; `y` is not looked at where `x` decides.
+    And,
+    /// `x or y`; `y` is not looked at where `x` decides.
+    Or,
+    /// `y` where `x` is true, `z` where it is false.
+    Select,
+}
+
+/// Whose rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// Kiln's specs: exact integers of 128 bits, kinds that do not mix.
+    Kiln,
+    /// Python's numbers: integers (of 128 bits here) and doubles that mix; truth values are integers.
+    Python,
+}
+
+impl Semantics {
+    /// Applies a function to values of which some may be missing.
+    pub fn apply(self, function: Function, arguments: &[Outcome]) -> Outcome {
+        match self {
+            Semantics::Kiln => kiln::apply(function, arguments),
+            Semantics::Python => python::apply(function, arguments),
+        }
+    }
+}

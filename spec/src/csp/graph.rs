@@ -1,0 +1,258 @@
+//! Expressions of all constraints as one graph: equal parts are one term, terms of one parameter are tables, sums and
+//! products of integers are flat, so that any order of the parameters can take its part of them first.
+
+use super::function::{Function, Semantics};
+use super::hashing::WordMap;
+use super::kind::{self, Kind};
+use super::value::{Outcome, Value};
+use super::varset::VarSet;
+
+/// A term of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(pub(super) u32);
+
+/// How a term is computed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Op {
+    Const(Outcome),
+    /// The value for each value of one variable.
+    Table {
+        var: usize,
+        values: Vec<Outcome>,
+    },
+    /// A constant and terms, each times a factor; no sum of parts leaves the safe integers.
+    Linear {
+        constant: i64,
+        terms: Vec<(i64, TermId)>,
+    },
+    /// Of terms whose values always have the kind that it takes, in any order.
+    Fold(Fold, Vec<TermId>),
+    Apply(Function, Vec<TermId>),
+}
+
+/// Associative and commutative functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Fold {
+    /// Of integers; no product of some of them leaves the safe integers.
+    Product,
+    /// Of truth values.
+    Any,
+    /// Of truth values.
+    All,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub(super) op: Op,
+    pub(super) kind: Kind,
+    pub(super) vars: VarSet,
+}
+
+/// The expressions of a product of parameters. Variables are its parameters with more than one value.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub(super) semantics: Semantics,
+    pub(super) terms: Vec<Term>,
+    known: WordMap<Op, TermId>,
+    /// The term of each parameter.
+    params: Vec<TermId>,
+    /// The parameter of each variable.
+    pub(super) variables: Vec<usize>,
+}
+
+impl Graph {
+    /// A graph over parameters with these values. Parameters beyond the most that can vary have no value.
+    pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> Graph {
+        let mut graph = Graph {
+            semantics,
+            terms: Vec::new(),
+            known: WordMap::default(),
+            params: Vec::new(),
+            variables: Vec::new(),
+        };
+        for (param, values) in params.iter().enumerate() {
+            let term = match values.as_slice() {
+                [value] => graph.constant(*value),
+                _ => {
+                    let var = graph.variables.len();
+                    graph.variables.push(param);
+                    let values = values.iter().copied().map(Some).collect();
+                    graph.add(Op::Table { var, values })
+                }
+            };
+            graph.params.push(term);
+        }
+        graph
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    /// Where there is no such parameter.
+    pub fn param(&self, index: usize) -> TermId {
+        self.params[index]
+    }
+
+    /// A value.
+    pub fn constant(&mut self, value: Value) -> TermId {
+        self.add(Op::Const(Some(value)))
+    }
+
+    /// An expression without a value: a constraint that needs it is met by no config.
+    pub fn missing(&mut self) -> TermId {
+        self.add(Op::Const(None))
+    }
+
+    /// A function of a parameter, as its value for each of the parameter's values.
+    ///
+    /// # Panics
+    /// Where there is no such parameter.
+    pub fn of_param(&mut self, index: usize, f: impl Fn(Value) -> Outcome) -> TermId {
+        let of = |value: &Outcome| value.and_then(&f);
+        match &self.term(self.params[index]).op {
+            Op::Table { var, values } => {
+                let (var, values) = (*var, values.iter().map(of).collect());
+                self.table(var, values)
+            }
+            Op::Const(value) => {
+                let value = of(value);
+                self.add(Op::Const(value))
+            }
+            _ => self.missing(),
+        }
+    }
+
+    pub(super) fn term(&self, id: TermId) -> &Term {
+        &self.terms[id.0 as usize]
+    }
+
+    pub(super) fn kind(&self, id: TermId) -> Kind {
+        self.term(id).kind
+    }
+
+    /// The value of a term that depends on no variable.
+    pub(super) fn known(&self, id: TermId) -> Option<Outcome> {
+        match self.term(id).op {
+            Op::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value of a constant integer.
+    pub(super) fn known_int(&self, id: TermId) -> Option<i64> {
+        match (&self.term(id).op, self.kind(id)) {
+            (Op::Const(_), Kind::Int { least, .. }) => Some(least),
+            _ => None,
+        }
+    }
+
+    /// The value of a constant or table for one value of the table's variable.
+    fn at(&self, id: TermId, place: usize) -> Outcome {
+        match &self.term(id).op {
+            Op::Const(value) => *value,
+            Op::Table { values, .. } => values.get(place).copied().flatten(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn table(&mut self, var: usize, values: Vec<Outcome>) -> TermId {
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => {
+                let value = *first;
+                self.add(Op::Const(value))
+            }
+            _ => self.add(Op::Table { var, values }),
+        }
+    }
+
+    /// A function of terms that together depend on at most one variable, as a constant or table.
+    pub(super) fn tabulated(
+        &mut self,
+        arguments: &[TermId],
+        f: impl Fn(&[Outcome]) -> Outcome,
+    ) -> Option<TermId> {
+        let mut varying = arguments.iter().filter_map(|id| match &self.term(*id).op {
+            Op::Table { var, values } => Some((*var, values.len())),
+            _ => None,
+        });
+        let of = |place: usize| -> Outcome {
+            let mut values = [None; 3];
+            for (value, id) in values.iter_mut().zip(arguments) {
+                *value = self.at(*id, place);
+            }
+            f(&values[..arguments.len().min(3)])
+        };
+        let is_read = |id: &TermId| matches!(self.term(*id).op, Op::Const(_) | Op::Table { .. });
+        if !arguments.iter().all(is_read) || arguments.len() > 3 {
+            return None;
+        }
+        match varying.next() {
+            None => {
+                let value = of(0);
+                Some(self.add(Op::Const(value)))
+            }
+            Some((var, places)) if varying.all(|other| other.0 == var) => {
+                let values = (0..places).map(of).collect();
+                Some(self.table(var, values))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The term computed so; the one that is there already if there is one.
+    pub(super) fn add(&mut self, op: Op) -> TermId {
+        if let Some(id) = self.known.get(&op) {
+            return *id;
+        }
+        let kind = self.kind_of(&op);
+        let vars = match &op {
+            Op::Const(_) => VarSet::default(),
+            Op::Table { var, .. } => VarSet::one(*var),
+            Op::Linear { terms, .. } => self.vars_of(terms.iter().map(|(_, id)| id)),
+            Op::Fold(_, ids) | Op::Apply(_, ids) => self.vars_of(ids),
+        };
+        let id = TermId(u32::try_from(self.terms.len()).unwrap_or(u32::MAX));
+        self.known.insert(op.clone(), id);
+        self.terms.push(Term { op, kind, vars });
+        id
+    }
+
+    fn vars_of<'a>(&self, ids: impl IntoIterator<Item = &'a TermId>) -> VarSet {
+        let vars = ids.into_iter().map(|id| self.term(*id).vars);
+        vars.fold(VarSet::default(), VarSet::union)
+    }
+
+    fn kind_of(&self, op: &Op) -> Kind {
+        match op {
+            Op::Const(value) => Kind::of_all([*value]),
+            Op::Table { values, .. } => Kind::of_all(values.iter().copied()),
+            Op::Linear { constant, terms } => {
+                let (least, most) = terms.iter().fold(
+                    (i128::from(*constant), i128::from(*constant)),
+                    |(least, most), (factor, id)| {
+                        let (a, b) = self.number_range(*id).unwrap_or((0, 0));
+                        let (a, b) = (a * i128::from(*factor), b * i128::from(*factor));
+                        (least + a.min(b), most + a.max(b))
+                    },
+                );
+                Kind::ints(least, most)
+            }
+            Op::Fold(Fold::Product, ids) => {
+                let kinds = ids.iter().map(|id| self.kind(*id).number(self.semantics));
+                kinds
+                    .reduce(|x, y| kind::result(self.semantics, Function::Mul, &[x, y]))
+                    .unwrap_or(Kind::Any)
+            }
+            Op::Fold(Fold::Any | Fold::All, _) => Kind::Bool,
+            Op::Apply(function, ids) => {
+                let kinds: Vec<_> = ids.iter().map(|id| self.kind(*id)).collect();
+                kind::result(self.semantics, *function, &kinds)
+            }
+        }
+    }
+
+    /// The range of a term that is always an integer (or, in Python, a truth value).
+    pub(super) fn number_range(&self, id: TermId) -> Option<(i128, i128)> {
+        self.kind(id).number(self.semantics).range()
+    }
+}

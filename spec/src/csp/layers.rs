@@ -1,0 +1,176 @@
+//! The states of a component, level by level. A state is what later levels read of the values so far; equal states are
+//! one, so their number depends on what constraints need to know, not on how many configs there are.
+
+use super::error::CspError;
+use super::hashing::mix;
+use super::lanes::Scratch;
+use super::program::{Operand, Program};
+use super::register::Values;
+
+/// How much a construction may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Steps from a state to the next that are kept, at most (8 bytes each while building).
+    pub kept: u64,
+    /// Values looked at, at most.
+    pub looked_at: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget {
+            kept: 1 << 25,
+            looked_at: 1 << 31,
+        }
+    }
+}
+
+impl Budget {
+    fn spend(&mut self, looked_at: usize, kept: usize) -> Result<(), CspError> {
+        let before = *self;
+        self.looked_at = self.looked_at.saturating_sub(looked_at as u64);
+        self.kept = self.kept.saturating_sub(kept as u64);
+        if self.looked_at == 0 || self.kept == 0 {
+            let steps = Budget::default().looked_at - before.looked_at;
+            return Err(CspError::TooLong { steps });
+        }
+        Ok(())
+    }
+}
+
+/// The ways from the states before a level to those after it.
+#[derive(Debug, Default)]
+pub(super) struct Layer {
+    /// Place of the value, and the state that it leads to.
+    pub(super) edges: Vec<(u32, u32)>,
+    /// Where the edges of each state end.
+    pub(super) ends: Vec<u32>,
+}
+
+/// The layers of a component.
+pub(super) fn layers(
+    programs: &[Program],
+    values: &mut Values,
+    budget: &mut Budget,
+) -> Result<Vec<Layer>, CspError> {
+    let mut states = States::new(0);
+    states.insert(&[]);
+    let mut layers = Vec::with_capacity(programs.len());
+    let mut scratch = Scratch::default();
+    for program in programs {
+        let (layer, next) = layer(program, &states, values, &mut scratch, budget)?;
+        layers.push(layer);
+        states = next;
+    }
+    Ok(layers)
+}
+
+fn layer(
+    program: &Program,
+    states: &States,
+    values: &mut Values,
+    scratch: &mut Scratch,
+    budget: &mut Budget,
+) -> Result<(Layer, States), CspError> {
+    let mut next = States::new(program.next.len());
+    let mut layer = Layer::default();
+    let mut key = vec![0; program.next.len()];
+    let varies = |operand: &Operand| matches!(operand, Operand::Table(_) | Operand::Lane(_));
+    let varies = program.next.iter().any(varies);
+    scratch.fit(program);
+    for number in 0..states.len {
+        let state = states.get(number);
+        let before = layer.edges.len();
+        if !program.places.is_empty() && scratch.run(program, state, values) {
+            let mut only = None;
+            for (i, place) in program.places.iter().enumerate() {
+                if !scratch.passing[i] {
+                    continue;
+                }
+                let child = match only {
+                    Some(child) => child,
+                    None => {
+                        for (bits, operand) in key.iter_mut().zip(&program.next) {
+                            *bits = scratch.at(*operand, program, state, i);
+                        }
+                        next.insert(&key)
+                    }
+                };
+                if !varies {
+                    only = Some(child);
+                }
+                layer.edges.push((*place, child));
+            }
+        }
+        layer.ends.push(layer.edges.len() as u32);
+        budget.spend(program.places.len(), layer.edges.len() - before)?;
+    }
+    Ok((layer, next))
+}
+
+/// Distinct states, numbered as they come.
+#[derive(Debug)]
+struct States {
+    width: usize,
+    len: usize,
+    bits: Vec<i64>,
+    /// An open hash table of state numbers, each plus one; its length is a power of two.
+    slots: Vec<u32>,
+}
+
+impl States {
+    fn new(width: usize) -> States {
+        States {
+            width,
+            len: 0,
+            bits: Vec::new(),
+            slots: vec![0; 16],
+        }
+    }
+
+    fn get(&self, number: usize) -> &[i64] {
+        &self.bits[number * self.width..][..self.width]
+    }
+
+    /// The number of a state.
+    fn insert(&mut self, state: &[i64]) -> u32 {
+        if self.width == 0 {
+            self.len = 1;
+            return 0;
+        }
+        if self.len * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(state) & mask;
+        loop {
+            match self.slots[slot] {
+                0 => break,
+                number if self.get(number as usize - 1) == state => return number - 1,
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        self.bits.extend_from_slice(state);
+        self.len += 1;
+        self.slots[slot] = self.len as u32;
+        self.len as u32 - 1
+    }
+
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 4 - 1;
+        let mut slots = vec![0; mask + 1];
+        for number in 0..self.len {
+            let mut slot = hash(self.get(number)) & mask;
+            while slots[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            slots[slot] = number as u32 + 1;
+        }
+        self.slots = slots;
+    }
+}
+
+fn hash(state: &[i64]) -> usize {
+    let hash = state.iter().fold(0, |hash, bits| mix(hash, *bits as u64));
+    (hash ^ (hash >> 32)) as usize
+}

@@ -1,0 +1,47 @@
+//! Constraint satisfaction: the valid configs of a product of parameters under constraints, without listing them.
+//!
+//! A [`Model`] has parameters, expressions (a [`Graph`]) and constraints; [`Model::solve`] gives the [`ConfigSet`].
+//! The way there, a file each:
+//!
+//! 1. `graph`, `simplify`: expressions as one graph; equal parts are one, functions of one parameter are tables, sums and
+//!    products of integers are flat, comparisons have their constant on the right. `kind` proves what values can be.
+//! 2. `components`: parameters that share no constraint are independent. Their product is never expanded.
+//! 3. `order`: the order of a component's parameters, estimated to leave the fewest states.
+//! 4. `relax`: what a constraint says before all of its parameters have values.
+//! 5. `lower`, `register`, `program`: registers and steps; each computed once, at the level of its last parameter.
+//! 6. `layers`, `lanes`: the states, level by level; each step runs on all values of a parameter at once.
+//! 7. `reduce`, `dag`: bottom up, the smallest graph in which a way from root to end is a valid config.
+//!
+//! How expressions are evaluated is one of two [`Semantics`]. An expression may have no value (a division by zero, a
+//! result beyond 128 bits, kinds that do not mix); a constraint without a value is not met.
+
+mod components;
+mod dag;
+mod error;
+mod function;
+mod graph;
+mod hashing;
+mod kiln;
+mod kind;
+mod lanes;
+mod layers;
+mod lower;
+mod model;
+mod order;
+mod program;
+mod python;
+mod reduce;
+mod register;
+mod relax;
+mod set;
+mod simplify;
+mod value;
+mod varset;
+
+pub use error::CspError;
+pub use function::{Function, Semantics};
+pub use graph::{Graph, TermId};
+pub use layers::Budget;
+pub use model::Model;
+pub use set::ConfigSet;
+pub use value::{Outcome, Value};

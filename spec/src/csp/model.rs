@@ -1,0 +1,168 @@
+//! Parameters and constraints, and how they become a set of configs.
+
+use super::components::{Component, components};
+use super::error::CspError;
+use super::function::{Function, Semantics};
+use super::graph::{Fold, Graph, Op, TermId};
+use super::kind::Kind;
+use super::layers::{Budget, layers};
+use super::lower::lower;
+use super::order::order;
+use super::program::programs;
+use super::reduce::{Reduced, reduce};
+use super::set::ConfigSet;
+use super::value::Value;
+use super::varset::{CAPACITY, VarSet};
+
+/// Parameters with their values, and constraints on them.
+#[derive(Clone, Debug)]
+pub struct Model {
+    graph: Graph,
+    domains: Vec<u32>,
+    /// The parts of each constraint; all must be true.
+    constraints: Vec<Vec<TermId>>,
+}
+
+impl Model {
+    /// Parameters with these values, and no constraints.
+    ///
+    /// # Errors
+    /// Where more parameters vary than there is room for.
+    pub fn new(semantics: Semantics, params: &[Vec<Value>]) -> Result<Model, CspError> {
+        let found = params.iter().filter(|values| values.len() != 1).count();
+        if found > CAPACITY {
+            let most = CAPACITY;
+            return Err(CspError::Parameters { found, most });
+        }
+        let length = |values: &Vec<Value>| u32::try_from(values.len()).unwrap_or(u32::MAX);
+        Ok(Model {
+            graph: Graph::new(semantics, params),
+            domains: params.iter().map(length).collect(),
+            constraints: Vec::new(),
+        })
+    }
+
+    /// Where expressions are built.
+    pub fn graph(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// Adds a constraint. Where it has no value it is not met.
+    pub fn constrain(&mut self, term: TermId) {
+        let mut parts = Vec::new();
+        self.conjuncts(term, &mut parts);
+        self.constraints.push(parts);
+    }
+
+    /// A conjunction without a value is met no more than one of which a part has none or is false.
+    fn conjuncts(&mut self, term: TermId, parts: &mut Vec<TermId>) {
+        let inner = match &self.graph.term(term).op {
+            Op::Fold(Fold::All, ids) | Op::Apply(Function::And, ids) => ids.clone(),
+            _ => {
+                let truth = self.graph.apply(Function::Truth, &[term]);
+                return parts.push(truth);
+            }
+        };
+        for id in inner {
+            self.conjuncts(id, parts);
+        }
+    }
+
+    /// How many constraints there are.
+    pub fn constraints(&self) -> usize {
+        self.constraints.len()
+    }
+
+    /// The configs that meet every constraint.
+    ///
+    /// # Errors
+    /// When that takes more than the budget, or there are more than 2^128.
+    pub fn solve(&self, budget: Budget) -> Result<ConfigSet, CspError> {
+        self.solve_where(budget, |_| true)
+    }
+
+    /// The configs that meet those constraints whose number is wanted.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub fn solve_where(
+        &self,
+        mut budget: Budget,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<ConfigSet, CspError> {
+        let mut graph = self.graph.clone();
+        let constraints = self.constraints.iter().enumerate();
+        let constraints = constraints.filter(|(number, _)| wanted(*number));
+        let constraints: Vec<TermId> = constraints.flat_map(|(_, ids)| ids).copied().collect();
+        let is = |id: &TermId, truth| graph.known(*id) == Some(Some(Value::Bool(truth)));
+        let impossible = constraints
+            .iter()
+            .any(|id| graph.known(*id).is_some() && !is(id, true));
+        if impossible {
+            return ConfigSet::new(&self.domains, Vec::new(), true);
+        }
+        let mut solved = Vec::new();
+        for component in components(&graph, &constraints) {
+            solved.push(solve_component(
+                &mut graph,
+                component,
+                &self.domains,
+                &mut budget,
+            )?);
+        }
+        ConfigSet::new(&self.domains, solved, false)
+    }
+}
+
+fn solve_component(
+    graph: &mut Graph,
+    mut component: Component,
+    domains: &[u32],
+    budget: &mut Budget,
+) -> Result<Reduced, CspError> {
+    component
+        .constraints
+        .sort_by_key(|id| (graph.term(*id).vars.len(), *id));
+    component.constraints.dedup();
+    let order = order(graph, &component);
+    let mut levels = vec![0; graph.variables.len()];
+    for (level, var) in order.iter().enumerate() {
+        levels[*var] = level;
+    }
+    let constraints = with_bounds(graph, &component.constraints, &order);
+    let mut lowered = lower(graph, &constraints, &levels);
+    let params: Vec<usize> = order.iter().map(|var| graph.variables[*var]).collect();
+    let lengths: Vec<usize> = params
+        .iter()
+        .map(|param| domains[*param] as usize)
+        .collect();
+    let programs = programs(&mut lowered, &lengths);
+    let layers = layers(&programs, &mut lowered.values, budget)?;
+    let domains = params.iter().map(|param| domains[*param]).collect();
+    reduce(layers, params, domains)
+}
+
+/// Each constraint, after what it says before all of its variables have values.
+fn with_bounds(graph: &mut Graph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
+    let mut all = Vec::new();
+    for constraint in constraints {
+        let mut known = VarSet::default();
+        let vars = graph.term(*constraint).vars;
+        for var in order {
+            let one = VarSet::one(*var);
+            known = known.union(one);
+            if !one.within(&vars) || graph.kind(*constraint) != Kind::Bool {
+                continue;
+            }
+            let Some(bound) = graph.relaxed(*constraint, &known) else {
+                continue;
+            };
+            let is_new = one.within(&graph.term(bound).vars);
+            if is_new || graph.known(bound) == Some(Some(Value::Bool(false))) {
+                all.push(bound);
+            }
+        }
+        all.push(*constraint);
+    }
+    all
+}

@@ -1,0 +1,187 @@
+//! The valid configs: a product of components, none of it expanded.
+
+use super::dag::{Count, Dag};
+use super::error::CspError;
+use super::reduce::Reduced;
+
+/// The configs that meet every constraint, numbered from 0. Configs are vectors of places: for each parameter, which of
+/// its values it has.
+///
+/// The order depends on the parameters, their values and the constraints, and on nothing else.
+#[derive(Clone, Debug)]
+pub struct ConfigSet {
+    params: usize,
+    /// The parameters with one value; they are in no component.
+    fixed: Vec<usize>,
+    components: Vec<Reduced>,
+    /// Configs of the components after each one.
+    weights: Vec<u128>,
+    len: u128,
+}
+
+macro_rules! with {
+    ($component:expr, $dag:ident => $body:expr) => {
+        match $component {
+            Reduced::Narrow($dag) => $body,
+            Reduced::Wide($dag) => $body,
+        }
+    };
+}
+
+impl ConfigSet {
+    pub(super) fn new(
+        domains: &[u32],
+        components: Vec<Reduced>,
+        is_empty: bool,
+    ) -> Result<ConfigSet, CspError> {
+        let lens: Vec<u128> = components.iter().map(Reduced::len).collect();
+        let mut weights = vec![0; lens.len()];
+        let mut len = 1u128;
+        if is_empty || lens.contains(&0) {
+            len = 0;
+        } else {
+            for (weight, own) in weights.iter_mut().zip(&lens).rev() {
+                *weight = len;
+                len = len.checked_mul(*own).ok_or(CspError::TooMany)?;
+            }
+        }
+        Ok(ConfigSet {
+            params: domains.len(),
+            fixed: (0..domains.len())
+                .filter(|param| domains[*param] == 1)
+                .collect(),
+            components,
+            weights,
+            len,
+        })
+    }
+
+    /// How many configs there are.
+    pub fn len(&self) -> u128 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many parameters a config has.
+    pub fn params(&self) -> usize {
+        self.params
+    }
+
+    /// The parameters that depend on each other, and how many configs they have together. Parameters with one value
+    /// are in none.
+    pub fn components(&self) -> impl ExactSizeIterator<Item = (&[usize], u128)> {
+        let parts = self.components.iter();
+        parts.map(|part| (with!(part, dag => dag.params.as_slice()), part.len()))
+    }
+
+    /// The places of config `index`.
+    ///
+    /// # Panics
+    /// When the index is not below [`Self::len`].
+    pub fn places(&self, index: u128) -> Vec<u32> {
+        let mut places = vec![0; self.params];
+        self.write_places(index, &mut places);
+        places
+    }
+
+    /// As [`Self::places`], into a slice.
+    ///
+    /// # Panics
+    /// When the index is not below [`Self::len`], or the slice is too short.
+    pub fn write_places(&self, index: u128, places: &mut [u32]) {
+        assert!(index < self.len, "config {index} of {}", self.len);
+        let mut rest = index;
+        for (component, weight) in self.components.iter().zip(&self.weights) {
+            let own = quotient(rest, *weight);
+            rest -= own * weight;
+            with!(component, dag => dag.places_of(narrowed(own, dag), places));
+        }
+    }
+
+    /// The index of the config with these places; `None` if it is not valid.
+    pub fn index_of(&self, places: &[u32]) -> Option<u128> {
+        let is_fixed = || self.fixed.iter().all(|param| places[*param] == 0);
+        if self.len == 0 || places.len() != self.params || !is_fixed() {
+            return None;
+        }
+        let mut index = 0;
+        for (component, weight) in self.components.iter().zip(&self.weights) {
+            index += with!(component, dag => dag.index_of(places)?.wide()) * weight;
+        }
+        Some(index)
+    }
+
+    /// The valid configs that differ from config `index` in one parameter: which, the place of its value there, and the
+    /// index. Parameters come in the order of the components.
+    ///
+    /// # Panics
+    /// When the index is not below [`Self::len`].
+    pub fn neighbours(&self, index: u128, mut visit: impl FnMut(usize, u32, u128)) {
+        const FEW: usize = 64;
+        let (mut few, mut many) = ([0; FEW], Vec::new());
+        let places: &mut [u32] = if self.params <= FEW {
+            &mut few[..self.params]
+        } else {
+            many.resize(self.params, 0);
+            &mut many
+        };
+        self.write_places(index, places);
+        let mut rest = index;
+        for (component, weight) in self.components.iter().zip(&self.weights) {
+            let own = quotient(rest, *weight);
+            rest -= own * weight;
+            let others = index - own * weight;
+            with!(component, dag => dag.neighbours(places, |param, place, theirs| {
+                visit(param, place, others + theirs.wide() * weight);
+            }));
+        }
+    }
+
+    /// For each parameter, how many valid configs there are for each of its values, over how many of the other
+    /// components: the counts within the component, and the configs of all others together. `None` for a parameter
+    /// with one value.
+    pub fn marginals(&self) -> Vec<Option<(Vec<u128>, u128)>> {
+        let mut all = vec![None; self.params];
+        for component in &self.components {
+            let own = component.len();
+            let others = if own == 0 { 0 } else { self.len / own };
+            with!(component, dag => {
+                for (param, counts) in dag.params.iter().zip(dag.marginals()) {
+                    all[*param] = Some((counts, others));
+                }
+            });
+        }
+        all
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        let components = self.components.iter();
+        let graphs: usize = components.map(|part| with!(part, dag => dag.bytes())).sum();
+        let own = self.components.capacity() * size_of::<Reduced>();
+        size_of::<ConfigSet>() + own + self.weights.capacity() * size_of::<u128>() + graphs
+    }
+}
+
+impl Reduced {
+    fn len(&self) -> u128 {
+        with!(self, dag => dag.len.wide())
+    }
+}
+
+/// An index as wide as the graph counts.
+fn narrowed<C: Count>(index: u128, _: &Dag<C>) -> C {
+    C::of(index)
+}
+
+/// Most spaces fit 64 bits, where division is fast.
+fn quotient(x: u128, y: u128) -> u128 {
+    match (u64::try_from(x), u64::try_from(y)) {
+        (Ok(x), Ok(y)) => (x / y).into(),
+        _ => x / y,
+    }
+}

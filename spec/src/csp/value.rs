@@ -1,0 +1,48 @@
+//! Values of parameters and expressions.
+
+use std::hash::{Hash, Hasher};
+
+/// A value. Two are equal when they are the same value of the same kind (`1` and `1.0` differ here; the operators of
+/// a language decide what its `==` says).
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// An integer.
+    Int(i128),
+    /// An IEEE double.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A name, numbered by whoever built the expressions.
+    Name(u32),
+}
+
+/// The value of an expression; `None` where it has none (a division by zero, an overflow, a wrong kind).
+pub type Outcome = Option<Value>;
+
+impl Value {
+    /// Kind and bits: what makes two values the same.
+    fn identity(self) -> (u8, u128) {
+        match self {
+            Value::Int(x) => (0, x as u128),
+            Value::Float(x) => (1, x.to_bits().into()),
+            Value::Bool(x) => (2, x.into()),
+            Value::Name(x) => (3, x.into()),
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (kind, bits) = self.identity();
+        state.write_u64(u64::from(kind) ^ (bits >> 64) as u64);
+        state.write_u64(bits as u64);
+    }
+}

@@ -1,0 +1,107 @@
+//! Python expressions as terms of a model.
+
+use kiln_spec::csp::{Function, Graph, TermId, Value};
+
+use super::ast::Expr;
+
+/// What names stand for.
+pub(crate) struct Names<'a> {
+    /// The parameters, in order.
+    pub(crate) params: &'a [&'a str],
+    /// The strings met so far: their numbers are places here.
+    pub(crate) texts: &'a mut Vec<String>,
+}
+
+impl Names<'_> {
+    /// The value that stands for a string.
+    pub(crate) fn text(&mut self, text: &str) -> Value {
+        let known = self.texts.iter().position(|known| known == text);
+        let number = known.unwrap_or_else(|| {
+            self.texts.push(text.into());
+            self.texts.len() - 1
+        });
+        Value::Name(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}
+
+/// The term of an expression.
+///
+/// # Errors
+/// A name that is no parameter, or a list where a value is needed.
+pub(crate) fn lower(
+    expr: &Expr,
+    graph: &mut Graph,
+    names: &mut Names<'_>,
+) -> Result<TermId, String> {
+    match expr {
+        Expr::Value(value) => Ok(graph.constant(*value)),
+        Expr::Text(text) => {
+            let value = names.text(text);
+            Ok(graph.constant(value))
+        }
+        Expr::Name(name) => match names.params.iter().position(|param| param == name) {
+            Some(param) => Ok(graph.param(param)),
+            None => Err(format!("`{name}` is no parameter")),
+        },
+        Expr::Apply(function, arguments) => {
+            let terms = all(arguments, graph, names)?;
+            Ok(graph.apply(*function, &terms))
+        }
+        Expr::All(parts) => {
+            let terms = all(parts, graph, names)?;
+            joined(graph, Function::And, &terms, true)
+        }
+        Expr::Any(parts) => {
+            let terms = all(parts, graph, names)?;
+            joined(graph, Function::Or, &terms, false)
+        }
+        Expr::Chain(first, rest) => {
+            let mut left = lower(first, graph, names)?;
+            let mut terms = Vec::new();
+            for (function, right) in rest {
+                let right = lower(right, graph, names)?;
+                terms.push(graph.apply(*function, &[left, right]));
+                left = right;
+            }
+            joined(graph, Function::And, &terms, true)
+        }
+        Expr::In {
+            item,
+            list,
+            negated,
+        } => {
+            let item = lower(item, graph, names)?;
+            let mut terms = all(list, graph, names)?;
+            for term in &mut terms {
+                *term = graph.apply(Function::Eq, &[item, *term]);
+            }
+            let found = joined(graph, Function::Or, &terms, false)?;
+            Ok(match negated {
+                true => graph.apply(Function::Not, &[found]),
+                false => found,
+            })
+        }
+        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
+            Err("a list where a value is needed".into())
+        }
+    }
+}
+
+fn all(exprs: &[Expr], graph: &mut Graph, names: &mut Names<'_>) -> Result<Vec<TermId>, String> {
+    exprs.iter().map(|x| lower(x, graph, names)).collect()
+}
+
+/// Terms joined from left to right; `empty` if there are none.
+fn joined(
+    graph: &mut Graph,
+    function: Function,
+    terms: &[TermId],
+    empty: bool,
+) -> Result<TermId, String> {
+    let Some((first, rest)) = terms.split_first() else {
+        return Ok(graph.constant(Value::Bool(empty)));
+    };
+    Ok(rest
+        .iter()
+        .fold(*first, |x, y| graph.apply(function, &[x, *y])))
+}

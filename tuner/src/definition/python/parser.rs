@@ -1,0 +1,395 @@
+//! Reads Python expressions.
+
+use kiln_spec::csp::{Function, Value};
+
+use super::ast::Expr;
+use super::token::{Token, tokens};
+
+/// How deep an expression may nest: brackets, and operators of one strength that follow each other.
+const DEPTH: usize = 100;
+
+/// Reads one expression.
+///
+/// # Errors
+/// What does not belong there.
+pub fn parse(text: &str) -> Result<Expr, String> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        height: 0,
+    };
+    let expr = parser.conditional()?;
+    match parser.tokens.get(parser.at) {
+        None => Ok(expr),
+        Some(token) => Err(format!("{} does not belong there", shown(token))),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    /// Brackets around.
+    depth: usize,
+    /// Levels of the expression read last.
+    height: usize,
+}
+
+fn limited(levels: usize) -> Result<(), String> {
+    if levels > 4 * DEPTH {
+        return Err(format!("an expression nested more than {DEPTH} deep"));
+    }
+    Ok(())
+}
+
+fn shown(token: &Token) -> String {
+    match token {
+        Token::Number(Value::Int(x)) => format!("`{x}`"),
+        Token::Number(_) => "a number".into(),
+        Token::Text(text) => format!("the string '{text}'"),
+        Token::Name(name) => format!("`{name}`"),
+        Token::Symbol(symbol) => format!("`{symbol}`"),
+    }
+}
+
+impl Parser {
+    fn symbol(&mut self, symbol: &str) -> bool {
+        let found = matches!(self.tokens.get(self.at), Some(Token::Symbol(s)) if *s == symbol);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let found = matches!(self.tokens.get(self.at), Some(Token::Name(name)) if name == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, symbol: &str) -> Result<(), String> {
+        match self.symbol(symbol) {
+            true => Ok(()),
+            false => Err(match self.tokens.get(self.at) {
+                Some(token) => format!("expected `{symbol}`, found {}", shown(token)),
+                None => format!("expected `{symbol}` at the end"),
+            }),
+        }
+    }
+
+    /// The expression read last is part of a new one, beside another with so many levels.
+    fn taller(&mut self, beside: usize) -> Result<(), String> {
+        self.height = self.height.max(beside) + 1;
+        limited(self.height)
+    }
+
+    fn conditional(&mut self) -> Result<Expr, String> {
+        self.depth += 1;
+        limited(self.depth)?;
+        let value = self.disjunction()?;
+        let mut height = self.height;
+        let expr = if self.word("if") {
+            let condition = self.disjunction()?;
+            height = height.max(self.height);
+            if !self.word("else") {
+                return Err("expected `else`".into());
+            }
+            let otherwise = self.conditional()?;
+            self.taller(height)?;
+            Expr::Apply(Function::Select, vec![condition, value, otherwise])
+        } else {
+            value
+        };
+        self.depth -= 1;
+        Ok(expr)
+    }
+
+    fn disjunction(&mut self) -> Result<Expr, String> {
+        let mut parts = vec![self.conjunction()?];
+        let mut height = self.height;
+        while self.word("or") {
+            parts.push(self.conjunction()?);
+            height = height.max(self.height);
+        }
+        self.height = height;
+        self.taller(0)?;
+        Ok(match parts.len() {
+            1 => parts.remove(0),
+            _ => Expr::Any(parts),
+        })
+    }
+
+    fn conjunction(&mut self) -> Result<Expr, String> {
+        let mut parts = vec![self.negation()?];
+        let mut height = self.height;
+        while self.word("and") {
+            parts.push(self.negation()?);
+            height = height.max(self.height);
+        }
+        self.height = height;
+        self.taller(0)?;
+        Ok(match parts.len() {
+            1 => parts.remove(0),
+            _ => Expr::All(parts),
+        })
+    }
+
+    fn negation(&mut self) -> Result<Expr, String> {
+        let mut negations = 0;
+        while self.word("not") {
+            negations += 1;
+        }
+        let mut expr = self.comparison()?;
+        // An even number only makes a truth value.
+        let needed = if negations > 2 {
+            2 - negations % 2
+        } else {
+            negations
+        };
+        for _ in 0..needed {
+            self.taller(0)?;
+            expr = Expr::Apply(Function::Not, vec![expr]);
+        }
+        Ok(expr)
+    }
+
+    fn comparison(&mut self) -> Result<Expr, String> {
+        let first = self.sum()?;
+        let mut height = self.height;
+        let negated = match (self.tokens.get(self.at), self.tokens.get(self.at + 1)) {
+            (Some(Token::Name(word)), Some(Token::Name(next))) if word == "not" && next == "in" => {
+                self.at += 2;
+                Some(true)
+            }
+            _ => self.word("in").then_some(false),
+        };
+        if let Some(negated) = negated {
+            let Expr::List(list) = self.sum()? else {
+                return Err("`in` takes a list here".into());
+            };
+            self.taller(height)?;
+            let item = Box::new(first);
+            return Ok(Expr::In {
+                item,
+                list,
+                negated,
+            });
+        }
+        let mut rest = Vec::new();
+        while let Some(function) = self.comparator() {
+            rest.push((function, self.sum()?));
+            height = height.max(self.height);
+        }
+        self.height = height;
+        self.taller(0)?;
+        Ok(match rest.is_empty() {
+            true => first,
+            false => Expr::Chain(Box::new(first), rest),
+        })
+    }
+
+    fn comparator(&mut self) -> Option<Function> {
+        let Some(Token::Symbol(symbol)) = self.tokens.get(self.at) else {
+            return None;
+        };
+        let function = match *symbol {
+            "==" => Function::Eq,
+            "!=" => Function::Ne,
+            "<" => Function::Lt,
+            "<=" => Function::Le,
+            ">" => Function::Gt,
+            ">=" => Function::Ge,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(function)
+    }
+
+    fn sum(&mut self) -> Result<Expr, String> {
+        self.left(Self::product, &[("+", Function::Add), ("-", Function::Sub)])
+    }
+
+    fn product(&mut self) -> Result<Expr, String> {
+        const OPERATORS: [(&str, Function); 4] = [
+            ("*", Function::Mul),
+            ("//", Function::FloorDiv),
+            ("/", Function::TrueDiv),
+            ("%", Function::FloorMod),
+        ];
+        self.left(Self::sign, &OPERATORS)
+    }
+
+    /// Operators of one strength, from left to right.
+    fn left(
+        &mut self,
+        operand: fn(&mut Self) -> Result<Expr, String>,
+        operators: &[(&str, Function)],
+    ) -> Result<Expr, String> {
+        let mut expr = operand(self)?;
+        while let Some(operator) = operators.iter().find(|operator| self.symbol(operator.0)) {
+            let height = self.height;
+            expr = Expr::Apply(operator.1, vec![expr, operand(self)?]);
+            self.taller(height)?;
+        }
+        Ok(expr)
+    }
+
+    fn sign(&mut self) -> Result<Expr, String> {
+        let mut negative = false;
+        let mut signed = false;
+        loop {
+            if self.symbol("-") {
+                negative = !negative;
+                signed = true;
+            } else if self.symbol("+") {
+                signed = true;
+            } else {
+                break;
+            }
+        }
+        let expr = self.power()?;
+        self.taller(0)?;
+        Ok(match (negative, signed) {
+            (true, _) => Expr::Apply(Function::Neg, vec![expr]),
+            // `+True` is a number.
+            (false, true) => Expr::Apply(Function::Add, vec![expr, Expr::Value(Value::Int(0))]),
+            (false, false) => expr,
+        })
+    }
+
+    fn power(&mut self) -> Result<Expr, String> {
+        let base = self.atom()?;
+        if !self.symbol("**") {
+            return Ok(base);
+        }
+        let height = self.height;
+        self.depth += 1;
+        limited(self.depth)?;
+        let exponent = self.sign()?;
+        self.depth -= 1;
+        self.taller(height)?;
+        Ok(Expr::Apply(Function::Pow, vec![base, exponent]))
+    }
+
+    fn atom(&mut self) -> Result<Expr, String> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += 1;
+        self.height = 1;
+        match token {
+            Some(Token::Number(value)) => Ok(Expr::Value(value)),
+            Some(Token::Text(text)) => Ok(Expr::Text(text)),
+            Some(Token::Symbol("(")) => self.parenthesised(),
+            Some(Token::Symbol("[")) => self.list(),
+            Some(Token::Name(name)) => match name.as_str() {
+                "True" => Ok(Expr::Value(Value::Bool(true))),
+                "False" => Ok(Expr::Value(Value::Bool(false))),
+                "and" | "or" | "not" | "in" | "if" | "else" | "for" | "is" | "lambda" => {
+                    Err(format!("`{name}` does not belong there"))
+                }
+                _ if self.symbol("(") => self.call(&name),
+                _ => Ok(Expr::Name(name)),
+            },
+            Some(token) => Err(format!("{} does not belong there", shown(&token))),
+            None => Err("the expression ends too early".into()),
+        }
+    }
+
+    /// After `(`: an expression in parentheses, or a tuple.
+    fn parenthesised(&mut self) -> Result<Expr, String> {
+        if self.symbol(")") {
+            return Ok(Expr::List(Vec::new()));
+        }
+        let first = self.conditional()?;
+        if self.symbol(")") {
+            return Ok(first);
+        }
+        self.expect(",")?;
+        let (mut items, height) = (vec![first], self.height);
+        items.extend(self.items(")")?);
+        self.taller(height)?;
+        Ok(Expr::List(items))
+    }
+
+    /// After `[`: a list or a comprehension.
+    fn list(&mut self) -> Result<Expr, String> {
+        if self.symbol("]") {
+            return Ok(Expr::List(Vec::new()));
+        }
+        let first = self.conditional()?;
+        if self.word("for") {
+            return self.comprehension(first);
+        }
+        let (mut items, height) = (vec![first], self.height);
+        if self.symbol(",") {
+            items.extend(self.items("]")?);
+        } else {
+            self.expect("]")?;
+        }
+        self.taller(height)?;
+        Ok(Expr::List(items))
+    }
+
+    fn comprehension(&mut self, element: Expr) -> Result<Expr, String> {
+        let Some(Token::Name(variable)) = self.tokens.get(self.at).cloned() else {
+            return Err("expected a name after `for`".into());
+        };
+        self.at += 1;
+        if !self.word("in") {
+            return Err("expected `in`".into());
+        }
+        let mut height = self.height;
+        let list = self.disjunction()?;
+        height = height.max(self.height);
+        let condition = match self.word("if") {
+            true => Some(Box::new(self.disjunction()?)),
+            false => None,
+        };
+        self.taller(height)?;
+        self.expect("]")?;
+        Ok(Expr::Comprehension {
+            element: Box::new(element),
+            variable,
+            list: Box::new(list),
+            condition,
+        })
+    }
+
+    /// Expressions with commas between them, up to a bracket.
+    fn items(&mut self, end: &str) -> Result<Vec<Expr>, String> {
+        let mut items = Vec::new();
+        let mut height = 1;
+        while !self.symbol(end) {
+            items.push(self.conditional()?);
+            height = height.max(self.height);
+            if !self.symbol(",") {
+                self.expect(end)?;
+                break;
+            }
+        }
+        self.height = height;
+        Ok(items)
+    }
+
+    /// After a name and `(`.
+    fn call(&mut self, name: &str) -> Result<Expr, String> {
+        let mut arguments = self.items(")")?;
+        // Functions of many arguments become as many of two.
+        self.height += arguments.len();
+        self.taller(0)?;
+        let function = match (name, arguments.len()) {
+            ("range", 1..=3) => return Ok(Expr::Range(arguments)),
+            ("list", 1) => return Ok(arguments.remove(0)),
+            ("abs", 1) => return Ok(Expr::Apply(Function::Abs, arguments)),
+            ("bool", 1) => return Ok(Expr::Apply(Function::Truth, arguments)),
+            ("pow", 2) => return Ok(Expr::Apply(Function::Pow, arguments)),
+            ("min", 2..) => Function::Min,
+            ("max", 2..) => Function::Max,
+            ("min" | "max" | "abs" | "range" | "list" | "bool" | "pow", count) => {
+                return Err(format!("`{name}` does not take {count} arguments here"));
+            }
+            _ => return Err(format!("the function `{name}` is not known here")),
+        };
+        let mut arguments = arguments.into_iter();
+        let first = arguments.next().ok_or("no arguments")?;
+        let pair = |x, y| Expr::Apply(function, vec![x, y]);
+        Ok(arguments.fold(first, pair))
+    }
+}
