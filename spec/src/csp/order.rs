@@ -5,18 +5,26 @@
 //! values each can take.
 
 use super::components::Component;
+use super::function::Function;
 use super::graph::{Fold, Graph, Op, TermId};
 use super::hashing::{WordMap, mix};
 use super::varset::VarSet;
 
 /// First variables tried at most.
-const STARTS: usize = 12;
+const STARTS: usize = 4;
+
+/// How many values can be looked at in the time of one estimate of states.
+const WORTH: f64 = 100.0;
 
 struct Estimate<'a> {
     graph: &'a Graph,
     constraints: &'a [TermId],
     /// Base-2 logarithm of how many values a term can take.
     bits: WordMap<TermId, f64>,
+    /// What terms can at most be where the constraints hold.
+    limits: WordMap<TermId, i128>,
+    /// The estimates made so far.
+    known: WordMap<VarSet, f64>,
 }
 
 /// An order of the component's variables.
@@ -28,18 +36,27 @@ pub(super) fn order(graph: &Graph, component: &Component) -> Vec<usize> {
         graph,
         constraints: &component.constraints,
         bits: WordMap::default(),
+        limits: WordMap::default(),
+        known: WordMap::default(),
     };
     for constraint in &component.constraints {
         estimate.learn(*constraint);
+        estimate.limit(*constraint);
     }
     let mut starts = component.vars.clone();
     starts.sort_by_key(|var| (estimate.neighbours(*var), *var));
     starts.truncate(STARTS);
-    let orders = starts
-        .iter()
-        .map(|start| estimate.greedy(*start, &component.vars));
-    let best = orders.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(|| component.vars.clone(), |(_, order)| order)
+    let mut best = estimate.backward(&component.vars);
+    let mut work = estimate.work(&best);
+    for start in starts {
+        let order = estimate.forward(start, &component.vars);
+        let its = estimate.work(&order);
+        if its < work {
+            (best, work) = (order, its);
+        }
+    }
+    estimate.improve(&mut best, work);
+    best
 }
 
 impl Estimate<'_> {
@@ -62,6 +79,48 @@ impl Estimate<'_> {
         let bits = bits.min(self.width(id));
         self.bits.insert(id, bits);
         bits
+    }
+
+    /// Takes note of a constraint of the form `term <= limit`.
+    fn limit(&mut self, constraint: TermId) {
+        if let Op::Apply(Function::Le, arguments) = &self.graph.term(constraint).op
+            && let [left, right] = arguments.as_slice()
+            && let Some(limit) = self.graph.known_int(*right)
+        {
+            let known = self.limits.entry(*left).or_insert(i128::MAX);
+            *known = (*known).min(limit.into());
+        }
+    }
+
+    /// The logarithm of how many values the part `own` of a sum or product has where the constraints hold.
+    fn limited(&self, whole: TermId, own: &[TermId]) -> f64 {
+        let Some((least, _)) = self.graph.number_range(whole) else {
+            return self.width(whole);
+        };
+        let room = match &self.graph.term(whole).op {
+            Op::Fold(Fold::Product, _) if least >= 0 => self.room_of_product(own),
+            _ => self.limits.get(&whole).map(|limit| (*limit - least) as f64),
+        };
+        room.map_or(self.width(whole), |room| (room.max(0.0) + 1.0).log2())
+    }
+
+    /// The largest value that a product of factors that are never negative has where the constraints hold.
+    fn room_of_product(&self, own: &[TermId]) -> Option<f64> {
+        let range = |id: &TermId| self.graph.number_range(*id).unwrap_or((0, 0));
+        let rooms = self.limits.iter().filter_map(|(id, limit)| {
+            let factors = match &self.graph.term(*id).op {
+                Op::Fold(Fold::Product, factors) => factors.as_slice(),
+                _ => std::slice::from_ref(id),
+            };
+            let beyond = factors.iter().filter(|id| !own.contains(id));
+            let smallest: f64 = beyond.map(|id| range(id).0.max(1) as f64).product();
+            let more = own.iter().filter(|id| !factors.contains(id));
+            let largest: f64 = more.clone().map(|id| range(id).1 as f64).product();
+            let is_part = more.clone().count() == 0;
+            let has_part = factors.iter().all(|id| own.contains(id));
+            (is_part || has_part).then_some(*limit as f64 / smallest * largest)
+        });
+        rooms.reduce(f64::min)
     }
 
     /// The logarithm of the length of a term's range.
@@ -89,40 +148,107 @@ impl Estimate<'_> {
         shared.fold(one, VarSet::union).len()
     }
 
-    /// The order that starts with `start` and goes on with the variable that leaves the fewest states each time; and
-    /// the work it is expected to take.
-    fn greedy(&self, start: usize, vars: &[usize]) -> (f64, Vec<usize>) {
+    /// The order that starts with `start` and goes on with the variable that leaves the fewest states each time.
+    fn forward(&mut self, start: usize, vars: &[usize]) -> Vec<usize> {
         let mut known = VarSet::one(start);
         let mut order = vec![start];
-        let mut states = self.states(&known);
-        let mut work = self.places(start).exp2() + states.exp2();
         let mut left: Vec<usize> = vars.iter().copied().filter(|var| *var != start).collect();
         while !left.is_empty() {
-            let mut best = (f64::INFINITY, f64::INFINITY, 0);
-            for (i, var) in left.iter().enumerate() {
-                let after = self.states(&known.union(VarSet::one(*var)));
-                let steps = states + self.places(*var);
-                if (after, steps) < (best.0, best.1) {
-                    best = (after, steps, i);
-                }
-            }
-            let var = left.remove(best.2);
+            let cost = |estimate: &mut Self, var: usize| {
+                let after = estimate.states(known.union(VarSet::one(var)));
+                (after, estimate.places(var))
+            };
+            let var = left.remove(self.cheapest(&left, cost));
             known = known.union(VarSet::one(var));
             order.push(var);
-            states = best.0;
-            work += best.1.exp2() + states.exp2();
         }
-        (work, order)
+        order
+    }
+
+    /// The order whose last variable is the one that takes the least work there, and so on to the first.
+    fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
+        let mut order = Vec::with_capacity(vars.len());
+        let mut left = vars.to_vec();
+        while !left.is_empty() {
+            let others = |var: usize| {
+                let others = left.iter().filter(|other| **other != var);
+                others.fold(VarSet::default(), |set, var| set.union(VarSet::one(*var)))
+            };
+            let cost = |estimate: &mut Self, var: usize| {
+                let before = estimate.states(others(var));
+                (before + estimate.places(var), before)
+            };
+            let last = self.cheapest(&left, cost);
+            order.push(left.remove(last));
+        }
+        order.reverse();
+        order
+    }
+
+    /// The place of the first variable of least cost.
+    fn cheapest(
+        &mut self,
+        vars: &[usize],
+        mut cost: impl FnMut(&mut Self, usize) -> (f64, f64),
+    ) -> usize {
+        let mut best = (f64::INFINITY, f64::INFINITY, 0);
+        for (i, var) in vars.iter().enumerate() {
+            let (first, second) = cost(self, *var);
+            if (first, second) < (best.0, best.1) {
+                best = (first, second, i);
+            }
+        }
+        best.2
+    }
+
+    /// Values looked at and states made, by an estimate.
+    fn work(&mut self, order: &[usize]) -> f64 {
+        let mut known = VarSet::default();
+        let (mut states, mut work) = (0f64, 0.0);
+        for var in order {
+            known = known.union(VarSet::one(*var));
+            work += (states + self.places(*var)).exp2();
+            states = self.states(known);
+            work += 4.0 * states.exp2();
+        }
+        work
+    }
+
+    /// Moves single variables while that saves work, and looking for it takes less than it can save.
+    fn improve(&mut self, order: &mut Vec<usize>, mut work: f64) {
+        let mut moved = true;
+        while moved {
+            moved = false;
+            for from in 0..order.len() {
+                for to in 0..order.len() {
+                    if self.known.len() as f64 * WORTH > work {
+                        return;
+                    }
+                    let mut other = order.clone();
+                    let var = other.remove(from);
+                    other.insert(to, var);
+                    let its = self.work(&other);
+                    if its < work * 0.999 {
+                        (*order, work, moved) = (other, its, true);
+                    }
+                }
+            }
+        }
     }
 
     /// The logarithm of how many states there are once `known` have values.
-    fn states(&self, known: &VarSet) -> f64 {
+    fn states(&mut self, known: VarSet) -> f64 {
+        if let Some(states) = self.known.get(&known) {
+            return *states;
+        }
         let mut carried = Carried::default();
         for constraint in self.constraints {
-            self.collect(*constraint, known, &mut carried, true);
+            self.collect(*constraint, &known, &mut carried, true);
         }
         let combinations: f64 = carried.vars.iter().map(|var| self.places(var)).sum();
-        carried.bits.min(combinations)
+        let states = carried.bits.iter().map(|known| known.1).sum::<f64>().min(combinations);
+        self.known.insert(known, states);
+        states
     }
 
     /// What later variables need of a term.
@@ -167,9 +293,11 @@ impl Estimate<'_> {
     ) {
         let (mut count, mut key, mut bits) = (0, seed, 0.0);
         let mut vars = VarSet::default();
+        let mut own = Vec::new();
         for (factor, id) in parts {
             let term = self.graph.term(id);
             if term.vars.within(known) {
+                own.push(id);
                 count += 1;
                 key = if count == 1 && factor == 1 {
                     u64::from(id.0)
@@ -183,7 +311,7 @@ impl Estimate<'_> {
             }
         }
         if count > 0 {
-            carried.add(key, bits.min(self.width(whole)), vars);
+            carried.add(key, bits.min(self.limited(whole, &own)), vars);
         }
     }
 }
@@ -191,17 +319,17 @@ impl Estimate<'_> {
 /// The values that a state consists of.
 #[derive(Default)]
 struct Carried {
-    seen: Vec<u64>,
-    bits: f64,
+    /// What they are, and the logarithm of how many values each can have.
+    bits: Vec<(u64, f64)>,
     vars: VarSet,
 }
 
 impl Carried {
     fn add(&mut self, key: u64, bits: f64, vars: VarSet) {
-        if !self.seen.contains(&key) {
-            self.seen.push(key);
-            self.bits += bits;
-            self.vars = self.vars.union(vars);
+        self.vars = self.vars.union(vars);
+        match self.bits.iter_mut().find(|known| known.0 == key) {
+            Some(known) => known.1 = known.1.min(bits),
+            None => self.bits.push((key, bits)),
         }
     }
 }

@@ -23,10 +23,6 @@ impl VarSet {
         self
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
-    }
-
     pub(super) fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
