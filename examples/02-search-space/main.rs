@@ -102,8 +102,10 @@ fn look(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let limits = stream.device().info().limits;
     let space = SearchSpace::build(spec, problem, &limits)?;
     println!("{} valid of {} configs", space.len(), space.product_len());
-    for cut in space.rejections().iter().filter(|cut| cut.configs > 0) {
-        println!("  {} cut by {}", cut.configs, cut.text);
+    for cut in space.rejections() {
+        if let Some(configs) = cut.configs.filter(|configs| *configs > 0) {
+            println!("  {configs} cut by {}", cut.text);
+        }
     }
 
     let plan = kernel.plan(Choice::Baseline, problem, Some(&limits))?;

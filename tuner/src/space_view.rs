@@ -1,7 +1,7 @@
 //! A kernel's search space as strategies see it.
 
+use kiln_spec::ParamValue;
 use kiln_spec::space::SearchSpace;
-use kiln_spec::{Config, ParamValue, TunableParam};
 
 use crate::search::SpaceView;
 
@@ -51,14 +51,6 @@ impl SpaceView for KernelSpace<'_> {
     }
 
     fn index_of(&self, positions: &[u32]) -> Option<usize> {
-        let axes = self.space.axes().iter().zip(positions);
-        let value = |(axis, &place): (&TunableParam, &u32)| {
-            Some((
-                axis.name.clone(),
-                axis.values.get(usize::try_from(place).ok()?)?.clone(),
-            ))
-        };
-        let values = axes.map(value).collect::<Option<Vec<_>>>()?;
-        self.space.index_of(&Config::new(values))
+        self.space.index_at(positions)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Check;
+use crate::csp::Budget;
 use crate::diagnostic::SpanRange;
 use crate::expr::{EvalError, Expr, evaluate_bool};
 use crate::limits::DeviceLimits;
@@ -13,8 +14,11 @@ use crate::space::{SearchSpace, SpaceError};
 use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
 use crate::validity::Invalid;
 
-/// Partial configs looked at for one question: some milliseconds, also in an unoptimised macro.
-const MAX_STEPS: u64 = 100_000;
+/// What one question may take: some milliseconds, also in an unoptimised macro.
+const BUDGET: Budget = Budget {
+    kept: 100_000,
+    looked_at: 100_000,
+};
 
 /// Limits of no device: whatever is an extent at all fits.
 const UNLIMITED: DeviceLimits = DeviceLimits {
@@ -185,7 +189,7 @@ fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, V
     spec.problems.iter().find_map(|problem| {
         let mut why = None;
         for limits in limits {
-            match SearchSpace::build_within(spec, problem, limits, 1, MAX_STEPS) {
+            match SearchSpace::build_within(spec, problem, limits, 1, BUDGET) {
                 Err(SpaceError::Empty { rejected, .. }) => why = why.or(Some(rejected)),
                 _ => return None,
             }

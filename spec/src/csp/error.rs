@@ -18,12 +18,9 @@ pub enum CspError {
     },
     /// Too many states, or too many steps from one to the next.
     #[error(
-        "gave up after {steps} steps: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
+        "gave up: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
-    TooLong {
-        /// Steps taken.
-        steps: u64,
-    },
+    TooLong,
     /// More than 2^128 valid configs.
     #[error("more than 2^128 configs are valid\nhelp: give parameters fewer values")]
     TooMany,

@@ -103,6 +103,11 @@ impl Graph {
         self.add(Op::Const(None))
     }
 
+    /// The value of a term that is the same for all configs.
+    pub fn value(&self, id: TermId) -> Outcome {
+        self.known(id).flatten()
+    }
+
     /// A function of a parameter, as its value for each of the parameter's values.
     ///
     /// # Panics

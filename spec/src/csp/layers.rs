@@ -10,7 +10,7 @@ use super::register::Values;
 /// How much a construction may do.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Steps from a state to the next that are kept, at most (8 bytes each while building).
+    /// Words of 8 bytes that states and the steps between them take, at most.
     pub kept: u64,
     /// Values looked at, at most.
     pub looked_at: u64,
@@ -19,20 +19,18 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Budget {
         Budget {
-            kept: 1 << 25,
-            looked_at: 1 << 31,
+            kept: 1 << 24,
+            looked_at: 1 << 29,
         }
     }
 }
 
 impl Budget {
     fn spend(&mut self, looked_at: usize, kept: usize) -> Result<(), CspError> {
-        let before = *self;
         self.looked_at = self.looked_at.saturating_sub(looked_at as u64);
         self.kept = self.kept.saturating_sub(kept as u64);
         if self.looked_at == 0 || self.kept == 0 {
-            let steps = Budget::default().looked_at - before.looked_at;
-            return Err(CspError::TooLong { steps });
+            return Err(CspError::TooLong);
         }
         Ok(())
     }
@@ -80,7 +78,7 @@ fn layer(
     scratch.fit(program);
     for number in 0..states.len {
         let state = states.get(number);
-        let before = layer.edges.len();
+        let before = layer.edges.len() + next.bits.len();
         if !program.places.is_empty() && scratch.run(program, state, values) {
             let mut only = None;
             for (i, place) in program.places.iter().enumerate() {
@@ -103,7 +101,10 @@ fn layer(
             }
         }
         layer.ends.push(layer.edges.len() as u32);
-        budget.spend(program.places.len(), layer.edges.len() - before)?;
+        budget.spend(
+            program.places.len(),
+            layer.edges.len() + next.bits.len() - before,
+        )?;
     }
     Ok((layer, next))
 }

@@ -246,7 +246,12 @@ impl Estimate<'_> {
             self.collect(*constraint, &known, &mut carried, true);
         }
         let combinations: f64 = carried.vars.iter().map(|var| self.places(var)).sum();
-        let states = carried.bits.iter().map(|known| known.1).sum::<f64>().min(combinations);
+        let states = carried
+            .bits
+            .iter()
+            .map(|known| known.1)
+            .sum::<f64>()
+            .min(combinations);
         self.known.insert(known, states);
         states
     }

@@ -2,7 +2,9 @@
 
 use thiserror::Error;
 
+use super::Rejection;
 use crate::config::Config;
+use crate::csp::CspError;
 use crate::problem::Problem;
 use crate::validity::Invalid;
 
@@ -29,18 +31,13 @@ pub enum SpaceError {
         /// The most that a space holds.
         limit: usize,
     },
-    /// The enumeration visits too many partial configs.
-    #[error(
-        "gave up after {steps} partial configs for {problem}, {found} of them leading to valid ones\n\
-         help: declare the parameters of the strictest constraint first, so that it cuts early"
-    )]
-    TooLong {
+    /// The construction takes too many steps.
+    #[error("{error}\nnote: for {problem}")]
+    Csp {
         /// The problem.
         problem: Problem,
-        /// Partial configs visited.
-        steps: u64,
-        /// Valid configs found until then.
-        found: usize,
+        /// What takes too much.
+        error: CspError,
     },
     /// No config is valid.
     #[error("no config is valid for {problem} on this device: {}\nhelp: `tune space` lists what each constraint rejects", .rejected.join("; "))]
@@ -62,4 +59,27 @@ pub enum SpaceError {
         /// Why not.
         why: Box<Invalid>,
     },
+}
+
+impl SpaceError {
+    pub(super) fn of(error: CspError, problem: &Problem) -> SpaceError {
+        let problem = problem.clone();
+        SpaceError::Csp { problem, error }
+    }
+
+    /// The error of a space without configs.
+    pub(super) fn empty(problem: &Problem, mut rejections: Vec<Rejection>) -> SpaceError {
+        rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
+        let rejected = rejections
+            .iter()
+            .filter(|rejection| !rejection.cuts_nothing());
+        let line = |rejection: &Rejection| match rejection.configs {
+            Some(configs) => format!("`{}` rejects {configs}", rejection.text),
+            None => format!("`{}` rejects an unknown number", rejection.text),
+        };
+        SpaceError::Empty {
+            problem: problem.clone(),
+            rejected: rejected.map(line).collect(),
+        }
+    }
 }

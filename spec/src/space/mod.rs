@@ -1,61 +1,49 @@
 //! The valid configs of a kernel for one problem on one device.
 //!
-//! The space is enumerated depth first in declared order; each constraint cuts at the first parameter
-//! at which all it mentions has a value. A config is stored as its rank in the unpruned product, so a
-//! million of them take four megabytes.
+//! Constraints, and what every launch plan must satisfy, become a model of [`crate::csp`], which finds the valid configs
+//! without listing them: a space may be as large as its configs can be numbered.
 
-mod compiled;
-mod enumerate;
 mod error;
-mod ranks;
+mod lower;
+mod rejection;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod verification;
 
+use std::sync::OnceLock;
+
 pub use error::SpaceError;
+pub use rejection::Rejection;
 pub use rules::Rule;
 pub use verification::verification_problems;
 
-use crate::config::Config;
+use crate::config::{Config, ParamValue};
+use crate::csp::{Budget, ConfigSet};
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
-use enumerate::{Bounds, Enumeration, MAX_STEPS};
-use ranks::Ranks;
+use rejection::rejections;
+use rules::Rules;
 
-/// The valid configs of a kernel for one problem on one device, in declared order.
+/// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends on the spec,
+/// the problem and the device alone.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     spec: KernelSpec,
     problem: Problem,
     limits: DeviceLimits,
-    ranks: Ranks,
-    /// Product of the axis lengths after each axis: the weight of its ordinal in a rank.
-    weights: Vec<u128>,
+    rules: Rules,
+    set: ConfigSet,
     product: u128,
-    rejections: Vec<Rejection>,
-}
-
-/// What one rule cut from the product.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejection {
-    /// The rule.
-    pub rule: Rule,
-    /// The constraint as written, or the limit in words.
-    pub text: String,
-    /// How often it cut: partial configs that were not followed further.
-    pub cuts: u64,
-    /// Configs of the product that went with them. A config is counted at the first rule that
-    /// rejects it.
-    pub configs: u128,
+    rejections: OnceLock<Vec<Rejection>>,
 }
 
 impl SearchSpace {
     /// Valid configs at most.
-    pub const MAX_CONFIGS: usize = 50_000_000;
+    pub const MAX_CONFIGS: usize = 1_000_000_000_000;
 
-    /// Enumerates the valid configs.
+    /// Finds the valid configs.
     ///
     /// # Errors
     /// When there are none or too many, or the baseline cannot be launched.
@@ -77,16 +65,16 @@ impl SearchSpace {
         limits: &DeviceLimits,
         max_configs: usize,
     ) -> Result<SearchSpace, SpaceError> {
-        SearchSpace::build_within(spec, problem, limits, max_configs, MAX_STEPS)
+        SearchSpace::build_within(spec, problem, limits, max_configs, Budget::default())
     }
 
-    /// As [`Self::build_at_most`], giving up after so many partial configs.
+    /// As [`Self::build_at_most`], with a budget for the construction.
     pub(crate) fn build_within(
         spec: &KernelSpec,
         problem: &Problem,
         limits: &DeviceLimits,
         max_configs: usize,
-        max_steps: u64,
+        budget: Budget,
     ) -> Result<SearchSpace, SpaceError> {
         spec.check_baseline(problem, Some(limits))
             .map_err(|why| SpaceError::Baseline {
@@ -94,23 +82,28 @@ impl SearchSpace {
                 problem: problem.clone(),
                 why: Box::new(why),
             })?;
-        let (weights, product) = weights(&spec.params)?;
-        let bounds = Bounds {
-            configs: max_configs,
-            steps: max_steps,
-        };
-        let enumeration = Enumeration::run(spec, problem, limits, &weights, product, bounds)?;
-        if enumeration.ranks.len() == 0 {
-            return Err(enumeration.empty(problem));
+        let product = product(&spec.params)?;
+        let rules = Rules::new(spec, problem, limits)?;
+        let set = rules.model.solve(budget);
+        let set = set.map_err(|error| SpaceError::of(error, problem))?;
+        if set.is_empty() {
+            let rejections = rejections(&rules, spec, limits, product, 0);
+            return Err(SpaceError::empty(problem, rejections));
+        }
+        if set.len() > max_configs as u128 {
+            return Err(SpaceError::TooMany {
+                problem: problem.clone(),
+                limit: max_configs,
+            });
         }
         Ok(SearchSpace {
             spec: spec.clone(),
             problem: problem.clone(),
             limits: *limits,
-            ranks: enumeration.ranks,
-            weights,
+            rules,
+            set,
             product,
-            rejections: enumeration.rejections,
+            rejections: OnceLock::new(),
         })
     }
 
@@ -120,7 +113,7 @@ impl SearchSpace {
         reason = "an empty space is an error of `build`"
     )]
     pub fn len(&self) -> usize {
-        self.ranks.len()
+        usize::try_from(self.set.len()).expect("a length within the limit should fit")
     }
 
     /// Number of configs before any constraint.
@@ -153,22 +146,26 @@ impl SearchSpace {
     /// # Panics
     /// When the index is not below [`Self::len`].
     pub fn ordinals(&self, index: usize) -> Vec<usize> {
-        let rank = self.ranks.get(index);
-        let axes = self.weights.iter().zip(&self.spec.params);
-        axes.map(|(weight, param)| (rank / weight % param.values.len() as u128) as usize)
-            .collect()
+        let places = self.set.places(index as u128);
+        places.into_iter().map(|place| place as usize).collect()
     }
 
     /// The index of a config; `None` if it is not in the space.
     pub fn index_of(&self, config: &Config) -> Option<usize> {
         self.spec.check_values(config).ok()?;
-        let mut rank = 0;
-        for (((_, value), param), weight) in config.iter().zip(&self.spec.params).zip(&self.weights)
-        {
+        let values = config.iter().zip(&self.spec.params);
+        let places = values.map(|((_, value), param)| {
             let ordinal = param.values.iter().position(|v| v == value)?;
-            rank += weight * ordinal as u128;
-        }
-        self.ranks.index_of(rank)
+            u32::try_from(ordinal).ok()
+        });
+        self.index_at(&places.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// The index of the config with these values, by their place among those of each parameter; `None` if it is not in
+    /// the space.
+    pub fn index_at(&self, ordinals: &[u32]) -> Option<usize> {
+        let index = self.set.index_of(ordinals)?;
+        usize::try_from(index).ok()
     }
 
     /// The valid configs that differ in one parameter: those with a neighbouring value first, then
@@ -177,19 +174,17 @@ impl SearchSpace {
     /// # Panics
     /// When the index is not below [`Self::len`].
     pub fn neighbours(&self, index: usize) -> Vec<usize> {
-        let rank = self.ranks.get(index);
+        let here = self.set.places(index as u128);
         let mut found = Vec::new();
-        let axes = self.ordinals(index).into_iter().zip(&self.spec.params);
-        for (axis, ((ordinal, param), weight)) in axes.zip(&self.weights).enumerate() {
-            for other in (0..param.values.len()).filter(|other| *other != ordinal) {
-                let moved = rank - weight * ordinal as u128 + weight * other as u128;
-                if let Some(neighbour) = self.ranks.index_of(moved) {
-                    found.push((ordinal.abs_diff(other), axis, other, neighbour));
-                }
-            }
-        }
+        self.set
+            .neighbours(index as u128, |axis, other, neighbour| {
+                found.push((here[axis].abs_diff(other), axis, other, neighbour));
+            });
         found.sort_unstable();
-        found.into_iter().map(|(.., neighbour)| neighbour).collect()
+        let indices = found.into_iter().map(|(.., neighbour)| neighbour);
+        indices
+            .filter_map(|index| usize::try_from(index).ok())
+            .collect()
     }
 
     /// The index of the baseline; `None` if it is an entry of its own.
@@ -200,10 +195,37 @@ impl SearchSpace {
         self.index_of(&self.spec.baseline.config)
     }
 
-    /// What each constraint and limit rejected, in the order they are tested. Together with
-    /// [`Self::len`] this adds up to [`Self::product_len`].
+    /// How much of the product each constraint and limit rejects; counted when it is first asked for.
     pub fn rejections(&self) -> &[Rejection] {
-        &self.rejections
+        self.rejections.get_or_init(|| {
+            let valid = self.set.len();
+            rejections(&self.rules, &self.spec, &self.limits, self.product, valid)
+        })
+    }
+
+    /// The parameters that depend on each other, and how many configs they have together. Parameters with one value
+    /// are in none; the product of the counts is [`Self::len`].
+    pub fn components(&self) -> Vec<(Vec<&str>, u128)> {
+        let name = |param: &usize| &*self.spec.params[*param].name;
+        let components = self.set.components();
+        components
+            .map(|(params, len)| (params.iter().map(name).collect(), len))
+            .collect()
+    }
+
+    /// The values that no valid config has, by parameter.
+    pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
+        let mut dead = Vec::new();
+        for (param, counts) in self.spec.params.iter().zip(self.set.marginals()) {
+            let counts = counts.map(|(counts, _)| counts).unwrap_or_default();
+            let values = param.values.iter().zip(counts);
+            let unused = values.filter(|(_, count)| *count == 0);
+            let unused: Vec<_> = unused.map(|(value, _)| value).collect();
+            if !unused.is_empty() {
+                dead.push((&*param.name, unused));
+            }
+        }
+        dead
     }
 
     /// Why a config is not in the space; `None` if it is.
@@ -215,15 +237,10 @@ impl SearchSpace {
     }
 }
 
-/// The weight of each axis in a rank, and their product with all values.
-fn weights(params: &[TunableParam]) -> Result<(Vec<u128>, u128), SpaceError> {
-    let mut weights = vec![0; params.len()];
-    let mut product = 1u128;
-    for (weight, param) in weights.iter_mut().zip(params).rev() {
-        *weight = product;
-        product = product
-            .checked_mul(param.values.len() as u128)
-            .ok_or(SpaceError::Product { axes: params.len() })?;
-    }
-    Ok((weights, product))
+/// How many configs there are before any constraint.
+fn product(params: &[TunableParam]) -> Result<u128, SpaceError> {
+    let mut lengths = params.iter().map(|param| param.values.len() as u128);
+    lengths
+        .try_fold(1, u128::checked_mul)
+        .ok_or(SpaceError::Product { axes: params.len() })
 }

@@ -1,8 +1,9 @@
-//! What the enumeration tests at each axis: constraints, and what every launch plan must satisfy.
+//! What every config must satisfy: constraints, and what a launch plan must be on a device.
 
 use super::SpaceError;
-use super::compiled::{Cell, Compiled, Context, Names};
-use crate::expr::{BinaryOp, Expr};
+use super::lower::{Lowering, Names};
+use crate::csp::{Function, Model, Semantics, TermId, Value};
+use crate::expr::Expr;
 use crate::limits::DeviceLimits;
 use crate::model::KernelSpec;
 use crate::plan::LaunchScope;
@@ -21,78 +22,45 @@ pub enum Rule {
     SharedMemory,
 }
 
-/// A test on a (partial) config: a rule may need several.
-#[derive(Clone, Debug)]
-pub(super) struct Test {
-    /// Index into the list of rules.
-    pub(super) rule: usize,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Must be true.
-    Truth(Compiled),
-    /// Must be from `least` to `most`.
-    Within {
-        expr: Compiled,
-        least: i128,
-        most: i128,
-    },
-    /// The product must be at most this; each factor is known to be positive.
-    Product { factors: Vec<Compiled>, most: i128 },
-}
-
-impl Test {
-    /// Whether the values so far pass; without a value they do not.
-    pub(super) fn passes(&self, slots: &[Cell], sizes: &[Option<i128>]) -> bool {
-        match &self.kind {
-            Kind::Truth(expr) => expr.bool(slots, sizes) == Ok(true),
-            Kind::Within { expr, least, most } => expr
-                .int(slots, sizes)
-                .is_ok_and(|value| (*least..=*most).contains(&value)),
-            Kind::Product { factors, most } => {
-                let product = factors.iter().try_fold(1i128, |product, factor| {
-                    product.checked_mul(factor.int(slots, sizes).ok()?)
-                });
-                product.is_some_and(|product| product <= *most)
-            }
+impl Rule {
+    /// The constraint as written, or the limit in words.
+    pub(super) fn text(&self, spec: &KernelSpec, limits: &DeviceLimits) -> String {
+        match self {
+            Rule::Constraint(index) => spec.constraints[*index].expr.to_string(),
+            Rule::Grid => format!("grid within {:?}", limits.max_grid),
+            Rule::Block => format!(
+                "block within {:?} and {} threads",
+                limits.max_block, limits.max_threads_per_block
+            ),
+            Rule::SharedMemory => format!(
+                "shared memory within {} bytes",
+                limits.shared_bytes_per_block
+            ),
         }
     }
-
-    fn exprs(&self) -> &[Compiled] {
-        match &self.kind {
-            Kind::Truth(expr) | Kind::Within { expr, .. } => std::slice::from_ref(expr),
-            Kind::Product { factors, .. } => factors,
-        }
-    }
-
-    fn last_slot(&self) -> Option<usize> {
-        self.exprs().iter().filter_map(Compiled::last_slot).max()
-    }
 }
 
-/// The tests of a space, by the axis at which all they read is known.
-pub(super) struct Tests {
+/// The rules of a space, as a model to solve.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
-    /// Tests that read no axis.
-    pub(super) before: Vec<Test>,
-    /// Tests that can run once the axis of this index has a value.
-    pub(super) at: Vec<Vec<Test>>,
-    /// Values of the axes as cells.
-    pub(super) cells: Vec<Vec<Cell>>,
-    /// Sizes of element types by name.
-    pub(super) sizes: Vec<Option<i128>>,
+    pub(super) model: Model,
+    /// The rule that each constraint of the model belongs to.
+    pub(super) rule_of: Vec<usize>,
 }
 
-impl Tests {
+impl Rules {
     pub(super) fn new(
         spec: &KernelSpec,
         problem: &Problem,
         limits: &DeviceLimits,
-    ) -> Result<Tests, SpaceError> {
+    ) -> Result<Rules, SpaceError> {
         let mut names = Names::default();
-        let cells = axis_cells(spec, &mut names);
+        let mut values = Vec::with_capacity(spec.params.len());
+        for param in &spec.params {
+            let all = param.values.iter();
+            values.push(all.map(|value| names.value(&value.value())).collect());
+        }
         let no_config = crate::config::Config::default();
         let constants = LaunchScope {
             config: &no_config,
@@ -100,124 +68,85 @@ impl Tests {
             limits: Some(limits),
             spec,
         };
-        let axes: Vec<_> = spec.params.iter().map(|p| &*p.name).collect();
+        let model = Model::new(Semantics::Kiln, &values);
         let mut builder = Builder {
-            context: Context {
-                axes: &axes,
+            lowering: Lowering {
+                spec,
                 constants: &constants,
-                names: &mut names,
+                names,
             },
-            rules: Vec::new(),
-            tests: Vec::new(),
+            rules: Rules {
+                rules: Vec::new(),
+                model: model.map_err(|error| SpaceError::of(error, problem))?,
+                rule_of: Vec::new(),
+            },
         };
         for (i, constraint) in spec.constraints.iter().enumerate() {
-            builder.constraint(i, &constraint.expr)?;
+            builder.rules.rules.push(Rule::Constraint(i));
+            let term = builder.term(&constraint.expr)?;
+            builder.add(term);
         }
         builder.plan(spec, limits)?;
-        let (rules, tests) = (builder.rules, builder.tests);
-        let mut sorted = Tests {
-            rules,
-            before: Vec::new(),
-            at: vec![Vec::new(); axes.len()],
-            cells,
-            sizes: names.sizes(),
-        };
-        for test in tests {
-            match test.last_slot() {
-                Some(slot) => sorted.at[slot].push(test),
-                None => sorted.before.push(test),
-            }
-        }
-        Ok(sorted)
+        Ok(builder.rules)
     }
-}
-
-/// The values of every parameter.
-fn axis_cells(spec: &KernelSpec, names: &mut Names) -> Vec<Vec<Cell>> {
-    let mut cells = Vec::new();
-    for param in &spec.params {
-        let values = param.values.iter();
-        cells.push(values.map(|value| names.cell(&value.value())).collect());
-    }
-    cells
 }
 
 struct Builder<'a> {
-    context: Context<'a>,
-    rules: Vec<Rule>,
-    tests: Vec<Test>,
+    lowering: Lowering<'a>,
+    rules: Rules,
 }
 
 impl Builder<'_> {
-    fn compile(&mut self, expr: &Expr) -> Result<Compiled, SpaceError> {
-        let compiled = self.context.compile(expr);
-        if compiled.is_missing() {
-            return Err(SpaceError::Unknown(expr.to_string()));
-        }
-        Ok(compiled)
-    }
-
-    /// A conjunction is tested part by part, each as early as its own names allow. A part that has no
-    /// value rejects the config, and so would the whole.
-    fn constraint(&mut self, index: usize, expr: &Expr) -> Result<(), SpaceError> {
-        self.rules.push(Rule::Constraint(index));
-        let mut parts = Vec::new();
-        conjuncts(expr, &mut parts);
-        for part in parts {
-            let kind = Kind::Truth(self.compile(part)?);
-            self.add(kind);
-        }
-        Ok(())
+    fn term(&mut self, expr: &Expr) -> Result<TermId, SpaceError> {
+        let term = self.lowering.lower(expr, self.rules.model.graph());
+        term.ok_or_else(|| SpaceError::Unknown(expr.to_string()))
     }
 
     fn plan(&mut self, spec: &KernelSpec, limits: &DeviceLimits) -> Result<(), SpaceError> {
         let geometry = &spec.geometry;
-        self.rules.push(Rule::Grid);
+        self.rules.rules.push(Rule::Grid);
         self.extents(&geometry.grid, limits.max_grid)?;
-        self.rules.push(Rule::Block);
-        let factors = self.extents(&geometry.block, limits.max_block)?;
-        self.add(Kind::Product {
-            factors,
-            most: limits.max_threads_per_block.into(),
-        });
+        self.rules.rules.push(Rule::Block);
+        let extents = self.extents(&geometry.block, limits.max_block)?;
+        let graph = self.rules.model.graph();
+        let mut threads = graph.constant(Value::Int(1));
+        for extent in extents {
+            threads = graph.apply(Function::Mul, &[threads, extent]);
+        }
+        let most = graph.constant(Value::Int(limits.max_threads_per_block.into()));
+        let within = graph.apply(Function::Le, &[threads, most]);
+        self.add(within);
         if let Some(expr) = &geometry.shared_bytes {
-            self.rules.push(Rule::SharedMemory);
-            let expr = self.compile(expr)?;
-            self.add(Kind::Within {
-                expr,
-                least: 0,
-                most: limits.shared_bytes_per_block.into(),
-            });
+            self.rules.rules.push(Rule::SharedMemory);
+            let bytes = self.term(expr)?;
+            self.within(bytes, 0, limits.shared_bytes_per_block);
         }
         Ok(())
     }
 
-    fn extents(&mut self, axes: &[Expr], most: [u32; 3]) -> Result<Vec<Compiled>, SpaceError> {
-        let mut factors = Vec::new();
+    fn extents(&mut self, axes: &[Expr], most: [u32; 3]) -> Result<Vec<TermId>, SpaceError> {
+        let mut extents = Vec::new();
         for (axis, most) in axes.iter().zip(most) {
-            let expr = self.compile(axis)?;
-            factors.push(expr.clone());
-            self.add(Kind::Within {
-                expr,
-                least: 1,
-                most: most.into(),
-            });
+            let extent = self.term(axis)?;
+            self.within(extent, 1, most);
+            extents.push(extent);
         }
-        Ok(factors)
+        Ok(extents)
     }
 
-    fn add(&mut self, kind: Kind) {
-        let rule = self.rules.len() - 1;
-        self.tests.push(Test { rule, kind });
-    }
-}
-
-fn conjuncts<'a>(expr: &'a Expr, parts: &mut Vec<&'a Expr>) {
-    match expr {
-        Expr::Binary(BinaryOp::And, x, y) => {
-            conjuncts(x, parts);
-            conjuncts(y, parts);
+    /// The last rule asks for a term from `least` to `most`.
+    fn within(&mut self, term: TermId, least: u32, most: u32) {
+        for (function, end) in [(Function::Ge, least), (Function::Le, most)] {
+            let graph = self.rules.model.graph();
+            let end = graph.constant(Value::Int(end.into()));
+            let holds = graph.apply(function, &[term, end]);
+            self.add(holds);
         }
-        other => parts.push(other),
+    }
+
+    /// The last rule asks for a term to be true.
+    fn add(&mut self, term: TermId) {
+        self.rules.model.constrain(term);
+        self.rules.rule_of.push(self.rules.rules.len() - 1);
     }
 }

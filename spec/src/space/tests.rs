@@ -1,4 +1,4 @@
-//! The enumeration against brute force, and the problems to verify on.
+//! Search spaces against brute force, and the problems to verify on.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::ParamValue;
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, evaluate_bool, evaluate_int};
 use crate::model::Constraint;
+use crate::plan::LaunchScope;
 use crate::targets::CPU_LIMITS;
 use crate::testing::{plain_spec, random_spec};
 
@@ -40,6 +41,35 @@ fn differing(a: &Config, b: &Config) -> usize {
     a.iter().zip(b.iter()).filter(|(x, y)| x != y).count()
 }
 
+/// Whether a config meets one rule.
+fn meets(spec: &KernelSpec, problem: &Problem, config: &Config, rule: &Rule) -> bool {
+    let scope = LaunchScope {
+        config,
+        problem,
+        limits: Some(&CPU_LIMITS),
+        spec,
+    };
+    let extents = |axes: &[Expr], most: [u32; 3]| {
+        let values = axes.iter().map(|axis| evaluate_int(axis, &scope).ok());
+        let values: Option<Vec<i128>> = values.collect();
+        values.filter(|values| {
+            let mut ends = values.iter().zip(most);
+            ends.all(|(value, most)| (1..=i128::from(most)).contains(value))
+        })
+    };
+    match rule {
+        Rule::Constraint(i) => evaluate_bool(&spec.constraints[*i].expr, &scope) == Ok(true),
+        Rule::Grid => extents(&spec.geometry.grid, CPU_LIMITS.max_grid).is_some(),
+        Rule::Block => extents(&spec.geometry.block, CPU_LIMITS.max_block).is_some_and(|extents| {
+            extents.iter().product::<i128>() <= CPU_LIMITS.max_threads_per_block.into()
+        }),
+        Rule::SharedMemory => spec.geometry.shared_bytes.as_ref().is_some_and(|bytes| {
+            let most = i128::from(CPU_LIMITS.shared_bytes_per_block);
+            evaluate_int(bytes, &scope).is_ok_and(|bytes| (0..=most).contains(&bytes))
+        }),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -61,22 +91,54 @@ proptest! {
             Err(other) => panic!("{other}"),
         };
         let found: Vec<_> = (0..space.len()).map(|i| space.config(i)).collect();
-        prop_assert_eq!(&found, &valid);
+        let as_set = |configs: &[Config]| configs.iter().cloned().collect::<BTreeSet<_>>();
+        prop_assert_eq!(as_set(&found), as_set(&valid));
+        prop_assert_eq!(found.len(), valid.len());
         prop_assert_eq!(space.product_len(), all.len() as u128);
-        let rejected: u128 = space.rejections().iter().map(|r| r.configs).sum();
-        prop_assert_eq!(rejected + valid.len() as u128, all.len() as u128);
         for config in &all {
-            let index = valid.iter().position(|v| v == config);
+            let index = found.iter().position(|v| v == config);
             prop_assert_eq!(space.index_of(config), index);
             prop_assert_eq!(space.why_invalid(config).is_none(), index.is_some());
         }
-        for (i, config) in valid.iter().enumerate() {
-            let neighbours: BTreeSet<_> = space.neighbours(i).into_iter().collect();
-            let expected: BTreeSet<_> = (0..valid.len())
-                .filter(|j| differing(config, &valid[*j]) == 1)
+        for (i, config) in found.iter().enumerate() {
+            let neighbours = space.neighbours(i);
+            let expected: BTreeSet<_> = (0..found.len())
+                .filter(|j| differing(config, &found[*j]) == 1)
                 .collect();
-            prop_assert_eq!(neighbours, expected);
+            prop_assert_eq!(neighbours.len(), expected.len());
+            prop_assert_eq!(neighbours.into_iter().collect::<BTreeSet<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn rejections_and_dead_values_are_what_brute_force_counts(spec in random_spec()) {
+        let problem = &spec.problems[0];
+        let Ok(space) = SearchSpace::build(&spec, problem, &CPU_LIMITS) else { return Ok(()) };
+        let all = product(&spec);
+        let met: Vec<Vec<bool>> = all
+            .iter()
+            .map(|config| space.rejections().iter().map(|r| meets(&spec, problem, config, &r.rule)).collect())
+            .collect();
+        for (i, rejection) in space.rejections().iter().enumerate() {
+            let rejected = met.iter().filter(|met| !met[i]).count() as u128;
+            prop_assert_eq!(rejection.configs, Some(rejected), "{}", &rejection.text);
+            let others = |met: &Vec<bool>| met.iter().enumerate().all(|(j, met)| j == i || *met);
+            let only = met.iter().filter(|met| !met[i] && others(met)).count() as u128;
+            prop_assert_eq!(rejection.only, Some(only), "{}", &rejection.text);
+        }
+        let mut dead = Vec::new();
+        for param in &spec.params {
+            let is_used = |value: &&ParamValue| {
+                (0..space.len()).any(|i| space.config(i).get(&param.name) == Some(*value))
+            };
+            let unused: Vec<_> = param.values.iter().filter(|value| !is_used(value)).collect();
+            if !unused.is_empty() {
+                dead.push((&*param.name, unused));
+            }
+        }
+        prop_assert_eq!(space.dead_values(), dead);
+        let product: u128 = space.components().iter().map(|part| part.1).product();
+        prop_assert_eq!(product, space.len() as u128);
     }
 
     #[test]
@@ -126,7 +188,7 @@ fn a_space_larger_than_its_limit_is_refused() {
 }
 
 #[test]
-fn a_product_beyond_64_bits_is_enumerated_where_a_constraint_cuts_early() {
+fn a_product_beyond_64_bits_is_searched() {
     let mut spec = plain_spec((0..24).map(|i| ints(&format!("P{i}"), 0..10)).collect());
     spec.constraints = (0..24)
         .map(|i| Constraint {

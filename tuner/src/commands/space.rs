@@ -17,15 +17,33 @@ struct Described {
     problem: String,
     product: String,
     valid: usize,
+    components: Vec<Component>,
     cuts: Vec<Cut>,
+    dead_values: Vec<Dead>,
     #[serde(skip_serializing_if = "Option::is_none")]
     configs: Option<Vec<String>>,
 }
 
+/// Parameters that depend on each other.
+#[derive(Serialize)]
+struct Component {
+    params: Vec<String>,
+    valid: String,
+}
+
+/// What one rule rejects of the product, alone and beyond all others; absent where that takes too long to count.
 #[derive(Serialize)]
 struct Cut {
     rule: String,
-    configs: String,
+    configs: Option<String>,
+    only: Option<String>,
+}
+
+/// Values of a parameter that no valid config has.
+#[derive(Serialize)]
+struct Dead {
+    param: String,
+    values: Vec<String>,
 }
 
 pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
@@ -41,11 +59,6 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
             let space = space.map_err(|error| {
                 Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name))
             })?;
-            let cuts = space.rejections().iter();
-            let cuts = cuts.map(|cut| Cut {
-                rule: cut.text.clone(),
-                configs: cut.configs.to_string(),
-            });
             let configs = args.configs.then(|| {
                 (0..space.len())
                     .map(|i| space.config(i).to_string())
@@ -56,7 +69,9 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
                 problem: problem.to_string(),
                 product: space.product_len().to_string(),
                 valid: space.len(),
-                cuts: cuts.collect(),
+                components: components(&space),
+                cuts: cuts(&space),
+                dead_values: dead_values(&space),
                 configs,
             });
         }
@@ -75,23 +90,65 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
+fn components(space: &SearchSpace) -> Vec<Component> {
+    let components = space.components().into_iter();
+    let components = components.map(|(params, valid)| Component {
+        params: params.into_iter().map(str::to_owned).collect(),
+        valid: valid.to_string(),
+    });
+    components.collect()
+}
+
+fn cuts(space: &SearchSpace) -> Vec<Cut> {
+    let cuts = space.rejections().iter().map(|cut| Cut {
+        rule: cut.text.clone(),
+        configs: cut.configs.map(|configs| configs.to_string()),
+        only: cut.only.map(|only| only.to_string()),
+    });
+    cuts.collect()
+}
+
+fn dead_values(space: &SearchSpace) -> Vec<Dead> {
+    let dead = space.dead_values().into_iter().map(|(param, values)| Dead {
+        param: param.to_owned(),
+        values: values.iter().map(ToString::to_string).collect(),
+    });
+    dead.collect()
+}
+
 impl Described {
     fn to_text(&self) -> String {
         let mut text = format!(
             "{} ({}): {} valid of {} configs\n",
             self.kernel, self.problem, self.valid, self.product
         );
+        for component in &self.components {
+            let params = component.params.join(", ");
+            text += &format!("  {:>12} valid of {params}\n", component.valid);
+        }
         for cut in &self.cuts {
-            let note = if cut.configs == "0" {
-                "  (cuts nothing)"
-            } else {
-                ""
-            };
-            text += &format!("  {:>12} cut by {}{note}\n", cut.configs, cut.rule);
+            text += &cut.to_text();
+        }
+        for dead in &self.dead_values {
+            let values = dead.values.join(", ");
+            text += &format!("  warning: no valid config has {} = {values}\n", dead.param);
         }
         for config in self.configs.iter().flatten() {
             text += &format!("  {config}\n");
         }
         text
+    }
+}
+
+impl Cut {
+    fn to_text(&self) -> String {
+        let count = |count: &Option<String>| count.clone().unwrap_or_else(|| "?".into());
+        let (configs, only) = (count(&self.configs), count(&self.only));
+        let note = match (configs.as_str(), only.as_str()) {
+            ("0", _) => "  (cuts nothing)".into(),
+            (_, "0") => "  (others cut all of them)".into(),
+            _ => format!("  ({only} by nothing else)"),
+        };
+        format!("  {configs:>12} cut by {}{note}\n", self.rule)
     }
 }

@@ -135,8 +135,10 @@ impl Bench<'_> {
 
     /// The configs to check: all, or a seeded sample.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
-        match self.with.options.trials {
-            Some(most) if most < space.len() => {
+        // More than can ever be compiled.
+        const MOST: usize = 10_000_000;
+        match self.with.options.trials.unwrap_or(MOST).min(MOST) {
+            most if most < space.len() => {
                 let rng = ChaCha8Rng::seed_from_u64(self.with.options.seed);
                 Random::new(space.len(), rng).ask(most)
             }

@@ -74,11 +74,13 @@ impl TaskCheck {
     pub(super) fn count_space(&mut self, space: &SearchSpace) {
         self.product = space.product_len().to_string();
         self.valid = space.len() as u64;
-        let cuts = space.rejections().iter().filter(|cut| cut.configs > 0);
+        let cuts = space.rejections().iter().filter(|cut| !cut.cuts_nothing());
         self.cut = cuts
             .map(|cut| Cut {
                 rule: cut.text.clone(),
-                configs: cut.configs.to_string(),
+                configs: cut
+                    .configs
+                    .map_or("?".into(), |configs| configs.to_string()),
             })
             .collect();
     }

@@ -67,15 +67,24 @@ pub(super) fn read(text: &str) -> Result<Definition, DefinitionError> {
     for (i, raw) in file.constraints.iter().enumerate() {
         let field = format!("`constraints[{i}]`");
         let text: String = source.owned(raw.get(), &field)?;
-        let expr = python::parse(&text);
-        let expr = expr.map_err(|problem| source.error(raw.get(), &field, problem))?;
-        constraints.push(Constraint { text, expr });
+        let constraint = constraint(text, &params);
+        constraints.push(constraint.map_err(|problem| source.error(raw.get(), &field, problem))?);
     }
     Ok(Definition {
         name: file.name,
         params,
         constraints,
     })
+}
+
+/// A constraint on these parameters.
+pub(super) fn constraint(text: String, params: &[Param]) -> Result<Constraint, String> {
+    let expr = python::parse(&text)?;
+    let known = |name: &str| params.iter().any(|param| param.name == name);
+    match expr.unknown_name(&known) {
+        Some(name) => Err(format!("`{name}` is no parameter")),
+        None => Ok(Constraint { text, expr }),
+    }
 }
 
 /// What is wrong with a parameter that comes after others.

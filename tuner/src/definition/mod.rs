@@ -88,12 +88,10 @@ impl Definition {
     /// # Errors
     /// With line and field: what is wrong.
     pub fn read(text: &str) -> Result<Definition, DefinitionError> {
-        let definition = match json::is_t1(text)? {
-            true => t1::read(text)?,
-            false => json::read(text)?,
-        };
-        definition.model()?;
-        Ok(definition)
+        match json::is_t1(text)? {
+            true => t1::read(text),
+            false => json::read(text),
+        }
     }
 
     /// The model to solve.

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::DefinitionError;
-use super::json::{Source, problem_of};
+use super::json::{Source, constraint, problem_of};
 use super::python::{self, evaluate};
-use super::{Constraint, Definition, Param};
+use super::{Definition, Param};
 
 #[derive(Deserialize)]
 struct File<'a> {
@@ -76,11 +76,8 @@ pub(super) fn read(text: &str) -> Result<Definition, DefinitionError> {
     for (i, raw) in space.conditions.iter().enumerate() {
         let field = format!("`Conditions[{i}]`");
         let condition: RawCondition = source.parse(raw.get(), &field)?;
-        let expr = python::parse(&condition.expression);
-        constraints.push(Constraint {
-            text: condition.expression,
-            expr: expr.map_err(|problem| source.error(raw.get(), &field, problem))?,
-        });
+        let constraint = constraint(condition.expression, &params);
+        constraints.push(constraint.map_err(|problem| source.error(raw.get(), &field, problem))?);
     }
     Ok(Definition {
         name: file.general.name,

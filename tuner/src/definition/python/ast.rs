@@ -44,3 +44,37 @@ pub enum Expr {
     /// `range(…)`
     Range(Vec<Expr>),
 }
+
+impl Expr {
+    /// The first name in it that is none of these.
+    pub fn unknown_name<'a>(&'a self, known: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+        let any = |parts: &'a [Expr]| parts.iter().find_map(|part| part.unknown_name(known));
+        match self {
+            Expr::Value(_) | Expr::Text(_) => None,
+            Expr::Name(name) => (!known(name)).then_some(name),
+            Expr::Apply(_, parts)
+            | Expr::All(parts)
+            | Expr::Any(parts)
+            | Expr::List(parts)
+            | Expr::Range(parts) => any(parts),
+            Expr::Chain(first, rest) => {
+                let rest = || rest.iter().find_map(|(_, part)| part.unknown_name(known));
+                first.unknown_name(known).or_else(rest)
+            }
+            Expr::In { item, list, .. } => item.unknown_name(known).or_else(|| any(list)),
+            Expr::Comprehension {
+                element,
+                variable,
+                list,
+                condition,
+            } => {
+                let inner = |name: &str| name == variable || known(name);
+                let of_element = || element.unknown_name(&inner);
+                let condition = condition.as_deref();
+                let of_condition = || condition.and_then(|part| part.unknown_name(&inner));
+                let of_list = list.unknown_name(known);
+                of_list.or_else(of_element).or_else(of_condition)
+            }
+        }
+    }
+}
