@@ -17,7 +17,7 @@ def program(definition):
     for text in definition["constraints"]:
         tree = ast.parse(text, mode="eval").body
         for part in conjuncts(tree):
-            used = [names.index(n.id) for n in ast.walk(part) if isinstance(n, ast.Name)]
+            used = [names.index(n.id) for n in ast.walk(part) if isinstance(n, ast.Name) and n.id in names]
             levels[max(used, default=0)].append(in_c(part))
     cell = "unsigned char" if all(len(p["values"]) <= 256 for p in params) else "unsigned short"
     lines = ["#include <math.h>", "#include <stdio.h>", "#include <stdlib.h>", f"typedef {cell} cell;"]

@@ -5,8 +5,8 @@
 
 Definitions are those of $KILN_DATA/spacedefs, or of ../shared/data/spacedefs, unless some are named. Each program is
 timed from outside as the CPU time of its process, less that of the same program on an empty task (a space with one
-parameter of one value; for C a program that does nothing; for Kernel Tuner a space of one config). The figure is the median of the
-runs, taken in turn. Kernel Tuner is installed from PyPI into target/kernel-tuner, C is compiled with `cc -O3`.
+parameter of one value; for C a program that does nothing; for Kernel Tuner a space of one config). The figure is the
+median of the differences of runs taken in turn. Kernel Tuner is installed from PyPI into target/kernel-tuner, C is compiled with `cc -O3`.
 Exit status 1: a count or a bar is missed.
 """
 
@@ -60,14 +60,18 @@ def kernel_tuner():
     return python
 
 
-def cpu_ms(command):
-    """CPU time of a process and what it printed."""
+def run(command):
+    """CPU time of a process in ms, its peak memory in KiB, and what it printed."""
     read, write = os.pipe()
     pid = os.posix_spawnp(
         command[0],
         [str(word) for word in command],
         os.environ,
-        file_actions=[(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_CLOSE, read)],
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, write, 1),
+            (os.POSIX_SPAWN_CLOSE, read),
+            (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
+        ],
     )
     os.close(write)
     with os.fdopen(read) as out:
@@ -75,18 +79,24 @@ def cpu_ms(command):
     _, status, usage = os.wait4(pid, 0)
     if status:
         sys.exit(f"{' '.join(map(str, command))} failed")
-    return (usage.ru_utime + usage.ru_stime) * 1e3, text
+    return (usage.ru_utime + usage.ru_stime) * 1e3, usage.ru_maxrss, text
 
 
-def medians(commands, runs):
-    """Median CPU time of each command, run in turn, and the last text of each."""
-    times = [[] for _ in commands]
-    texts = [""] * len(commands)
-    for _ in range(runs):
-        for i, command in enumerate(commands):
-            spent, texts[i] = cpu_ms(command)
-            times[i].append(spent)
-    return [statistics.median(times) for times in times], texts
+def over_empty(commands, empties, runs):
+    """For each command, CPU time and memory beyond those of its empty run, and what it printed.
+
+    Commands that take little are run more often, as their difference from the empty run drowns in its spread otherwise.
+    """
+    differences, texts = [[] for _ in commands], [""] * len(commands)
+    for turn in range(3 * runs):
+        for i, (command, empty) in enumerate(zip(commands, empties)):
+            if turn >= runs and differences[i][0][0] > 20:
+                continue
+            nothing, full = run(empty), run(command)
+            differences[i].append((full[0] - nothing[0], full[1] - nothing[1]))
+            texts[i] = full[2]
+    median = lambda which, i: statistics.median(each[which] for each in differences[i])
+    return [(max(median(0, i), 0.001), median(1, i), texts[i]) for i in range(len(commands))]
 
 
 def main():
@@ -111,9 +121,7 @@ def main():
         compile_c(folder / "empty.c")
         kiln = lambda path: [tune, "space", "--json", "--definition", path]
         peer = lambda path: [python, folder / "peer.py", path]
-        bare, _ = medians([kiln(files["empty"]), [folder / "empty"]], 25)
-        bare.append(medians([peer(files["empty"])], arguments.runs)[0][0] if python else 0)
-        print(f"less an empty run: kiln {bare[0]:.2f} ms, C {bare[1]:.2f} ms, Kernel Tuner {bare[2]:.0f} ms")
+        empties = [kiln(files["empty"]), [folder / "empty"]] + ([peer(files["empty"])] if python else [])
         print(f"{'space':26}{'valid':>9}{'kiln ms':>9}{'C ms':>9}{'KT ms':>10}{'kiln/C':>8}{'KT/kiln':>9}{'bytes':>9}")
         sums = [0.0, 0.0]
         for path in definitions(arguments.definitions):
@@ -122,8 +130,9 @@ def main():
             source.write_text(program(definition))
             compile_c(source)
             commands = [kiln(path), [source.with_suffix("")]] + ([peer(path)] if python else [])
-            times, texts = medians(commands, arguments.runs)
-            ours, c, theirs = [max(t - b, 0.001) for t, b in zip(times + [0.0] * (3 - len(times)), bare)]
+            figures = over_empty(commands, empties, arguments.runs)
+            texts = [figure[2] for figure in figures]
+            ours, c, theirs = [figure[0] for figure in figures] + [0.0] * (3 - len(figures))
             found = json.loads(texts[0])
             if found["valid"] != definition["valid"] or found["index_sum"] != definition["index_sum"]:
                 missed.append(f"{definition['name']}: {found['valid']} configs, index sum {found['index_sum']}")
@@ -146,11 +155,13 @@ def main():
         if python and sums[1] < 60 * sums[0]:
             missed.append(f"all: {sums[1] / sums[0]:.1f} times faster than Kernel Tuner, not 60")
         for extra in (SEPARABLE, CHAIN):
-            times, texts = medians([kiln(files[extra["name"]])], arguments.runs)
-            spent = times[0] - bare[0]
-            print(f"{extra['name']}: {json.loads(texts[0])['valid']} valid in {spent:.2f} ms")
+            command = kiln(files[extra["name"]])
+            [(spent, memory, text)] = over_empty([command], empties[:1], arguments.runs)
+            print(f"{extra['name']}: {json.loads(text)['valid']} valid in {spent:.2f} ms, {memory / 1024:.1f} MiB more than an empty run")
             if spent > 20:
                 missed.append(f"{extra['name']}: {spent:.1f} ms, more than 20")
+            if memory > 5_000_000 / 1024:
+                missed.append(f"{extra['name']}: {memory / 1024:.1f} MiB, more than 5 MB")
     for line in missed:
         print(f"missed: {line}")
     sys.exit(bool(missed))

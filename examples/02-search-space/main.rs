@@ -8,7 +8,9 @@
 //! 26 valid of 40 configs
 //!   2 cut by TILE % STEP == 0
 //!   10 cut by TILE / STEP * TILE <= device.max_threads_per_block
-//!   2 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block
+//!   8 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block
+//!   12 cut by block within [1024, 1024, 64] and 1024 threads
+//!   8 cut by shared memory within 49152 bytes
 //! baseline  TILE=16,STEP=1,PAD=0: grid=(13,7,1) block=(16,16,1) shared=1024
 //! the last  TILE=64,STEP=16,PAD=1: grid=(4,2,1) block=(64,4,1) shared=16640
 //! refused   TILE=64,STEP=1,PAD=0: constraint `TILE / STEP * TILE <= device.max_threads_per_block` is false with STEP=1, TILE=64, device.max_threads_per_block=1024
@@ -21,9 +23,10 @@
 //! ```console
 //! $ cargo tune space --features course --kernel transpose
 //! transpose (rows=100,cols=200): 26 valid of 40 configs
-//!              2 cut by TILE % STEP == 0
-//!             10 cut by TILE / STEP * TILE <= device.max_threads_per_block
-//!              2 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block
+//!             26 valid of TILE, STEP, PAD
+//!              2 cut by TILE % STEP == 0  (others cut all of them)
+//!             10 cut by TILE / STEP * TILE <= device.max_threads_per_block  (others cut all of them)
+//!              8 cut by TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block  (others cut all of them)
 //! …
 //! ```
 #![forbid(unsafe_code)]

@@ -92,6 +92,22 @@ const BARS: &[Bar] = &[
         "conformance, also through the HIP library",
         &[("kiln-tests", "conformance", "")],
     ),
+    (
+        18,
+        "search spaces are built exactly and fast",
+        &[
+            ("kiln-tests", "search_space", "every_public_definition"),
+            ("kiln-tests", "search_space", "spaces_are_built"),
+        ],
+    ),
+    (
+        19,
+        "search spaces answer fast and sample uniformly",
+        &[
+            ("kiln-tests", "search_space", "a_large_space"),
+            ("kiln-tests", "search_space", "samples_are_uniform"),
+        ],
+    ),
 ];
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.

@@ -31,6 +31,13 @@ impl Count for u128 {
     }
 }
 
+/// Where a way goes through a level.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Step {
+    node: u32,
+    edge: usize,
+}
+
 /// A layered graph. Node 0 is the end; the edges of node `n` are those from `first[n]` to `first[n + 1]`, by ascending
 /// place.
 #[derive(Clone, Debug)]
@@ -99,49 +106,48 @@ impl<C: Count> Dag<C> {
         Some(index)
     }
 
-    /// The configs that differ from a valid one in one parameter: that parameter, the place of its value there, and
-    /// the index.
-    pub(super) fn neighbours(&self, places: &[u32], mut visit: impl FnMut(usize, u32, C)) {
-        const DEPTH: usize = 64;
-        let mut path = [(0u32, 0usize); DEPTH];
-        let levels = self.params.len();
-        let mut long = Vec::new();
-        let path: &mut [(u32, usize)] = if levels <= DEPTH {
-            &mut path[..levels]
-        } else {
-            long.resize(levels, (0, 0));
-            &mut long
-        };
+    /// The configs that differ from config `index` in one parameter: that parameter, the place of its value there, and
+    /// the index. Gives the parameters the places of config `index`; `path` has room for every level.
+    pub(super) fn neighbours(
+        &self,
+        index: C,
+        places: &mut [u32],
+        path: &mut [Step],
+        mut visit: impl FnMut(usize, u32, C),
+    ) {
+        let path = &mut path[..self.params.len()];
         let mut node = self.root;
-        let mut index = C::of(0);
-        for (level, param) in self.params.iter().enumerate() {
-            let Some(edge) = self.edge(node, level, places[*param]) else {
-                return;
-            };
-            path[level] = (node, edge);
-            index = index + self.before[edge];
+        let mut left = index;
+        for (param, step) in self.params.iter().zip(path.iter_mut()) {
+            let edges = self.edges(node);
+            let before = &self.before[edges.clone()];
+            let edge = edges.start + before.partition_point(|first| *first <= left) - 1;
+            left = left - self.before[edge];
+            places[*param] = self.places[edge];
+            *step = Step { node, edge };
             node = self.children[edge];
         }
         let mut above = C::of(0);
-        for (level, (node, own)) in path.iter().copied().enumerate() {
-            let below = index - above - self.before[own];
-            for edge in self.edges(node) {
-                if edge == own {
+        for (level, step) in path.iter().copied().enumerate() {
+            let own = self.before[step.edge];
+            let below = index - above - own;
+            for edge in self.edges(step.node) {
+                if edge == step.edge {
                     continue;
                 }
-                let start = above + self.before[edge];
                 if let Some(rest) = self.rest(path, level + 1, self.children[edge], places, below) {
+                    let start = above + self.before[edge];
                     visit(self.params[level], self.places[edge], start + rest);
                 }
             }
-            above = above + self.before[own];
+            above = above + own;
         }
     }
 
     /// The index among a node's configs of the one with these places; `below` is that of the path's node.
     fn rest(
         &self,
-        path: &[(u32, usize)],
+        path: &[Step],
         mut level: usize,
         mut node: u32,
         places: &[u32],
@@ -149,11 +155,11 @@ impl<C: Count> Dag<C> {
     ) -> Option<C> {
         let mut index = C::of(0);
         while level < path.len() {
-            let (own, edge) = path[level];
-            if own == node {
+            let step = path[level];
+            if step.node == node {
                 return Some(index + below);
             }
-            below = below - self.before[edge];
+            below = below - self.before[step.edge];
             let edge = self.edge(node, level, places[self.params[level]])?;
             index = index + self.before[edge];
             node = self.children[edge];

@@ -1,6 +1,6 @@
 //! The valid configs: a product of components, none of it expanded.
 
-use super::dag::{Count, Dag};
+use super::dag::{Count, Dag, Step};
 use super::error::CspError;
 use super::reduce::Reduced;
 
@@ -71,11 +71,14 @@ impl ConfigSet {
         self.params
     }
 
-    /// The parameters that depend on each other, and how many configs they have together. Parameters with one value
-    /// are in none.
-    pub fn components(&self) -> impl ExactSizeIterator<Item = (&[usize], u128)> {
-        let parts = self.components.iter();
-        parts.map(|part| (with!(part, dag => dag.params.as_slice()), part.len()))
+    /// The parameters that depend on each other, ascending, and how many configs they have together. Parameters with one
+    /// value are in none.
+    pub fn components(&self) -> impl ExactSizeIterator<Item = (Vec<usize>, u128)> {
+        self.components.iter().map(|component| {
+            let mut params = with!(component, dag => dag.params.clone());
+            params.sort_unstable();
+            (params, component.len())
+        })
     }
 
     /// The places of config `index`.
@@ -122,22 +125,25 @@ impl ConfigSet {
     /// When the index is not below [`Self::len`].
     pub fn neighbours(&self, index: u128, mut visit: impl FnMut(usize, u32, u128)) {
         const FEW: usize = 64;
-        let (mut few, mut many) = ([0; FEW], Vec::new());
-        let places: &mut [u32] = if self.params <= FEW {
-            &mut few[..self.params]
+        assert!(index < self.len, "config {index} of {}", self.len);
+        let (mut few, mut many) = (([0; FEW], [Step::default(); FEW]), (Vec::new(), Vec::new()));
+        let (places, path): (&mut [u32], &mut [Step]) = if self.params <= FEW {
+            (&mut few.0, &mut few.1)
         } else {
-            many.resize(self.params, 0);
-            &mut many
+            many.0.resize(self.params, 0);
+            many.1.resize(self.params, Step::default());
+            (&mut many.0, &mut many.1)
         };
-        self.write_places(index, places);
         let mut rest = index;
         for (component, weight) in self.components.iter().zip(&self.weights) {
             let own = quotient(rest, *weight);
             rest -= own * weight;
             let others = index - own * weight;
-            with!(component, dag => dag.neighbours(places, |param, place, theirs| {
-                visit(param, place, others + theirs.wide() * weight);
-            }));
+            with!(component, dag => {
+                dag.neighbours(narrowed(own, dag), places, path, |param, place, theirs| {
+                    visit(param, place, others + theirs.wide() * weight);
+                });
+            });
         }
     }
 
