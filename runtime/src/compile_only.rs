@@ -1,15 +1,17 @@
 //! Compilers of targets that no device here launches on: what CI and `tune` compile and inspect with.
 
+use std::path::Path;
+
 use kiln_spec::Backend;
 use kiln_spec::targets::{TARGETS, target};
 
 use crate::backend::cpu::{CpuCompiler, CpuOptions};
 use crate::backend::cuda::NvrtcCompiler;
-use crate::backend::hip::HipCompiler;
+use crate::backend::hip::{self, HiprtcCompiler};
 use crate::compiler::{CompileError, Compiler};
 
 /// The compiler of a target by its architecture, with no device: NVRTC for `sm_89` and other architectures of NVIDIA
-/// GPUs, clang for those of AMD, the host's C++ compiler for `cpu`.
+/// GPUs, clang or else `libhiprtc` for those of AMD, the host's C++ compiler for `cpu`.
 ///
 /// # Errors
 /// [`CompileError::NotFound`] when there is no such target, or its compiler is not installed.
@@ -24,8 +26,20 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
             })?;
             Ok(Box::new(CpuCompiler::find(&options)?))
         }
-        Some(Backend::Hip) => Ok(Box::new(HipCompiler::new(arch)?)),
+        Some(Backend::Hip) => hip::compiler(arch),
         Some(Backend::Fake) | None => Err(unknown(arch)),
+    }
+}
+
+/// The compiler that is the library of a file ([`Compiler::library`]), for an architecture.
+///
+/// # Errors
+/// As [`compiler`]; for an architecture whose compilers are no libraries, too.
+pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
+    match backend_of(arch) {
+        Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::at(library, arch)?)),
+        Some(Backend::Hip) => Ok(Box::new(HiprtcCompiler::at(library, arch)?)),
+        _ => Err(unknown(arch)),
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use object::elf::{self, FileHeader64};
-use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef as _};
 
 /// Folders that the loader looks into last.
@@ -143,6 +143,21 @@ pub(crate) fn build_id(path: &Path) -> Option<String> {
     None
 }
 
+/// What a library calls itself (`DT_SONAME`): `libhiprtc.so.6`, whatever its file is called.
+pub(crate) fn soname(path: &Path) -> Option<String> {
+    let data = ReadCache::new(File::open(path).ok()?);
+    let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, &data).ok()?;
+    let (entries, strings) = sections.dynamic(endian, &data).ok()??;
+    let strings = sections.strings(endian, &data, strings).ok()?;
+    let named = entries
+        .iter()
+        .find(|entry| entry.d_tag(endian) == elf::DT_SONAME)?;
+    let name = strings.get(u32::try_from(named.d_val(endian)).ok()?).ok()?;
+    String::from_utf8(name.to_vec()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +173,7 @@ mod tests {
         let path = libc();
         assert_eq!(check(&path), Ok(()), "{}", path.display());
         assert!(build_id(&path).is_some_and(|id| id.len() == 40));
+        assert_eq!(soname(&path).as_deref(), Some("libc.so.6"));
         assert_eq!(
             candidates("libkiln-is-not-here.so.1"),
             Vec::<PathBuf>::new()

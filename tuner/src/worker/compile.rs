@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use kiln::backend::cuda::NvrtcCompiler;
+use kiln::compile_only::{backend_of, library_compiler};
 use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
@@ -24,7 +24,7 @@ use super::protocol::{PROTOCOL, Reply, Request};
 const OPENING: Duration = Duration::from_secs(60);
 
 /// What a server compiles first, so that loading and unpacking are behind it when it is asked for anything.
-const FIRST: &str = "extern \"C\" __global__ void kiln_first() {}\n";
+const FIRST: &str = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
 
 /// The compiler that a server opens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ impl Refused {
 
 /// The server's end: one compiler, open.
 #[derive(Debug)]
-pub(super) struct CompileServer(NvrtcCompiler);
+pub(super) struct CompileServer(Box<dyn Compiler>);
 
 impl CompileServer {
     /// Opens the compiler of a job.
@@ -128,7 +128,7 @@ impl CompileServer {
                 "protocol {asked} was asked for, this worker speaks {PROTOCOL}"
             )));
         }
-        let compiler = NvrtcCompiler::at(&job.library, &job.arch)?;
+        let compiler = library_compiler(&job.library, &job.arch)?;
         let identity = compiler.identity().to_string();
         if identity != job.identity {
             let library = job.library.display();
@@ -177,6 +177,7 @@ fn limit_address_space(bytes: u64) -> rustix::io::Result<()> {
 /// A compiler that is a library, run in processes of its own.
 pub struct ProcessCompiler {
     job: CompilerJob,
+    backend: Backend,
     identity: CompilerIdentity,
     flags: Vec<String>,
     worker: WorkerLimits,
@@ -188,6 +189,7 @@ impl ProcessCompiler {
     /// The same compiler behind processes; `None` for one that starts processes by itself.
     pub fn around(compiler: &dyn Compiler, worker: &WorkerLimits) -> Option<ProcessCompiler> {
         let library = compiler.library()?.to_owned();
+        let backend = backend_of(compiler.target_arch())?;
         let identity = compiler.identity().clone();
         Some(ProcessCompiler {
             job: CompilerJob {
@@ -196,6 +198,7 @@ impl ProcessCompiler {
                 arch: compiler.target_arch().into(),
                 identity: identity.to_string(),
             },
+            backend,
             identity,
             flags: compiler.flags(BuildKind::Release),
             worker: worker.clone(),
@@ -312,7 +315,7 @@ impl Compiler for ProcessCompiler {
         };
         match answered.map_err(|error| self.lost(request, error))? {
             Compiled::Done { image, log } => Ok(Artifact::new(
-                Backend::Cuda,
+                self.backend,
                 &self.job.arch,
                 request.build,
                 image,

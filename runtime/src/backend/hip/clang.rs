@@ -8,7 +8,7 @@ use crate::compiler::{CompileError, CompilerIdentity};
 use crate::cxx::{Family, candidates, identify, major};
 
 /// The oldest version that the prelude is tested with.
-const OLDEST: u32 = 19;
+pub(super) const OLDEST: u32 = 19;
 
 /// What to install where there is nothing.
 const INSTALL: &str = "install clang-22 and lld-22 (or 19), or set KILN_HIP_CLANG to a clang++";

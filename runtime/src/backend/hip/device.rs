@@ -16,7 +16,7 @@ use crate::device::{
 use crate::interop::VouchedStream;
 use crate::launch_checks::{check_launch, entry_of};
 
-use super::compiler::HipCompiler;
+use super::choice::compiler;
 use super::context::Context;
 use super::ffi::{Event, OwnedStream, Place};
 use super::host_arch::{HOST_ARCH, HostCompiler};
@@ -145,7 +145,7 @@ fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
 fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match arch {
         HOST_ARCH => Ok(Box::new(HostCompiler::find()?)),
-        _ => Ok(Box::new(HipCompiler::new(arch)?)),
+        _ => compiler(arch),
     }
 }
 

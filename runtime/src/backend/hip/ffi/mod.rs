@@ -1,11 +1,14 @@
-//! Everything unsafe of the hip backend: the functions of `libamdhip64`, and owners of what they hand out.
+//! Everything unsafe of the hip backend: the functions of `libamdhip64` and `libhiprtc`, and owners of what they
+//! hand out.
 
+mod hiprtc;
 mod memory;
 mod runtime;
 mod work;
 
 use std::sync::Arc;
 
+pub(super) use hiprtc::{Hiprtc, Unit};
 pub(super) use memory::DeviceMemory;
 pub(super) use runtime::{Hip, interface};
 pub(super) use work::{Event, Graph, LoadedKernel, LoadedModule, OwnedStream};

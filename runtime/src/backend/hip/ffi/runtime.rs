@@ -112,7 +112,7 @@ table! {
 ///
 /// # Safety
 /// `F` is the type of the function that the library has under that name.
-unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
+pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
     let plain = name.trim_end_matches('\0');
     // SAFETY: what the caller vouches for.
     let found = unsafe { library.get::<F>(name.as_bytes()) };

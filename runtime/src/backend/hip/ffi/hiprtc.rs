@@ -1,0 +1,198 @@
+//! The functions of `libhiprtc`, AMD's run-time compiler.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::runtime::symbol;
+
+type Program = *mut c_void;
+type Strings = *mut *const c_char;
+
+macro_rules! functions {
+    ($($field:ident = $symbol:literal($($arg:ty),* $(,)?) -> $result:ty;)*) => {
+        /// The functions of `hip/hiprtc.h` that every version since 5.2 has; results are numbers of `hiprtcResult`.
+        struct Functions {
+            $($field: unsafe extern "C" fn($($arg),*) -> $result,)*
+            /// Never unloaded: the compiler behind it has threads and registrations of its own.
+            _library: ManuallyDrop<Library>,
+        }
+
+        impl Functions {
+            /// Looks every function up.
+            fn of(library: Library) -> Result<Functions, String> {
+                Ok(Functions {
+                    // SAFETY: the vendor's header gives these symbols these types.
+                    $($field: unsafe { symbol(&library, concat!($symbol, "\0"))? },)*
+                    _library: ManuallyDrop::new(library),
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    error_string = "hiprtcGetErrorString"(c_int) -> *const c_char;
+    create = "hiprtcCreateProgram"(*mut Program, *const c_char, *const c_char, c_int, Strings, Strings) -> c_int;
+    destroy = "hiprtcDestroyProgram"(*mut Program) -> c_int;
+    compile = "hiprtcCompileProgram"(Program, c_int, Strings) -> c_int;
+    log_size = "hiprtcGetProgramLogSize"(Program, *mut usize) -> c_int;
+    log = "hiprtcGetProgramLog"(Program, *mut c_char) -> c_int;
+    code_size = "hiprtcGetCodeSize"(Program, *mut usize) -> c_int;
+    code = "hiprtcGetCode"(Program, *mut c_char) -> c_int;
+}
+
+/// A loaded `libhiprtc`.
+pub(in crate::backend::hip) struct Hiprtc {
+    functions: Functions,
+}
+
+/// One text to compile, and all that it may include.
+pub(in crate::backend::hip) struct Unit<'a> {
+    /// The source text.
+    pub source: &'a CStr,
+    /// Names and texts of headers.
+    pub headers: &'a [(CString, CString)],
+    /// The options, in order.
+    pub options: &'a [CString],
+}
+
+/// What became of one compile.
+pub(in crate::backend::hip) struct Compiled {
+    /// The library's result code.
+    pub code: i32,
+    /// Everything it said.
+    pub log: String,
+    /// The image, where the code is 0.
+    pub image: Vec<u8>,
+}
+
+impl Hiprtc {
+    /// Loads the library of a file; nothing of it is called yet.
+    ///
+    /// # Errors
+    /// What the dynamic loader says, or the symbol that is missing.
+    pub fn load(file: &Path) -> Result<Hiprtc, String> {
+        // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
+        // what loading it is meant to do.
+        let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
+        let functions = Functions::of(library.map_err(|error| error.to_string())?)?;
+        Ok(Hiprtc { functions })
+    }
+
+    /// A result code in words.
+    pub fn error_text(&self, code: i32) -> String {
+        // SAFETY: it takes any number.
+        let text = unsafe { (self.functions.error_string)(code) };
+        if text.is_null() {
+            return format!("error {code} of hiprtc");
+        }
+        // SAFETY: just checked; it is a static string.
+        let text = unsafe { CStr::from_ptr(text) };
+        format!("{} ({code})", text.to_string_lossy())
+    }
+
+    /// Compiles one text. The library takes one at a time; other threads wait.
+    pub fn compile(&self, unit: &Unit<'_>) -> Compiled {
+        let mut program = match self.create(unit) {
+            Ok(program) => program,
+            Err(code) => return Compiled::failed(code),
+        };
+        let mut options: Vec<*const c_char> = unit.options.iter().map(|o| o.as_ptr()).collect();
+        let count = options.len() as c_int;
+        let functions = &self.functions;
+        // SAFETY: the program was created, and there are that many options.
+        let code = unsafe { (functions.compile)(program.handle, count, options.as_mut_ptr()) };
+        let mut compiled = Compiled::failed(code);
+        compiled.log = program.log();
+        if code == 0 {
+            match program.bytes(functions.code_size, functions.code) {
+                Ok(image) => compiled.image = image,
+                Err(code) => compiled.code = code,
+            }
+        }
+        compiled
+    }
+
+    fn create(&self, unit: &Unit<'_>) -> Result<Created<'_>, i32> {
+        let (mut names, mut texts): (Vec<_>, Vec<_>) = unit
+            .headers
+            .iter()
+            .map(|(name, text)| (name.as_ptr(), text.as_ptr()))
+            .unzip();
+        let count = names.len() as c_int;
+        let mut handle: Program = std::ptr::null_mut();
+        // SAFETY: strings that it copies, and as many headers as names.
+        let code = unsafe {
+            (self.functions.create)(
+                &raw mut handle,
+                unit.source.as_ptr(),
+                c"kernel.hip".as_ptr(),
+                count,
+                texts.as_mut_ptr(),
+                names.as_mut_ptr(),
+            )
+        };
+        let hiprtc = self;
+        match code {
+            0 => Ok(Created { hiprtc, handle }),
+            code => Err(code),
+        }
+    }
+}
+
+impl Compiled {
+    fn failed(code: i32) -> Compiled {
+        Compiled {
+            code,
+            log: String::new(),
+            image: Vec::new(),
+        }
+    }
+}
+
+/// A created program; destroyed when dropped.
+struct Created<'a> {
+    hiprtc: &'a Hiprtc,
+    handle: Program,
+}
+
+impl Created<'_> {
+    fn log(&mut self) -> String {
+        let functions = &self.hiprtc.functions;
+        let log = self.bytes(functions.log_size, functions.log);
+        let mut log = log.unwrap_or_default();
+        // Some versions end it with a zero byte.
+        if let Some(end) = log.iter().position(|&byte| byte == 0) {
+            log.truncate(end);
+        }
+        String::from_utf8_lossy(&log).into_owned()
+    }
+
+    /// What one pair of functions gives: a size, and that many bytes.
+    fn bytes(
+        &mut self,
+        size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
+        get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
+    ) -> Result<Vec<u8>, i32> {
+        let mut len = 0;
+        // SAFETY: the program was created, and the size is an integer of ours.
+        let code = unsafe { size(self.handle, &raw mut len) };
+        if code != 0 {
+            return Err(code);
+        }
+        let mut bytes = vec![0; len];
+        // SAFETY: there is room for as many bytes as it said there are.
+        let code = unsafe { get(self.handle, bytes.as_mut_ptr().cast()) };
+        if code == 0 { Ok(bytes) } else { Err(code) }
+    }
+}
+
+impl Drop for Created<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the program was created, and nothing uses it any more.
+        let _ = unsafe { (self.hiprtc.functions.destroy)(&raw mut self.handle) };
+    }
+}

@@ -1,0 +1,308 @@
+//! Finding `libhiprtc`, AMD's run-time compiler: a library that machines with ROCm's runtime have, and those that run
+//! PyTorch's wheels for AMD GPUs, without any clang.
+//!
+//! The order: `KILN_HIPRTC` (its file, or a folder that holds it: ROCm, a virtual environment, a wheel's own folder),
+//! which decides alone where it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the system's loader
+//! knows.
+//!
+//! What `hiprtcVersion` gives says nothing (9.0, in every version whose source was read). A library is asked by
+//! compiling instead: a first unit tells the version of HIP and of the clang inside. A library of ROCm 5 is never
+//! called: without a GPU some of them end the process.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kiln_spec::Hash;
+
+use crate::backend::shared_library;
+use crate::compiler::CompileError;
+
+use super::clang::OLDEST;
+use super::ffi::{Hiprtc, Unit};
+
+/// The names of the library: ROCm 7, 6, and that of wheels and development packages. Before it had a library of its
+/// own the compiler was part of the runtime, which still has its functions in ROCm 6.
+const NAMES: [&str; 4] = [
+    "libhiprtc.so.7",
+    "libhiprtc.so.6",
+    "libhiprtc.so",
+    "libamdhip64.so.6",
+];
+
+/// The oldest ROCm whose clang is one that the prelude is tested with.
+const NEEDED: &str = "ROCm 6.4 or newer";
+
+/// Keeps the library from putting AMD's own headers in front of every source: Kiln's prelude declares the same names.
+pub(super) const NO_BUILTIN_HEADER: &str = "--hiprtc-no-builtin-header";
+
+/// Variables of which the library takes options, behind those it is given.
+const MEDDLING: [&str; 2] = [
+    "HIPRTC_COMPILE_OPTIONS_APPEND",
+    "HIPRTC_LINK_OPTIONS_APPEND",
+];
+
+/// What is compiled first; the image of it holds [`MARK`], three fields and a bracket.
+const FIRST: &str = "#define KILN_TEXT_OF(x) #x\n#define KILN_TEXT(x) KILN_TEXT_OF(x)\n\
+    extern \"C\" __attribute__((device, used)) const char kiln_compiler[] = \"kiln-hiprtc[\" \
+    KILN_TEXT(HIP_VERSION_MAJOR) \".\" KILN_TEXT(HIP_VERSION_MINOR) \".\" KILN_TEXT(HIP_VERSION_PATCH) \"|\" \
+    KILN_TEXT(__clang_major__) \"|\" __clang_version__ \"]\";\n\
+    extern \"C\" __attribute__((global)) void kiln_first() {}\n";
+const MARK: &[u8] = b"kiln-hiprtc[";
+
+/// A loaded library, and what is known of it.
+pub(super) struct HiprtcLibrary {
+    /// Its functions.
+    pub hiprtc: Hiprtc,
+    /// Its file.
+    pub file: PathBuf,
+    /// The version of HIP that it belongs to.
+    pub version: String,
+    /// What tells it, and the compiler behind it, from other builds.
+    pub build: String,
+}
+
+/// The first library that will do; each file is loaded once in a process.
+///
+/// # Errors
+/// [`CompileError::NotFound`] with every place that was looked into and what was wrong there.
+pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(given) = set("KILN_HIPRTC") {
+        return at(Path::new(&given));
+    }
+    let folders = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(set);
+    let folders: Vec<PathBuf> = folders
+        .map(PathBuf::from)
+        .chain(["/opt/rocm".into()])
+        .collect();
+    let in_folders = folders.iter().flat_map(|folder| files_in(folder));
+    let by_loader = NAMES
+        .iter()
+        .flat_map(|name| shared_library::candidates(name));
+    first_fit(in_folders.chain(by_loader)).map_err(|mut looked| {
+        if looked.is_empty() {
+            let [newest, .., last] = NAMES;
+            looked.push(format!(
+                "no {newest} to {last} in $ROCM_PATH, $HIP_PATH, /opt/rocm or on the loader's path"
+            ));
+        }
+        not_found(&looked)
+    })
+}
+
+/// The library of a file, or the newest one below a folder.
+///
+/// # Errors
+/// [`CompileError::NotFound`] with what is wrong there.
+pub(super) fn at(place: &Path) -> Result<Arc<HiprtcLibrary>, CompileError> {
+    let files = match place.is_dir() {
+        true => files_in(place),
+        false => vec![place.to_owned()],
+    };
+    if files.is_empty() {
+        return Err(not_found(&[format!(
+            "{}: no libhiprtc.so",
+            place.display()
+        )]));
+    }
+    first_fit(files.into_iter()).map_err(|looked| not_found(&looked))
+}
+
+/// The first file that loads and compiles, or what each of them lacks.
+fn first_fit(files: impl Iterator<Item = PathBuf>) -> Result<Arc<HiprtcLibrary>, Vec<String>> {
+    let mut looked: Vec<String> = Vec::new();
+    for file in files {
+        match load(&file) {
+            Ok(library) => return Ok(library),
+            Err(reason) => {
+                let reason = format!("{}: {reason}", file.display());
+                if !looked.contains(&reason) {
+                    looked.push(reason);
+                }
+            }
+        }
+    }
+    Err(looked)
+}
+
+fn not_found(looked: &[String]) -> CompileError {
+    CompileError::NotFound {
+        what: "hiprtc".into(),
+        looked: looked.join("; "),
+        help: format!("install {NEEDED}, or set KILN_HIPRTC to its libhiprtc.so"),
+    }
+}
+
+/// The files of a folder of ROCm, a virtual environment or a wheel, newest first.
+fn files_in(root: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root.join("lib")).into_iter().flatten();
+    let mut packages: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
+        .map(|python| python.path().join("site-packages"))
+        .collect();
+    packages.sort();
+    packages.insert(0, root.to_owned());
+    let mut folders = vec![root.to_owned(), root.join("lib")];
+    for package in packages {
+        folders.extend(["torch/lib", "_rocm_sdk_core/lib"].map(|part| package.join(part)));
+    }
+    let named = NAMES
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    named.filter(|file| file.exists()).collect()
+}
+
+/// Loads a file, or gives what was loaded of it before.
+fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, String> {
+    static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    if let Some(known) = loaded.iter().find(|library| library.file == file) {
+        return Ok(known.clone());
+    }
+    let library = Arc::new(HiprtcLibrary::load(&file)?);
+    loaded.push(library.clone());
+    Ok(library)
+}
+
+impl HiprtcLibrary {
+    fn load(file: &Path) -> Result<HiprtcLibrary, String> {
+        shared_library::check(file)?;
+        let soname = shared_library::soname(file).unwrap_or_default();
+        if soname.ends_with(".so.5") {
+            return Err(format!("it is {soname}, of ROCm 5; {NEEDED} is needed"));
+        }
+        if let Some(name) = MEDDLING.into_iter().find(|name| is_set(name)) {
+            return Err(format!("it would take options of {name}; unset that"));
+        }
+        let hiprtc = Hiprtc::load(file)?;
+        let (version, clang) = first_unit(&hiprtc)?;
+        Ok(HiprtcLibrary {
+            build: build_of(file, &clang),
+            hiprtc,
+            file: file.to_owned(),
+            version,
+        })
+    }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Compiles the first unit: the version of HIP, and what the clang inside calls itself.
+fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), String> {
+    let options = [
+        NO_BUILTIN_HEADER,
+        "-nogpuinc",
+        "-nogpulib",
+        "--offload-arch=gfx1100",
+    ];
+    let options = options.map(|option| CString::new(option).unwrap_or_default());
+    let source = CString::new(FIRST).unwrap_or_default();
+    let compiled = hiprtc.compile(&Unit {
+        source: &source,
+        headers: &[],
+        options: &options,
+    });
+    if compiled.code != 0 {
+        let said = compiled.log.lines().find(|line| line.contains("error"));
+        let said = said.map_or_else(|| hiprtc.error_text(compiled.code), str::to_owned);
+        return Err(format!(
+            "it does not compile as {NEEDED} does: {}",
+            said.trim()
+        ));
+    }
+    let (version, major, clang) = told(&compiled.image).ok_or("its first image tells nothing")?;
+    if major < OLDEST {
+        return Err(format!(
+            "it is of HIP {version}, with clang {major}; {OLDEST} is needed ({NEEDED})"
+        ));
+    }
+    Ok((version, clang))
+}
+
+/// What the first unit's image tells: the version of HIP, the major version of clang, and all of clang's version.
+fn told(image: &[u8]) -> Option<(String, u32, String)> {
+    let start = image.windows(MARK.len()).position(|part| part == MARK)? + MARK.len();
+    let rest = &image[start..];
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let text = std::str::from_utf8(&rest[..end]).ok()?.strip_suffix(']')?;
+    let mut fields = text.splitn(3, '|');
+    let (version, major, clang) = (fields.next()?, fields.next()?, fields.next()?);
+    Some((version.to_owned(), major.parse().ok()?, clang.to_owned()))
+}
+
+/// One hash of the library's build, of that of the compiler library which it has loaded by now, and of what clang
+/// calls itself.
+fn build_of(file: &Path, clang: &str) -> String {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let behind: BTreeSet<&str> = maps
+        .lines()
+        .filter_map(|line| Some(&line[line.find('/')?..]))
+        .filter(|path| path.contains("libamd_comgr"))
+        .collect();
+    let mut text = format!("{clang}\n{}\n", build_id(file));
+    for path in behind {
+        text += &build_id(Path::new(path));
+        text.push('\n');
+    }
+    Hash::of("hiprtc", text.as_bytes()).to_string()
+}
+
+/// The linker's own mark of a build, else the hash of the file.
+fn build_id(file: &Path) -> String {
+    shared_library::build_id(file).unwrap_or_else(|| {
+        let bytes = fs::read(file).unwrap_or_default();
+        Hash::of("hiprtc", &bytes).to_string()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rocm_a_virtual_environment_and_a_wheel_are_all_looked_through() {
+        let layouts = [
+            "lib/libhiprtc.so.6",
+            "lib/python3.11/site-packages/torch/lib/libhiprtc.so",
+            "torch/lib/libhiprtc.so",
+            "lib/python3.12/site-packages/_rocm_sdk_core/lib/libhiprtc.so.7",
+            "libhiprtc.so.7",
+        ];
+        for layout in layouts {
+            let root = tempfile::tempdir().unwrap();
+            let file = root.path().join(layout);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "").unwrap();
+            assert_eq!(files_in(root.path()), [file]);
+        }
+    }
+
+    #[test]
+    fn the_first_image_tells_versions_and_a_damaged_one_tells_nothing() {
+        let image = b"\x7fELF..kiln-hiprtc[6.4.43484|19|19.0.0git (https://llvm [x] y)]\0..";
+        let (version, major, clang) = told(image).unwrap();
+        assert_eq!((&*version, major), ("6.4.43484", 19));
+        assert_eq!(clang, "19.0.0git (https://llvm [x] y)");
+        for len in 0..image.len() - 2 {
+            assert_eq!(told(&image[..len]), None, "{len}");
+        }
+        assert_eq!(told(b"kiln-hiprtc[6.4|nineteen|x]\0"), None);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_to_install() {
+        let root = tempfile::tempdir().unwrap();
+        for place in [root.path().to_owned(), root.path().join("libhiprtc.so.7")] {
+            let error = at(&place).err().expect("there is none").to_string();
+            assert!(error.contains(&place.display().to_string()), "{error}");
+            assert!(error.contains("KILN_HIPRTC"), "{error}");
+        }
+    }
+}

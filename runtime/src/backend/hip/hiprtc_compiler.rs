@@ -1,0 +1,196 @@
+//! The compiler of AMD GPUs where there is no clang: `libhiprtc`.
+
+use std::ffi::CString;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use kiln_spec::Backend;
+use kiln_spec::codegen::Target;
+
+use crate::compiler::{
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
+};
+use crate::image::{self, Wanted};
+
+use super::ffi::Unit;
+use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
+
+/// `HIPRTC_ERROR_OUT_OF_MEMORY` of `hip/hiprtc.h`.
+const OUT_OF_MEMORY: i32 = 1;
+
+/// As the options of clang, less what the library says by itself: that the source is HIP, for the device, unbundled.
+/// No headers but Kiln's are searched, and no device library is linked.
+const COMMON: &[&str] = &[
+    NO_BUILTIN_HEADER,
+    "-nogpuinc",
+    "-nogpulib",
+    "-mcode-object-version=5",
+    "-fuse-cuid=none",
+    "-O3",
+    "-std=c++17",
+    "-fdeclspec",
+    "-Wno-pass-failed",
+    "-Rpass-analysis=kernel-resource-usage",
+];
+
+/// `libhiprtc`, compiling for one architecture of AMD GPUs into a code object.
+///
+/// It runs in this process, where neither a deadline nor a limit of memory holds. `tune` therefore compiles in
+/// processes of its own.
+pub struct HiprtcCompiler {
+    library: Arc<HiprtcLibrary>,
+    arch: String,
+    identity: CompilerIdentity,
+    /// Names and texts of the prelude.
+    headers: Vec<(CString, CString)>,
+}
+
+impl HiprtcCompiler {
+    /// The first library that is found (`KILN_HIPRTC`, ROCm's folders, the system's loader), for an architecture as the
+    /// driver names it. Needs no GPU.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when there is none, or one is damaged, too old, or knows no such architecture.
+    pub fn new(arch: &str) -> Result<HiprtcCompiler, CompileError> {
+        HiprtcCompiler::of(hiprtc::find()?, arch)
+    }
+
+    /// As [`Self::new`], with the library of a file or the newest one below a folder.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn at(place: &Path, arch: &str) -> Result<HiprtcCompiler, CompileError> {
+        HiprtcCompiler::of(hiprtc::at(place)?, arch)
+    }
+
+    fn of(library: Arc<HiprtcLibrary>, arch: &str) -> Result<HiprtcCompiler, CompileError> {
+        let headers = Target::Hip.prelude().iter();
+        // The library refuses a header that is empty.
+        let headers = headers.map(|(name, text)| {
+            let text = if text.is_empty() { "\n" } else { text };
+            let terminated = |text: &str| CString::new(text).unwrap_or_default();
+            (terminated(name), terminated(text))
+        });
+        let compiler = HiprtcCompiler {
+            identity: CompilerIdentity {
+                name: "hiprtc".into(),
+                version: library.version.clone(),
+                build: library.build.clone(),
+            },
+            headers: headers.collect(),
+            library,
+            arch: arch.into(),
+        };
+        compiler.knows_its_arch()?;
+        Ok(compiler)
+    }
+
+    /// The library is asked whether it knows the architecture by compiling: it has no list.
+    fn knows_its_arch(&self) -> Result<(), CompileError> {
+        let source = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
+        let asked = self.compile(&CompileRequest::new("kiln_first", source));
+        asked.map(drop).map_err(|error| CompileError::NotFound {
+            what: format!("a hiprtc for {}", self.arch),
+            looked: format!("{}: {error}", self.library.file.display()),
+            help: "set KILN_HIPRTC to a newer one, or install clang-22 and lld-22".into(),
+        })
+    }
+
+    /// What came out must be what was asked for.
+    fn check(&self, request: &CompileRequest, image: &[u8], log: &str) -> Result<(), CompileError> {
+        let checked = image::check_bytes(image, &Wanted::of_target(Backend::Hip, &self.arch));
+        checked.map_err(|text| CompileError::Failed {
+            name: request.name.clone(),
+            options: self.flags(request.build),
+            log: format!(
+                "error: hiprtc made no code object for {}: {text}\n{log}",
+                self.arch
+            ),
+        })
+    }
+}
+
+impl Compiler for HiprtcCompiler {
+    fn identity(&self) -> &CompilerIdentity {
+        &self.identity
+    }
+
+    fn flags(&self, _: BuildKind) -> Vec<String> {
+        let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
+        flags.push(format!("--offload-arch={}", self.arch));
+        flags
+    }
+
+    fn target_arch(&self) -> &str {
+        &self.arch
+    }
+
+    fn library(&self) -> Option<&Path> {
+        Some(&self.library.file)
+    }
+
+    /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
+        if request.build != BuildKind::Release {
+            return Err(CompileError::Unsupported {
+                what: format!("a checked build for {}", self.arch),
+                help: "check on the cpu device".into(),
+            });
+        }
+        let mut options = self.flags(request.build);
+        options.extend(request.options.iter().cloned());
+        let name = request.name.clone();
+        let text = |text: &str| {
+            CString::new(text).map_err(|_| CompileError::Failed {
+                name: name.clone(),
+                options: options.clone(),
+                log: "error: the source or an option holds a zero byte\n".into(),
+            })
+        };
+        let source = text(&request.source)?;
+        let list: Vec<CString> = options.iter().map(|o| text(o)).collect::<Result<_, _>>()?;
+        let mut compiled = self.library.hiprtc.compile(&Unit {
+            source: &source,
+            headers: &self.headers,
+            options: &list,
+        });
+        let (code, memory_bytes) = (compiled.code, request.limits.memory_bytes);
+        if code == OUT_OF_MEMORY {
+            let log = compiled.log;
+            return Err(CompileError::OutOfMemory {
+                name,
+                options,
+                memory_bytes,
+                log,
+            });
+        }
+        if code != 0 {
+            if !compiled.log.contains("error") {
+                let text = self.library.hiprtc.error_text(code);
+                compiled.log += &format!("error: {text}\n");
+            }
+            let log = compiled.log;
+            return Err(CompileError::Failed { name, options, log });
+        }
+        self.check(request, &compiled.image, &compiled.log)?;
+        let (image, log) = (compiled.image, compiled.log);
+        Ok(Artifact::new(
+            Backend::Hip,
+            &self.arch,
+            request.build,
+            image,
+            log,
+        ))
+    }
+}
+
+impl fmt::Debug for HiprtcCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HiprtcCompiler")
+            .field("library", &self.library.file)
+            .field("identity", &self.identity)
+            .field("arch", &self.arch)
+            .finish_non_exhaustive()
+    }
+}
