@@ -19,9 +19,14 @@ use kiln_tests::cuda_stand_in::build;
 
 /// Runs one of the ignored tests below in a process of its own, with the stand-in as its driver.
 fn in_child(child: &str) {
+    in_child_with(child, &[]);
+}
+
+/// As [`in_child`], with variables for the stand-in; what was written to standard error.
+fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
     if !have(child, &needs) {
-        return;
+        return None;
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
     build(folder.path());
@@ -31,8 +36,9 @@ fn in_child(child: &str) {
     command.env("LD_LIBRARY_PATH", folder.path());
     // With an empty cache: NVRTC compiles in the process that the driver is loaded in.
     command.env("KILN_CACHE", folder.path().join("cache"));
+    command.envs(variables.iter().copied());
     let output = command.output().expect("the child should start");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.success(),
         "{child}: {}\n{said}",
@@ -40,6 +46,7 @@ fn in_child(child: &str) {
     );
     let ran = String::from_utf8_lossy(&output.stdout);
     assert!(ran.contains("1 passed"), "{ran}");
+    Some(said)
 }
 
 fn device() -> Arc<dyn Device> {
@@ -455,4 +462,84 @@ fn child_breaks() {
         Stream::new(device()).unwrap_err().class(),
         ErrorClass::Sticky
     );
+}
+
+#[test]
+fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
+    // Queueing a launch takes the host nine times as long as the launch itself.
+    let variables = [("KILN_STAND_IN_HOST_US", "9"), ("KILN_STAND_IN_TRACE", "1")];
+    let Some(said) = in_child_with("child_times_batches", &variables) else {
+        return;
+    };
+    let calls: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("stand-in: call cu"))
+        .collect();
+    let (event, graph) = ("EventRecord", "GraphLaunch");
+    let (begin, upload) = ("StreamBeginCapture", "GraphUpload");
+    let single = [event, event];
+    let batch = [begin, upload, event, graph, event];
+    let long = [
+        begin, upload, begin, upload, event, graph, graph, graph, event,
+    ];
+    assert_eq!(calls, [&single[..], &batch, &batch, &long].concat());
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_times_batches() {
+    // The default stream, too: recording takes a stream of its own.
+    let stream = Stream::default_of(device());
+    let (function, rig, plan) = baseline(&stream, 1000);
+    for (launches, ns) in [(1, 10_000), (2, 2000), (600, 600_000), (10_000, 10_000_000)] {
+        let span_ns = rig.time(&function, &plan, launches).unwrap();
+        assert!(span_ns.abs_diff(ns) < ns / 100, "{launches}: {span_ns}");
+    }
+}
+
+#[test]
+fn where_recording_is_refused_batches_are_queued_and_it_is_not_tried_again() {
+    // Not supported; out of memory.
+    for code in ["801", "2"] {
+        let variables = [
+            ("KILN_STAND_IN_HOST_US", "9"),
+            ("KILN_STAND_IN_TRACE", "1"),
+            ("KILN_STAND_IN_RECORDING", code),
+        ];
+        let Some(said) = in_child_with("child_times_what_is_queued", &variables) else {
+            return;
+        };
+        assert_eq!(
+            said.matches("call cuStreamBeginCapture").count(),
+            1,
+            "{said}"
+        );
+        assert_eq!(said.matches("call cuGraphLaunch").count(), 0, "{said}");
+    }
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_times_what_is_queued() {
+    let stream = Stream::new(device()).unwrap();
+    let (function, rig, plan) = baseline(&stream, 1000);
+    for _ in 0..2 {
+        let span_ns = rig.time(&function, &plan, 30).unwrap();
+        assert!(span_ns.abs_diff(300_000) < 100, "{span_ns}");
+    }
+}
+
+#[test]
+fn a_recording_that_ends_the_process_is_no_reason_to_queue() {
+    let refused = [("KILN_STAND_IN_RECORDING", "719")];
+    in_child_with("child_breaks_while_recording", &refused);
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_breaks_while_recording() {
+    let stream = Stream::new(device()).unwrap();
+    let (function, rig, plan) = baseline(&stream, 1000);
+    let error = rig.time(&function, &plan, 30).unwrap_err().to_string();
+    assert!(error.contains("cuStreamBeginCapture: error 719"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! The devices that Kiln launches on, one folder each.
 
+pub(crate) mod batch;
 pub mod cpu;
 pub mod cuda;
 pub mod fake;

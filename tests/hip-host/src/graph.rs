@@ -48,6 +48,15 @@ pub unsafe extern "C" fn hipGraphInstantiate(
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn hipGraphUpload(executable: usize, stream: usize) -> i32 {
+    call("hipGraphUpload", |runtime| {
+        runtime.stream(stream)?;
+        let known = runtime.alive().executables.contains_key(&executable);
+        known.then_some(()).ok_or(INVALID_HANDLE)
+    })
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn hipGraphLaunch(executable: usize, stream: usize) -> i32 {
     call("hipGraphLaunch", |runtime| {
         let found = runtime.alive().executables.get(&executable).cloned();

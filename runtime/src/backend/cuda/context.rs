@@ -9,6 +9,7 @@ use crate::device::{DeviceError, StreamHandle};
 use super::error::of_call;
 use super::ffi::{Context, RawStream};
 use super::stream::Streams;
+use super::timer::Timer;
 
 /// The context of one device in this process.
 pub(super) struct CudaContext {
@@ -18,6 +19,8 @@ pub(super) struct CudaContext {
     pub streams: Streams,
     /// The [`crate::Device::index`] of the device.
     pub device_index: u32,
+    /// What timing keeps.
+    pub timer: Timer,
     freed: Mutex<Freed>,
 }
 
@@ -34,6 +37,7 @@ impl CudaContext {
             raw,
             streams: Streams::new(),
             device_index,
+            timer: Timer::default(),
             freed: Mutex::default(),
         }
     }

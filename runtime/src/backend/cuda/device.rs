@@ -20,10 +20,11 @@ use super::driver::FoundDriver;
 use super::error::{device_error, of_call};
 use super::ffi::Context;
 use super::fingerprint::device_info;
+use super::graph;
 use super::memory::CudaMemory;
 use super::module::{CudaModule, Entry};
 use super::numbers::DeviceAttribute;
-use super::{graph, timer};
+use super::timer::Timed;
 
 /// An NVIDIA GPU through the CUDA driver.
 ///
@@ -180,10 +181,19 @@ impl Device for CudaDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let entry = self.checked(function, plan, sets.first())?;
+        let kernel = self.checked(function, plan, sets.first())?.function()?;
         let context = self.context()?;
         context.with_stream(stream, |stream| {
-            timer::time(context, stream, entry, plan, sets, launches)
+            let timed = Timed {
+                context,
+                stream,
+                kernel,
+                symbol: function.symbol(),
+                plan,
+                sets,
+                launches,
+            };
+            timed.time()
         })
     }
 

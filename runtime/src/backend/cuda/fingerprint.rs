@@ -80,6 +80,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
     if let Some(version) = kernel_module() {
         fields.insert("driver".into(), version);
     }
+    fields.insert("timer".into(), "cuda events around recorded batches".into());
     let uuid = found.driver.device_uuid(device).map_err(of_call)?;
     fields.insert("uuid".into(), uuid_text(uuid));
     let numbers = [

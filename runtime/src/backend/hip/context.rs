@@ -11,6 +11,7 @@ use crate::error::DeviceError;
 
 use super::ffi::{OwnedStream, Place};
 use super::status::Failure;
+use super::timer::Timer;
 
 /// What memory, modules and launches of one device share.
 ///
@@ -20,6 +21,8 @@ pub(super) struct Context {
     pub place: Place,
     /// The [`crate::Device::index`] of the device.
     pub index: u32,
+    /// What timing keeps.
+    pub timer: Timer,
     streams: RwLock<BTreeMap<u64, Arc<OwnedStream>>>,
     next_stream: AtomicU64,
     freed: Mutex<Freed>,
@@ -42,6 +45,7 @@ impl Context {
         Context {
             place,
             index: crate::devices::next_index(),
+            timer: Timer::default(),
             streams: RwLock::new(BTreeMap::from([(StreamHandle::DEFAULT.0, default)])),
             next_stream: AtomicU64::new(StreamHandle::DEFAULT.0 + 1),
             freed: Mutex::default(),
@@ -105,6 +109,11 @@ impl Context {
         let is_new = freed.begun.insert(stream.0);
         freed.recordings += usize::from(is_new);
         is_new
+    }
+
+    /// Notes that a recording begins on a stream that is in no table.
+    pub fn recording_lives(&self) {
+        self.freed().recordings += 1;
     }
 
     /// Notes that a stream is no longer recorded, while its recording lives on. False where it was not.

@@ -18,7 +18,7 @@ use crate::launch_checks::{check_launch, entry_of};
 
 use super::choice::compiler;
 use super::context::Context;
-use super::ffi::{Event, OwnedStream, Place};
+use super::ffi::{OwnedStream, Place};
 use super::host_arch::{HOST_ARCH, HostCompiler};
 use super::library::{Runtime, runtime};
 use super::limits::device_info;
@@ -26,6 +26,7 @@ use super::memory::HipMemory;
 use super::module::{Entry, HipModule};
 use super::recording::Recording;
 use super::status::Failure;
+use super::timer::Timed;
 
 /// One AMD GPU.
 pub struct HipDevice {
@@ -93,26 +94,6 @@ impl HipDevice {
         let limits = &self.info.limits;
         check_launch(function, plan, args, limits, entry.bounds, check_work_items)?;
         Ok(entry)
-    }
-
-    /// Times launches between two events of a stream.
-    fn time_on(
-        &self,
-        stream: &OwnedStream,
-        entry: &Entry,
-        plan: &LaunchPlan,
-        sets: ArgSets<'_>,
-        launches: u32,
-    ) -> Result<f32, Failure> {
-        let place = &self.context.place;
-        let (start, end) = (Event::new(place)?, Event::new(place)?);
-        start.record(stream)?;
-        for args in sets.in_turn(launches) {
-            entry.kernel.launch(plan, args, stream)?;
-        }
-        end.record(stream)?;
-        end.synchronize()?;
-        end.milliseconds_since(&start)
     }
 }
 
@@ -198,10 +179,16 @@ impl Device for HipDevice {
     ) -> Result<u64, DeviceError> {
         let entry = self.checked(function, plan, sets.first())?;
         let stream = self.context.stream(stream)?;
-        let milliseconds = self
-            .time_on(&stream, entry, plan, sets, launches)
-            .map_err(|failure| failure.launch_error(function.symbol()))?;
-        Ok((f64::from(milliseconds) * 1e6).round() as u64)
+        let timed = Timed {
+            context: &self.context,
+            stream: &stream,
+            kernel: &entry.kernel,
+            symbol: function.symbol(),
+            plan,
+            sets,
+            launches,
+        };
+        timed.time()
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

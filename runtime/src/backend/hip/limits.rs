@@ -120,7 +120,7 @@ fn fingerprint(place: &Place, full_arch: String) -> Result<BTreeMap<String, Stri
         ("memory_bus_bits", number(Attribute::MEMORY_BUS_BITS)),
         ("multiprocessors", number(Attribute::MULTIPROCESSORS)),
         ("integrated", number(Attribute::INTEGRATED)),
-        ("timer", "hip events".into()),
+        ("timer", "hip events around recorded batches".into()),
     ];
     let named = fields
         .into_iter()

@@ -19,6 +19,7 @@ mod metadata;
 mod module;
 mod recording;
 mod status;
+mod timer;
 mod types;
 
 pub use choice::compiler;

@@ -101,6 +101,21 @@ functions! {
     }
 }
 
+/// Functions that are used where the driver has them.
+pub(super) struct OptionalFunctions {
+    /// `cuGraphUpload`, since CUDA 11.1: brings a graph to the device ahead of its first launch.
+    pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
+}
+
+impl OptionalFunctions {
+    fn of(library: &Library) -> OptionalFunctions {
+        OptionalFunctions {
+            // SAFETY: `cuda.h` declares it so.
+            graph_upload: unsafe { symbol(library, "cuGraphUpload") }.ok(),
+        }
+    }
+}
+
 /// A call of the driver that did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) struct Failed {
@@ -115,6 +130,7 @@ pub(in crate::backend::cuda) struct Failed {
 /// The loaded driver.
 pub(in crate::backend::cuda) struct Driver {
     functions: DriverFunctions,
+    optional: OptionalFunctions,
     _library: Library,
 }
 
@@ -127,6 +143,7 @@ impl Driver {
         let library = open(file, RTLD_LOCAL)?;
         Ok(Driver {
             functions: DriverFunctions::of(&library)?,
+            optional: OptionalFunctions::of(&library),
             _library: library,
         })
     }
@@ -263,6 +280,11 @@ impl Context {
         let code = unsafe { (self.driver.functions.context_set)(self.handle) };
         self.check("cuCtxSetCurrent", code)?;
         Ok(&self.driver.functions)
+    }
+
+    /// What not every driver has.
+    pub(super) fn optional(&self) -> &OptionalFunctions {
+        &self.driver.optional
     }
 
     pub(super) fn check(&self, call: &'static str, code: c_int) -> Result<(), Failed> {

@@ -316,6 +316,17 @@ pub(in crate::backend::cuda) struct RawGraph {
 }
 
 impl RawGraph {
+    /// Queues bringing it to the device, where the driver can do so ahead of its first launch.
+    pub fn upload(&self, stream: &RawStream) -> Result<(), Failed> {
+        self.context.enter()?;
+        let Some(upload) = self.context.optional().graph_upload else {
+            return Ok(());
+        };
+        // SAFETY: the graph was instantiated, and the stream created.
+        let code = unsafe { upload(self.handle, stream.handle) };
+        self.context.check("cuGraphUpload", code)
+    }
+
     /// Queues all of it.
     pub fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;

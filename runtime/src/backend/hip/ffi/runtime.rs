@@ -26,6 +26,8 @@ macro_rules! table {
             $(pub(super) $name: unsafe extern "C" fn($($parameter),*) -> $result,)*
             /// Fills the properties in the layout of ROCm 6 and later; absent before.
             hipGetDevicePropertiesR0600: Option<Properties>,
+            /// `hipGraphUpload`, which ROCm 5.2 lacks: brings a graph to the device ahead of its first launch.
+            pub(super) hipGraphUpload: Option<Upload>,
             _library: ManuallyDrop<Library>,
         }
 
@@ -42,6 +44,8 @@ macro_rules! table {
                     hipGetDevicePropertiesR0600: unsafe {
                         symbol(&library, "hipGetDevicePropertiesR0600\0").ok()
                     },
+                    // SAFETY: as above.
+                    hipGraphUpload: unsafe { symbol(&library, "hipGraphUpload\0").ok() },
                     _library: ManuallyDrop::new(library),
                 })
             }
@@ -60,6 +64,9 @@ macro_rules! table {
 
 /// `hipGetDeviceProperties` and its successor; what is behind the pointer depends on the version.
 type Properties = unsafe extern "C" fn(*mut RawProperties, c_int) -> Status;
+
+/// `hipGraphUpload`.
+type Upload = unsafe extern "C" fn(RawGraphExec, RawStream) -> Status;
 
 table! {
     hipInit(c_uint) -> Status;

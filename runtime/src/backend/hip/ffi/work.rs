@@ -124,6 +124,18 @@ pub(in crate::backend::hip) struct Graph {
 }
 
 impl Graph {
+    /// Queues bringing it to the device, where the runtime can do so ahead of its first launch.
+    pub fn upload(&self, stream: &OwnedStream) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        let Some(upload) = hip.table.hipGraphUpload else {
+            return Ok(());
+        };
+        hip.select(self.place.ordinal)?;
+        // SAFETY: graph and stream are alive and of one library.
+        let status = unsafe { upload(self.raw, stream.raw) };
+        hip.check("hipGraphUpload", status)
+    }
+
     /// Queues everything recorded on a stream.
     pub fn launch(&self, stream: &OwnedStream) -> Result<(), Failure> {
         let hip = &self.place.hip;
