@@ -124,6 +124,15 @@ pub trait Device: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
+    /// Takes from this process what would make its times differ from those of others: data that it may keep in the
+    /// last-level cache whatever else is loaded. For processes that only measure, before they do.
+    ///
+    /// # Errors
+    /// What broke the device before; where there is nothing to take that is no error.
+    fn ready_for_timing(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Waits until everything queued on every stream is done.
     ///
     /// # Errors

@@ -543,3 +543,28 @@ fn child_breaks_while_recording() {
     let error = rig.time(&function, &plan, 30).unwrap_err().to_string();
     assert!(error.contains("cuStreamBeginCapture: error 719"), "{error}");
 }
+
+#[test]
+fn a_process_that_measures_keeps_nothing_in_the_cache() {
+    for (result, calls) in [("0", 2), ("215", 1), ("719", 1)] {
+        let variables = [
+            ("KILN_STAND_IN_LIMIT", result),
+            ("KILN_STAND_IN_TRACE", "1"),
+        ];
+        let Some(said) = in_child_with("child_is_made_ready", &variables) else {
+            return;
+        };
+        assert_eq!(said.matches("call cuCtx").count(), calls, "{said}");
+    }
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_is_made_ready() {
+    let device = device();
+    match device.ready_for_timing() {
+        // A device without such a limit is ready.
+        Ok(()) => assert_ne!(std::env::var("KILN_STAND_IN_LIMIT").unwrap(), "719"),
+        Err(error) => assert_eq!(error.class(), ErrorClass::Sticky, "{error}"),
+    }
+}

@@ -36,9 +36,11 @@ fn time_batches() -> Result<(), String> {
     let problem = kernel.problem_of([ProblemValue::Size(5000)]);
     let prepared = prepare::get(kernel, &**stream.device(), Choice::Baseline, &problem)
         .expect("the baseline should load");
-    let plan = kernel.plan(Choice::Baseline, &problem, None).unwrap();
+    let plan = kernel.plan(Choice::Baseline, &problem, None);
+    let plan = plan.expect("the baseline should have a plan");
     let spec = Arc::new(kernel.spec().clone());
-    let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain).unwrap();
+    let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain);
+    let rig = rig.expect("the rig should be made");
     for launches in [2, 2, 30] {
         rig.time(&prepared.release, &plan, launches)
             .map_err(|error| error.to_string())?;

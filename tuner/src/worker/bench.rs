@@ -69,6 +69,10 @@ impl Opened {
         }
         let device = kiln::open(&job.device)
             .map_err(|error| nobody(Failure::Internal(error.to_string())))?;
+        if job.timed {
+            let ready = device.ready_for_timing();
+            ready.map_err(|error| nobody(Failure::Internal(error.to_string())))?;
+        }
         let stream = Stream::default_of(device);
         let mut loaded: Vec<Option<LoadedArm>> = job.arms.iter().map(|_| None).collect();
         for &arm in &job.load_order {

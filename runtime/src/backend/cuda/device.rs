@@ -7,7 +7,7 @@ use kiln_spec::LaunchPlan;
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, ErrorClass, Function, KernelArgs, Module,
     RecordedLaunches, StreamHandle,
 };
 
@@ -194,6 +194,15 @@ impl Device for CudaDevice {
                 launches,
             };
             timed.time()
+        })
+    }
+
+    /// A device without such a limit says so, which is as good.
+    fn ready_for_timing(&self) -> Result<(), DeviceError> {
+        let shared = self.context()?.raw.share_l2().map_err(of_call);
+        shared.or_else(|error| match error.class() {
+            ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => Err(error),
+            _ => Ok(()),
         })
     }
 

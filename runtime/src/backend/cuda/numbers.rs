@@ -55,6 +55,8 @@ pub(super) enum FunctionAttribute {
     MaxDynamicSharedBytes = 8,
 }
 
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`: bytes of the L2 cache that data may be kept in
+pub(super) const LIMIT_PERSISTING_L2: i32 = 6;
 /// `CU_STREAM_NON_BLOCKING`: such a stream does not wait for the default one.
 pub(super) const STREAM_NON_BLOCKING: u32 = 1;
 /// `CU_EVENT_DEFAULT`: such an event keeps its time.

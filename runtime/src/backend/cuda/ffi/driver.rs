@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL};
 
-use super::super::numbers::DeviceAttribute;
+use super::super::numbers::{DeviceAttribute, LIMIT_PERSISTING_L2};
 use super::{open, symbol};
 
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`.
@@ -105,6 +105,10 @@ functions! {
 pub(super) struct OptionalFunctions {
     /// `cuGraphUpload`, since CUDA 11.1: brings a graph to the device ahead of its first launch.
     pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
+    /// `cuCtxSetLimit`.
+    set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
+    /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
+    reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
 }
 
 impl OptionalFunctions {
@@ -112,6 +116,10 @@ impl OptionalFunctions {
         OptionalFunctions {
             // SAFETY: `cuda.h` declares it so.
             graph_upload: unsafe { symbol(library, "cuGraphUpload") }.ok(),
+            // SAFETY: as above.
+            set_limit: unsafe { symbol(library, "cuCtxSetLimit") }.ok(),
+            // SAFETY: as above.
+            reset_persisting: unsafe { symbol(library, "cuCtxResetPersistingL2Cache") }.ok(),
         }
     }
 }
@@ -298,6 +306,22 @@ impl Context {
         self.check("cuCtxSynchronize", unsafe {
             (functions.context_synchronize)()
         })
+    }
+
+    /// Lets no data of this process keep a place in the L2 cache, and takes from it what has one; where the driver can.
+    pub fn share_l2(&self) -> Result<(), Failed> {
+        self.enter()?;
+        let optional = self.optional();
+        if let Some(set) = optional.set_limit {
+            // SAFETY: it takes numbers; the context is current.
+            let code = unsafe { set(LIMIT_PERSISTING_L2, 0) };
+            self.check("cuCtxSetLimit", code)?;
+        }
+        let Some(reset) = optional.reset_persisting else {
+            return Ok(());
+        };
+        // SAFETY: it takes nothing; the context is current.
+        self.check("cuCtxResetPersistingL2Cache", unsafe { reset() })
     }
 
     /// Bytes that are free.
