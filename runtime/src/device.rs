@@ -133,6 +133,15 @@ pub trait Device: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// The other processes that compute on the device now, by their numbers; none where a device is not one process's
+    /// alone anyway.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where that cannot be known, and why.
+    fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
+        Ok(Vec::new())
+    }
+
     /// Waits until everything queued on every stream is done.
     ///
     /// # Errors

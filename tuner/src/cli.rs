@@ -143,6 +143,9 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     pub seed: u64,
+    /// Measure although other processes compute on the GPU [otherwise: exit with 4]
+    #[arg(long, conflicts_with = "compile_only")]
+    pub allow_shared_gpu: bool,
     /// Write baked rows into the package's `tuned/` even for the cpu of this machine
     #[arg(long)]
     pub write: bool,

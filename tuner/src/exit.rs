@@ -13,6 +13,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// There is no such device.
 pub const NO_DEVICE: u8 = 3;
+/// Somebody else computes on the device.
+pub const SHARED_GPU: u8 = 4;
 
 /// Why a command ended early.
 #[derive(Debug, Error)]
@@ -27,6 +29,11 @@ pub enum Failure {
     /// There is no such device.
     #[error("{0}")]
     NoDevice(String),
+    /// Somebody else computes on the device.
+    #[error(
+        "{0}\nhelp: wait for the end of it or take another device; --allow-shared-gpu measures all the same"
+    )]
+    SharedGpu(String),
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] kiln_cache::CacheError),
@@ -54,6 +61,7 @@ impl Failure {
         match self {
             Failure::Usage(_) => USAGE,
             Failure::NoDevice(_) => NO_DEVICE,
+            Failure::SharedGpu(_) => SHARED_GPU,
             _ => FAILED,
         }
     }

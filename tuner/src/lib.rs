@@ -34,6 +34,7 @@ pub mod outcome;
 pub mod peaks;
 pub mod pipeline;
 pub mod predict;
+pub mod preflight;
 pub mod progress;
 pub mod project;
 pub mod reference;

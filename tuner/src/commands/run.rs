@@ -12,6 +12,7 @@ use crate::exit::Failure;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::pipeline::{self, Run};
+use crate::preflight;
 use crate::progress;
 use crate::project::Project;
 use crate::task::{self, Conditions};
@@ -30,6 +31,7 @@ pub(super) fn run(
         return dry_run(&project, &options, &*device);
     }
     let cache = machine::open_cache()?;
+    preflight::check(&device_name, &*device, args.allow_shared_gpu)?;
     let reporter = progress::reporter(args.verbose);
     let report = pipeline::run(&Run {
         project: &project,

@@ -20,11 +20,11 @@ use super::driver::FoundDriver;
 use super::error::{device_error, of_call};
 use super::ffi::Context;
 use super::fingerprint::device_info;
-use super::graph;
 use super::memory::CudaMemory;
 use super::module::{CudaModule, Entry};
 use super::numbers::DeviceAttribute;
 use super::timer::Timed;
+use super::{graph, processes};
 
 /// An NVIDIA GPU through the CUDA driver.
 ///
@@ -204,6 +204,11 @@ impl Device for CudaDevice {
             ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => Err(error),
             _ => Ok(()),
         })
+    }
+
+    fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
+        let uuid = self.info.fingerprint.get("uuid");
+        processes::others(uuid.map_or("", String::as_str))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

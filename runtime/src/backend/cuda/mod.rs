@@ -16,6 +16,7 @@ mod module;
 mod numbers;
 mod nvrtc;
 mod parameters;
+mod processes;
 mod stream;
 mod timer;
 

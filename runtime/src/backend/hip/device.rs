@@ -24,6 +24,7 @@ use super::library::{Runtime, runtime};
 use super::limits::device_info;
 use super::memory::HipMemory;
 use super::module::{Entry, HipModule};
+use super::processes;
 use super::recording::Recording;
 use super::status::Failure;
 use super::timer::Timed;
@@ -189,6 +190,10 @@ impl Device for HipDevice {
             launches,
         };
         timed.time()
+    }
+
+    fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
+        processes::others(Path::new(processes::LISTED))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -17,6 +17,7 @@ mod limits;
 mod memory;
 mod metadata;
 mod module;
+mod processes;
 mod recording;
 mod status;
 mod timer;

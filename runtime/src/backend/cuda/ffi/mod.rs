@@ -1,4 +1,4 @@
-//! Everything unsafe of the CUDA backend: the functions of NVRTC and of the driver, and what they own.
+//! Everything unsafe of the CUDA backend: the functions of NVRTC, NVML and the driver, and what they own.
 //!
 //! Each function is looked up once, and one that is missing is an error. No binding of others is used: those of cudarc
 //! panic where a library or symbol is missing, give result codes as an enumeration that a newer driver leaves, and make
@@ -26,6 +26,7 @@ macro_rules! functions {
 
 mod driver;
 mod memory;
+mod nvml;
 mod nvrtc;
 mod work;
 
@@ -36,6 +37,7 @@ use libloading::os::unix::{Library, RTLD_NOW};
 
 pub(super) use driver::{Context, Driver, Failed};
 pub(super) use memory::Memory;
+pub(super) use nvml::Nvml;
 pub(super) use nvrtc::{Compiled, Nvrtc};
 pub(super) use work::{Event, LoadedModule, RawFunction, RawGraph, RawStream};
 

@@ -1,0 +1,62 @@
+//! Who else computes on AMD GPUs, as the kernel's compute driver lists it: a folder a process, with its queues.
+//!
+//! Which GPU a queue is on is not asked: on a machine with several, a process on another one counts, too.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::DeviceError;
+
+/// Where the list is.
+pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";
+
+/// The other processes that have a queue.
+///
+/// # Errors
+/// [`DeviceError::Unsupported`] where there is no such list.
+pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
+    let folders = fs::read_dir(listed).map_err(|error| DeviceError::Unsupported {
+        what: format!(
+            "asking for the processes of AMD GPUs ({}: {error})",
+            listed.display()
+        ),
+    })?;
+    let mut processes: Vec<u32> = folders
+        .flatten()
+        .filter(|folder| has_queue(&folder.path()))
+        .filter_map(|folder| folder.file_name().to_str()?.parse().ok())
+        .filter(|&process| process != std::process::id())
+        .collect();
+    processes.sort_unstable();
+    Ok(processes)
+}
+
+/// A process that has only opened the driver, as one that lists devices does, has none.
+fn has_queue(process: &Path) -> bool {
+    let queues = fs::read_dir(process.join("queues"));
+    queues.is_ok_and(|mut queues| queues.next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_with_queues_are_listed_and_no_others() {
+        let root = tempfile::tempdir().unwrap();
+        let own = std::process::id().to_string();
+        for folder in [
+            "4711/queues/0",
+            "12/queues/3",
+            "13/queues",
+            "14",
+            "x/queues/0",
+        ] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        fs::create_dir_all(root.path().join(own).join("queues/0")).unwrap();
+        assert_eq!(others(root.path()), Ok(vec![12, 4711]));
+        let error = others(&root.path().join("none")).unwrap_err();
+        assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! `tune run` measures no GPU that others compute on, unless it is told to.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+use std::process::Command;
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stderr, tune, workspace};
+use kiln_tests::cuda_stand_in;
+
+/// Compiles the stand-in for NVML into a folder.
+fn build_nvml(folder: &Path) {
+    let mut compile = Command::new("cc");
+    compile.args(["-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]);
+    compile.arg("-o").arg(folder.join("libnvidia-ml.so.1"));
+    compile.arg(workspace().join("tests/fixtures/nvml/nvml.c"));
+    expect_code(&mut compile, 0);
+}
+
+/// What `tune run` says, on the stand-in for the driver; it ends at the latest at a problem that there is not.
+fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {
+    let mut command = tune(folder, &folder.join("cache"));
+    command.args(["run", "--device", "cuda:0", "--problem", "no such problem"]);
+    command.args(flags).arg("--manifest-path");
+    command.arg(workspace().join("kernels/Cargo.toml"));
+    command.env("LD_LIBRARY_PATH", folder);
+    command.envs(variables.iter().copied());
+    let said = stderr(&expect_code(&mut command, code));
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+/// The exit code of a problem that there is not: what comes behind the preflight.
+const NO_PROBLEM: i32 = 1;
+
+fn ready(test: &str) -> Option<tempfile::TempDir> {
+    let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
+    have(test, &needs).then(|| {
+        let folder = tempfile::tempdir().expect("a folder should be made");
+        cuda_stand_in::build(folder.path());
+        folder
+    })
+}
+
+#[test]
+fn a_gpu_that_others_compute_on_is_refused_unless_it_is_allowed() {
+    let test = "a_gpu_that_others_compute_on_is_refused_unless_it_is_allowed";
+    let Some(folder) = ready(test) else {
+        return;
+    };
+    build_nvml(folder.path());
+    let own = std::process::id().to_string();
+    // More than there is room for at first, one of which has a name here.
+    let many: Vec<String> = (0..200)
+        .map(|n| (4_000_000_000_u32 + n).to_string())
+        .collect();
+    let many = format!("{own} {}", many.join(" "));
+    for (processes, says) in [
+        ("4000000001", "process 4000000001 computes on cuda:0, too"),
+        (&*own, &*format!("process {own} (")),
+        (&*many, "4000000000, 4000000001,"),
+        (&*many, "4000000199 compute on cuda:0, too"),
+    ] {
+        let given = [("KILN_STAND_IN_PROCESSES", processes)];
+        let said = run(folder.path(), &[], &given, 4);
+        assert!(said.contains(says), "{said}");
+        assert!(
+            said.contains("help: ") && said.contains("--allow-shared-gpu"),
+            "{said}"
+        );
+        let said = run(folder.path(), &["--allow-shared-gpu"], &given, NO_PROBLEM);
+        assert!(
+            said.contains("tune: warning: ") && said.contains(says),
+            "{said}"
+        );
+    }
+    let said = run(folder.path(), &[], &[], NO_PROBLEM);
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on() {
+    let test = "where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on";
+    if kiln::backend::cuda::CudaDevice::count().is_ok() {
+        eprintln!("not run: {test}: this machine has a real driver");
+        return;
+    }
+    let Some(folder) = ready(test) else {
+        return;
+    };
+    let unknown = |variables: &[(&str, &str)], says: &str| {
+        let said = run(folder.path(), &[], variables, NO_PROBLEM);
+        assert_eq!(said.matches("is not known").count(), 1, "{said}");
+        assert!(said.contains(says), "{says}: {said}");
+    };
+    unknown(&[], "no libnvidia-ml.so.1 in the loader's folders");
+    let library = folder.path().join("libnvidia-ml.so.1");
+    std::fs::write(&library, "").expect("a file should be written");
+    unknown(&[], "it is empty");
+    build_nvml(folder.path());
+    let init = [("KILN_STAND_IN_NVML", "9")];
+    unknown(&init, "nvmlInit: error 9 (Driver Not Loaded)");
+    let whole = std::fs::read(&library).expect("the library should be read");
+    let name = b"nvmlDeviceGetComputeRunningProcesses_v3";
+    let mut changed = whole.clone();
+    for at in 0..whole.len() - name.len() {
+        if whole[at..].starts_with(name) {
+            changed[at] = b'x';
+        }
+    }
+    std::fs::write(&library, changed).expect("a file should be written");
+    unknown(
+        &[],
+        "it has no symbol `nvmlDeviceGetComputeRunningProcesses_v3`",
+    );
+}
