@@ -6,13 +6,15 @@
 #![allow(deprecated)]
 
 pub mod gemm;
+pub mod modulation_index;
 pub mod softmax;
 pub mod tensor_add;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 3] = [
+static CATALOGUE: [&Kernel; 4] = [
     &gemm::gemm::KERNEL,
+    &modulation_index::modulation_index::KERNEL,
     &softmax::softmax::KERNEL,
     &tensor_add::tensor_add::KERNEL,
 ];

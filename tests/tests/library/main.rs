@@ -24,6 +24,7 @@ macro_rules! kernels {
 
 kernels! {
     gemm
+    modulation_index
     softmax
     tensor_add
 }
