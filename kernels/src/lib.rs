@@ -9,14 +9,16 @@ pub mod gemm;
 pub mod modulation_index;
 pub mod softmax;
 pub mod tensor_add;
+pub mod tile_blend;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 4] = [
+static CATALOGUE: [&Kernel; 5] = [
     &gemm::gemm::KERNEL,
     &modulation_index::modulation_index::KERNEL,
     &softmax::softmax::KERNEL,
     &tensor_add::tensor_add::KERNEL,
+    &tile_blend::tile_blend::KERNEL,
 ];
 
 /// Every kernel of this crate, for the `tune` command line: where it finds their references.

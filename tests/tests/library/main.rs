@@ -27,6 +27,7 @@ kernels! {
     modulation_index
     softmax
     tensor_add
+    tile_blend
 }
 
 #[test]
