@@ -5,6 +5,7 @@
 // not baked says nothing new.
 #![allow(deprecated)]
 
+pub mod fir_bandpass;
 pub mod gemm;
 pub mod modulation_index;
 pub mod softmax;
@@ -13,7 +14,8 @@ pub mod tile_blend;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 5] = [
+static CATALOGUE: [&Kernel; 6] = [
+    &fir_bandpass::fir_bandpass::KERNEL,
     &gemm::gemm::KERNEL,
     &modulation_index::modulation_index::KERNEL,
     &softmax::softmax::KERNEL,

@@ -23,6 +23,7 @@ macro_rules! kernels {
 }
 
 kernels! {
+    fir_bandpass
     gemm
     modulation_index
     softmax
