@@ -5,6 +5,7 @@
 // not baked says nothing new.
 #![allow(deprecated)]
 
+pub mod analytic_signal;
 pub mod fir_bandpass;
 pub mod gemm;
 pub mod modulation_index;
@@ -14,7 +15,8 @@ pub mod tile_blend;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 6] = [
+static CATALOGUE: [&Kernel; 7] = [
+    &analytic_signal::analytic_signal::KERNEL,
     &fir_bandpass::fir_bandpass::KERNEL,
     &gemm::gemm::KERNEL,
     &modulation_index::modulation_index::KERNEL,

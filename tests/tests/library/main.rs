@@ -23,6 +23,7 @@ macro_rules! kernels {
 }
 
 kernels! {
+    analytic_signal
     fir_bandpass
     gemm
     modulation_index
