@@ -12,10 +12,11 @@ pub mod modulation_index;
 pub mod softmax;
 pub mod tensor_add;
 pub mod tile_blend;
+pub mod tile_extract;
 
 use kiln::Kernel;
 
-static CATALOGUE: [&Kernel; 7] = [
+static CATALOGUE: [&Kernel; 8] = [
     &analytic_signal::analytic_signal::KERNEL,
     &fir_bandpass::fir_bandpass::KERNEL,
     &gemm::gemm::KERNEL,
@@ -23,6 +24,7 @@ static CATALOGUE: [&Kernel; 7] = [
     &softmax::softmax::KERNEL,
     &tensor_add::tensor_add::KERNEL,
     &tile_blend::tile_blend::KERNEL,
+    &tile_extract::tile_extract::KERNEL,
 ];
 
 /// Every kernel of this crate, for the `tune` command line: where it finds their references.

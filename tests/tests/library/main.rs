@@ -1,6 +1,7 @@
 //! Every kernel of the library.
 
 mod micro_tile;
+mod tiles;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ kernels! {
     softmax
     tensor_add
     tile_blend
+    tile_extract
 }
 
 #[test]
