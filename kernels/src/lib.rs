@@ -9,6 +9,7 @@ pub mod analytic_signal;
 pub mod fir_bandpass;
 pub mod gemm;
 pub mod modulation_index;
+pub mod pac;
 pub mod softmax;
 pub mod tensor_add;
 pub mod tile_blend;
