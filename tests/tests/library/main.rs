@@ -1,6 +1,7 @@
 //! Every kernel of the library.
 
 mod micro_tile;
+mod tiles;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -23,20 +24,25 @@ macro_rules! kernels {
 }
 
 kernels! {
+    analytic_signal
     bias_gelu
     broadcast_add
     conv2d
     conv3x3
+    fir_bandpass
     flash_attention
     gelu
     gemm
     gemm_f16
     layer_norm
+    modulation_index
     reduce
     rms_norm
     softmax
     tensor_add
     tensor_mul
+    tile_blend
+    tile_extract
     transpose
 }
 

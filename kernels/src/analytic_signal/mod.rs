@@ -1,0 +1,66 @@
+//! Phase and amplitude of the analytic signal, by a Hilbert transform that is a filter.
+
+pub mod design;
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// The transform is a sum of products in f32. A phase errs by that over its amplitude, and the smallest of 10,000
+// amplitudes of noise is near 0.01.
+#[tuned_kernel(
+    source = "analytic_signal.cu",
+    params(
+        THREADS in [32, 64, 128, 256],
+        ITEMS in [1, 2, 4, 8, 16],
+        SPREAD in [strided, contiguous],
+        STAGE in [0, 1],
+        TAPS_AT_ONCE in [32, 128],
+        UNROLL in [1, 4],
+    ),
+    where(
+        THREADS <= device.max_threads_per_block,
+        STAGE == 1 || TAPS_AT_ONCE == 32,
+        STAGE * 4 * (2 * (THREADS * ITEMS + 2 * TAPS_AT_ONCE - 2) + TAPS_AT_ONCE)
+            <= min(49152, device.shared_bytes_per_block),
+    ),
+    baseline(
+        entry = "analytic_signal_simple",
+        grid(samples.div_ceil(128), rows),
+        block(128),
+        shared(0)
+    ),
+    grid(samples.div_ceil(THREADS * ITEMS), rows),
+    block(THREADS),
+    shared(STAGE * 4 * (2 * (THREADS * ITEMS + 2 * TAPS_AT_ONCE - 2) + TAPS_AT_ONCE)),
+    problems(
+        (rows = 10, samples = 2048, period = 2048, pairs = 64),
+        (rows = 16, samples = 30720, period = 30720, pairs = 160),
+    ),
+    verify(
+        (rows = 1, samples = 2, period = 3, pairs = 1),
+        (rows = 3, samples = 257, period = 270, pairs = 40),
+        (rows = 2, samples = 50, period = 51, pairs = 131),
+        (rows = 1, samples = 4999, period = 5000, pairs = 200),
+    ),
+    work(flops = 3 * rows * samples * pairs, bytes = 12 * rows * samples),
+    tolerance(relative = 2e-5),
+    reference = reference::analytic_signal,
+)]
+unsafe extern "C" {
+    /// `phase` in radians and amplitude `amp` of the analytic signal of every row of `signal`, all `rows x samples`.
+    ///
+    /// `taps` are those of the Hilbert transform at distances 1, 3, 5 and on; [`design`] makes them. A row is followed by
+    /// zeros up to `period` samples (at least its own), and before and behind that by itself again.
+    pub fn analytic_signal(
+        rows: u32,
+        samples: u32,
+        period: u32,
+        pairs: u32,
+        #[len(rows * samples)] signal: &[f32],
+        #[len(pairs)] taps: &[f32],
+        #[len(rows * samples)]
+        #[tolerance(relative = 1e-3)]
+        phase: &mut [f32],
+        #[len(rows * samples)] amp: &mut [f32],
+    );
+}

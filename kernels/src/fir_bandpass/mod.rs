@@ -1,0 +1,70 @@
+//! Zero-phase FIR filters of many bands over many channels.
+
+pub mod design;
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// A sum of up to 2 * reach + 1 products, in f32: some sqrt(reach) roundings of 2^-24 of the root mean square.
+#[tuned_kernel(
+    source = "fir_bandpass.cu",
+    params(
+        THREADS in [32, 64, 128, 256],
+        ITEMS in [1, 2, 4, 8, 16],
+        SPREAD in [strided, contiguous],
+        STAGE in [0, 1],
+        TAPS_AT_ONCE in [32, 128],
+        UNROLL in [1, 4],
+    ),
+    where(
+        THREADS <= device.max_threads_per_block,
+        STAGE == 1 || TAPS_AT_ONCE == 32,
+        STAGE * 4 * (2 * (THREADS * ITEMS + TAPS_AT_ONCE - 1) + TAPS_AT_ONCE) <= min(49152, device.shared_bytes_per_block),
+    ),
+    baseline(
+        entry = "fir_bandpass_simple",
+        grid(samples.div_ceil(128), channels, bands),
+        block(128),
+        shared(0)
+    ),
+    grid(samples.div_ceil(THREADS * ITEMS), channels, bands),
+    block(THREADS),
+    shared(STAGE * 4 * (2 * (THREADS * ITEMS + TAPS_AT_ONCE - 1) + TAPS_AT_ONCE)),
+    problems(
+        (channels = 1, samples = 2048, bands = 10, reach = 128),
+        (channels = 4, samples = 4096, bands = 10, reach = 768),
+    ),
+    verify(
+        (channels = 1, samples = 1, bands = 1, reach = 0),
+        (channels = 2, samples = 257, bands = 3, reach = 40),
+        (channels = 1, samples = 50, bands = 2, reach = 131),
+        (channels = 1, samples = 4999, bands = 3, reach = 300),
+    ),
+    // Filters are half as long as the longest in the mean; two additions and a product for each pair of samples.
+    work(
+        flops = 3 * channels * samples * bands * reach / 2,
+        bytes = 4 * channels * samples * (1 + bands)
+    ),
+    tolerance(relative = 2e-5),
+    reference = reference::fir_bandpass,
+)]
+unsafe extern "C" {
+    /// `filtered`, `bands x channels x samples`, is every channel of `signal` (`channels x samples`) under every band's
+    /// filter: `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to `reaches[band]`, at most `reach`.
+    ///
+    /// `taps` is `bands x (reach + 1)`, one half of each filter from the middle outwards; [`design`] makes them. Before its
+    /// first sample a signal goes on as `2 x[0] - x[k]`, and behind its last one likewise (an odd extension); where it is
+    /// shorter than the filter, its other end stands for all that is beyond it.
+    pub fn fir_bandpass(
+        channels: u32,
+        samples: u32,
+        bands: u32,
+        reach: u32,
+        #[len(channels * samples)] signal: &[f32],
+        #[len(bands)]
+        #[fill(below(reach + 1))]
+        reaches: &[u32],
+        #[len(bands * (reach + 1))] taps: &[f32],
+        #[len(bands * channels * samples)] filtered: &mut [f32],
+    );
+}

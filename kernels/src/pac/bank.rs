@@ -1,0 +1,93 @@
+//! The filters of all phase bands, or of all amplitude bands.
+
+use std::fmt;
+
+use super::Settings;
+use crate::analytic_signal::design as hilbert;
+use crate::fir_bandpass::design as fir;
+
+/// A range of frequencies, in Hz.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Its lower edge.
+    pub low: f64,
+    /// Its upper edge.
+    pub high: f64,
+}
+
+impl Band {
+    /// Bands of one width whose lower edges lie `step` apart, from `low` on.
+    pub fn series(low: f64, step: f64, width: f64, count: usize) -> Vec<Band> {
+        let lows = (0..count).map(|i| low + step * i as f64);
+        lows.map(|low| Band {
+            low,
+            high: low + width,
+        })
+        .collect()
+    }
+}
+
+impl fmt::Display for Band {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{} Hz", self.low, self.high)
+    }
+}
+
+/// Designed filters, as the kernels take them.
+#[derive(Clone, Debug)]
+pub(super) struct Bank {
+    /// Taps of each band on one side of the middle.
+    pub reaches: Vec<u32>,
+    /// `bands x (reach + 1)` taps.
+    pub taps: Vec<f32>,
+    /// The longest reach.
+    pub reach: usize,
+    /// Taps of the Hilbert transform.
+    pub hilbert: Vec<f32>,
+}
+
+impl Bank {
+    /// How far the longest filter reaches, without designing it.
+    pub fn reach(settings: &Settings, bands: &[Band], cycles: u32) -> usize {
+        let orders = bands.iter().map(|band| order(settings, band, cycles));
+        orders.max().unwrap_or(0)
+    }
+
+    /// How many taps the Hilbert transform of these bands has. Filters let something through below a band: the transform is
+    /// right from a quarter of the lowest edge on.
+    pub fn hilbert_pairs(settings: &Settings, bands: &[Band]) -> usize {
+        let lowest = bands.iter().map(|band| band.low).fold(f64::MAX, f64::min);
+        hilbert::pairs(settings.period(), lowest / 4.0, settings.sampling_rate)
+    }
+
+    pub fn design(settings: &Settings, bands: &[Band], cycles: u32) -> Bank {
+        let reach = Bank::reach(settings, bands, cycles);
+        let mut taps = vec![0.0; bands.len() * (reach + 1)];
+        let mut reaches = Vec::new();
+        for (band, to) in bands.iter().zip(taps.chunks_exact_mut(reach + 1)) {
+            let order = order(settings, band, cycles);
+            let filter = fir::bandpass(order, band.low, band.high, settings.sampling_rate);
+            for (to, tap) in to.iter_mut().zip(fir::zero_phase(&filter)) {
+                *to = tap as f32;
+            }
+            reaches.push(order as u32);
+        }
+        let pairs = Bank::hilbert_pairs(settings, bands);
+        let hilbert = hilbert::taps(settings.period(), pairs);
+        Bank {
+            reaches,
+            taps,
+            reach,
+            hilbert: hilbert.into_iter().map(|tap| tap as f32).collect(),
+        }
+    }
+}
+
+fn order(settings: &Settings, band: &Band, cycles: u32) -> usize {
+    fir::order(
+        settings.sampling_rate,
+        settings.samples as usize,
+        band.low,
+        cycles,
+    )
+}

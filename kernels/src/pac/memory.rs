@@ -1,0 +1,158 @@
+//! How much device memory a chunk takes, and which chunk fits a budget.
+
+use super::bank::Bank;
+use super::{PacError, Settings};
+
+/// Blocks of a grid along its second and third axis at most, on every device.
+const MOST_BLOCKS: usize = 65_535;
+
+/// Channels and bands that are on the device at once.
+///
+/// With `c` channels of `n` samples, `p` phase bands, `a` amplitude bands, `m` the larger of the two, and `s` shifts it takes
+///
+/// ```text
+/// 4 (c n (1 + 2 m + p + a) + taps + h + m + s + s c p a) bytes
+/// ```
+///
+/// for the signal, what is filtered of it, the phases and amplitudes (of what is filtered both are computed, and one is not
+/// needed), the filters and their lengths, the shifts and the indices. `taps` is the larger of `p (r + 1)` over the phase
+/// bands' longest reach `r` and the same of the amplitude bands; `h` counts the taps of the longer Hilbert transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Channels.
+    pub channels: usize,
+    /// Phase bands.
+    pub phase_bands: usize,
+    /// Amplitude bands.
+    pub amp_bands: usize,
+}
+
+/// What the formula needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extents {
+    pub all: Chunk,
+    pub samples: usize,
+    pub shifts: usize,
+    pub phase_reach: usize,
+    pub amp_reach: usize,
+    pub hilbert: usize,
+}
+
+impl Extents {
+    pub fn of(settings: &Settings) -> Extents {
+        let reach = |bands, cycles| Bank::reach(settings, bands, cycles);
+        let pairs = |bands| Bank::hilbert_pairs(settings, bands);
+        Extents {
+            all: Chunk {
+                channels: settings.channels as usize,
+                phase_bands: settings.phase_bands.len(),
+                amp_bands: settings.amp_bands.len(),
+            },
+            samples: settings.samples as usize,
+            shifts: settings.shifts.len(),
+            phase_reach: reach(&settings.phase_bands, settings.cycles.0),
+            amp_reach: reach(&settings.amp_bands, settings.cycles.1),
+            hilbert: pairs(&settings.phase_bands).max(pairs(&settings.amp_bands)),
+        }
+    }
+
+    /// Elements of the buffer for filters.
+    pub fn taps(&self, chunk: Chunk) -> usize {
+        let phase = chunk.phase_bands * (self.phase_reach + 1);
+        phase.max(chunk.amp_bands * (self.amp_reach + 1))
+    }
+
+    /// Device memory of a chunk, by the formula.
+    pub fn bytes(&self, chunk: Chunk) -> u128 {
+        let wide = |n: usize| n as u128;
+        let (c, p, a) = (chunk.channels, chunk.phase_bands, chunk.amp_bands);
+        let rows = wide(c) * wide(1 + 2 * p.max(a) + p + a);
+        let filters = wide(self.taps(chunk)) + wide(self.hilbert) + wide(p.max(a));
+        let indices = wide(self.shifts) * wide(c) * wide(p) * wide(a);
+        4 * (rows * wide(self.samples) + filters + wide(self.shifts) + indices)
+    }
+
+    /// The largest chunk within the budget: all bands of as many channels as fit, else all amplitude bands of one channel with
+    /// as many phase bands as fit, else as many amplitude bands with one phase band.
+    pub fn fit(&self, budget: u64) -> Result<Chunk, PacError> {
+        let all = self.all;
+        let one = Chunk {
+            channels: 1,
+            phase_bands: 1,
+            amp_bands: 1,
+        };
+        let by_channels = (1..=all.channels)
+            .rev()
+            .map(|channels| Chunk { channels, ..all });
+        let by_phases = (1..=all.phase_bands).rev().map(|phase_bands| Chunk {
+            phase_bands,
+            channels: 1,
+            ..all
+        });
+        let by_amps = (1..=all.amp_bands)
+            .rev()
+            .map(|amp_bands| Chunk { amp_bands, ..one });
+        let fits = |chunk: &Chunk| {
+            let rows = chunk.channels * self.shifts.max(chunk.phase_bands.max(chunk.amp_bands));
+            self.bytes(*chunk) <= u128::from(budget) && (rows <= MOST_BLOCKS || *chunk == one)
+        };
+        let mut chunks = by_channels.chain(by_phases).chain(by_amps);
+        chunks.find(fits).ok_or_else(|| PacError::Budget {
+            needed: self.bytes(one),
+            budget,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXTENTS: Extents = Extents {
+        all: Chunk {
+            channels: 4,
+            phase_bands: 3,
+            amp_bands: 2,
+        },
+        samples: 100,
+        shifts: 2,
+        phase_reach: 9,
+        amp_reach: 4,
+        hilbert: 5,
+    };
+
+    #[test]
+    fn the_formula_is_worked_out_by_hand() {
+        // 4 channels: 4 * 100 * (1 + 6 + 3 + 2) + 30 + 5 + 3 + 2 + 2 * 4 * 6 numbers.
+        assert_eq!(EXTENTS.bytes(EXTENTS.all), 4 * (4800 + 40 + 48));
+    }
+
+    #[test]
+    fn a_budget_is_met_by_fewer_channels_and_then_fewer_bands() {
+        let fit = |chunk: [usize; 3]| {
+            let [channels, phase_bands, amp_bands] = chunk;
+            let chunk = Chunk {
+                channels,
+                phase_bands,
+                amp_bands,
+            };
+            let need = EXTENTS.bytes(chunk) as u64;
+            assert_eq!(EXTENTS.fit(need).unwrap(), chunk);
+            EXTENTS.fit(need - 1)
+        };
+        for chunk in [[4, 3, 2], [1, 3, 2], [1, 2, 2], [1, 1, 2]] {
+            assert!(fit(chunk).is_ok());
+        }
+        let refused = fit([1, 1, 1]).unwrap_err().to_string();
+        let needed = EXTENTS.bytes(Chunk {
+            channels: 1,
+            phase_bands: 1,
+            amp_bands: 1,
+        });
+        assert!(refused.contains(&format!("{needed} bytes")), "{refused}");
+        assert!(
+            refused.contains(&format!("{} bytes", needed - 1)),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! Overlapping tiles blended into one image, each pixel gathering the tiles that cover it.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested beside the kernel.
+#[tuned_kernel(
+    source = "tile_blend.cu",
+    types(T in [f32, f16]),
+    params(
+        THREADS_X in [8, 16, 32, 64, 128],
+        THREADS_Y in [1, 2, 4, 8, 16],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ROWS in [1, 2, 4],
+        COPY in [false, true],
+    ),
+    where(
+        THREADS_X * THREADS_Y >= device.warp_size,
+        THREADS_X * THREADS_Y <= min(1024, device.max_threads_per_block),
+        VECTOR_WIDTH * size_of(T) <= 16,
+    ),
+    baseline(
+        entry = "tile_blend_simple",
+        grid(
+            (width * (1 + min(channels_last, 1) * (channels - 1))).div_ceil(256),
+            height,
+            batch * (channels - min(channels_last, 1) * (channels - 1))
+        ),
+        block(256)
+    ),
+    grid(
+        (width * (1 + min(channels_last, 1) * (channels - 1))).div_ceil(THREADS_X * VECTOR_WIDTH),
+        height.div_ceil(THREADS_Y * ROWS),
+        batch * (channels - min(channels_last, 1) * (channels - 1))
+    ),
+    block(THREADS_X, THREADS_Y),
+    problems(
+        (channels_last = 0, batch = 1, channels = 4, height = 512, width = 512, tile = 64, overlap = 8),
+        (channels_last = 1, batch = 1, channels = 3, height = 1024, width = 1024, tile = 256, overlap = 32),
+        (channels_last = 1, batch = 1, channels = 3, height = 1152, width = 2048, tile = 512, overlap = 64),
+    ),
+    verify(
+        (channels_last = 0, batch = 1, channels = 1, height = 1, width = 1, tile = 1, overlap = 0),
+        (channels_last = 0, batch = 2, channels = 3, height = 37, width = 131, tile = 32, overlap = 8),
+        (channels_last = 1, batch = 2, channels = 3, height = 67, width = 45, tile = 16, overlap = 5),
+        // Three and more tiles cover a pixel.
+        (channels_last = 1, batch = 1, channels = 4, height = 29, width = 64, tile = 9, overlap = 7),
+        // A tile larger than the image, and an overlap that is.
+        (channels_last = 0, batch = 1, channels = 2, height = 40, width = 5, tile = 64, overlap = 24),
+    ),
+    work(
+        flops = 2 * batch * channels * height * width,
+        bytes = 2 * size_of(T) * batch * channels * height * width
+    ),
+    tolerance(relative = 1e-3),
+    reference = reference::tile_blend,
+)]
+unsafe extern "C" {
+    /// `image` as the feathered blend of `tiles`, which overlap by `overlap` pixels, fewer than `tile`.
+    ///
+    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many as cover the image; what of a
+    /// tile is outside of it is ignored. With `channels_last` 0 the image is `batch x channels x height x width` and tiles
+    /// are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the channels come last in both.
+    pub fn tile_blend(
+        channels_last: u32,
+        batch: u32,
+        channels: u32,
+        height: u32,
+        width: u32,
+        tile: u32,
+        overlap: u32,
+        #[len(
+            batch * channels * tile * tile
+                * (max(height, overlap + 1) - overlap).div_ceil(tile - overlap)
+                * (max(width, overlap + 1) - overlap).div_ceil(tile - overlap)
+        )]
+        tiles: &[T],
+        #[len(batch * channels * height * width)] image: &mut [T],
+    );
+}

@@ -1,0 +1,82 @@
+//! Overlapping tiles copied out of an image: what [`tile_blend`](mod@crate::tile_blend) puts together again.
+
+pub mod reference;
+
+use kiln::tuned_kernel;
+
+// Elements are copied: they are what they were.
+#[tuned_kernel(
+    source = "tile_extract.cu",
+    types(T in [f32, f16]),
+    params(
+        THREADS_X in [8, 16, 32, 64, 128],
+        THREADS_Y in [1, 2, 4, 8, 16],
+        VECTOR_WIDTH in [1, 2, 4, 8],
+        ROWS in [1, 2, 4],
+        HINT in [plain, streaming],
+    ),
+    where(
+        THREADS_X * THREADS_Y >= device.warp_size,
+        THREADS_X * THREADS_Y <= min(1024, device.max_threads_per_block),
+        VECTOR_WIDTH * size_of(T) <= 16,
+    ),
+    baseline(
+        entry = "tile_extract_simple",
+        grid(
+            batch * (channels - min(channels_last, 1) * (channels - 1))
+                * (max(height, overlap + 1) - overlap).div_ceil(tile - overlap)
+                * (max(width, overlap + 1) - overlap).div_ceil(tile - overlap),
+            (tile * (1 + min(channels_last, 1) * (channels - 1))).div_ceil(256),
+            tile
+        ),
+        block(256)
+    ),
+    grid(
+        batch * (channels - min(channels_last, 1) * (channels - 1))
+            * (max(height, overlap + 1) - overlap).div_ceil(tile - overlap)
+            * (max(width, overlap + 1) - overlap).div_ceil(tile - overlap),
+        (tile * (1 + min(channels_last, 1) * (channels - 1))).div_ceil(THREADS_X * VECTOR_WIDTH),
+        tile.div_ceil(THREADS_Y * ROWS)
+    ),
+    block(THREADS_X, THREADS_Y),
+    problems(
+        (channels_last = 0, batch = 1, channels = 4, height = 512, width = 512, tile = 64, overlap = 8),
+        (channels_last = 1, batch = 1, channels = 3, height = 1024, width = 1024, tile = 256, overlap = 32),
+    ),
+    verify(
+        (channels_last = 0, batch = 1, channels = 1, height = 1, width = 1, tile = 1, overlap = 0),
+        (channels_last = 0, batch = 2, channels = 3, height = 37, width = 131, tile = 32, overlap = 8),
+        (channels_last = 1, batch = 2, channels = 3, height = 67, width = 45, tile = 16, overlap = 5),
+        (channels_last = 1, batch = 1, channels = 4, height = 29, width = 64, tile = 9, overlap = 7),
+        (channels_last = 0, batch = 1, channels = 2, height = 40, width = 5, tile = 64, overlap = 24),
+    ),
+    work(
+        flops = batch * channels * height * width,
+        bytes = 2 * size_of(T) * batch * channels * height * width
+    ),
+    tolerance(relative = 0),
+    reference = reference::tile_extract,
+)]
+unsafe extern "C" {
+    /// `tiles` out of `image`, overlapping by `overlap` pixels, fewer than `tile`.
+    ///
+    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many as cover the image; what of a
+    /// tile is beyond it repeats its last pixel. With `channels_last` 0 the image is `batch x channels x height x width` and
+    /// tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the channels come last in both.
+    pub fn tile_extract(
+        channels_last: u32,
+        batch: u32,
+        channels: u32,
+        height: u32,
+        width: u32,
+        tile: u32,
+        overlap: u32,
+        #[len(batch * channels * height * width)] image: &[T],
+        #[len(
+            batch * channels * tile * tile
+                * (max(height, overlap + 1) - overlap).div_ceil(tile - overlap)
+                * (max(width, overlap + 1) - overlap).div_ceil(tile - overlap)
+        )]
+        tiles: &mut [T],
+    );
+}
