@@ -74,6 +74,7 @@ pub mod backend;
 pub mod buffer;
 mod child;
 pub mod compare;
+mod compile_end;
 pub mod compile_only;
 mod compile_process;
 pub mod compiler;
