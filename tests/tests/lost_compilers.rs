@@ -152,3 +152,27 @@ fn a_check_whose_disk_was_full_fails_and_the_next_one_tries_again() {
     let task = &mended[0]["tasks"][0];
     assert_eq!(task["launchable"], task["valid"], "{mended:#}");
 }
+
+#[test]
+fn a_check_that_finds_nothing_to_launch_fails() {
+    if !have("a_check_that_finds_nothing_to_launch_fails", &[Need::Nvrtc]) {
+        return;
+    }
+    // Only the baseline compiles, and it is an entry of its own.
+    let naive = SOURCE
+        .replace("tensor_add", "naive")
+        .replace("THREADS", "64");
+    let source = SOURCE.replace("THREADS + ", "THREADS + missing + ");
+    let package = package(&format!("#ifdef KILN_NONE\n#endif\n{naive}{source}"));
+    let root = package.path();
+    let lib = root.join("src/lib.rs");
+    let crate_ = fs::read_to_string(&lib).expect("the crate should be read");
+    let own = "baseline(entry = \"naive\", grid(n.div_ceil(64)), block(64))";
+    let crate_ = crate_.replace("baseline(VECTOR_WIDTH = 1, THREADS = 64)", own);
+    fs::write(&lib, crate_).expect("the crate should be written");
+    let mut command = tune(root, &root.join("cache"));
+    command.args("run --target sm_89 --compile-only --json".split(' '));
+    let reports = json(&mut command, 1);
+    let task = &reports[0]["tasks"][0];
+    assert_eq!(task["launchable"], 0, "{reports:#}");
+}

@@ -104,10 +104,11 @@ impl TaskCheck {
         self.excluded.values().sum()
     }
 
-    /// Whether there is nothing to tune: nothing could be looked at, or the baseline cannot be launched.
+    /// Whether there is nothing to tune: nothing could be looked at, the baseline cannot be launched, or no config can.
     /// What came to no verdict counts as well: a check that could not be made has not passed.
     pub fn failed(&self) -> bool {
-        self.baseline.is_some() || self.error.is_some() || self.open > 0
+        let none_can = self.checked > 0 && self.launchable == 0;
+        self.baseline.is_some() || self.error.is_some() || none_can || self.open > 0
     }
 
     /// What was found, in one line.
