@@ -9,6 +9,7 @@ use crate::device::{DeviceError, StreamHandle};
 use super::error::of_call;
 use super::ffi::{Context, RawStream};
 use super::stream::Streams;
+use crate::backend::recorded_streams::RecordedStreams;
 
 /// The context of one device in this process.
 pub(super) struct CudaContext {
@@ -16,6 +17,8 @@ pub(super) struct CudaContext {
     pub raw: Arc<Context>,
     /// The open streams.
     pub streams: Streams,
+    /// Those that are being recorded.
+    pub recorded: RecordedStreams,
     /// The [`crate::Device::index`] of the device.
     pub device_index: u32,
     freed: Mutex<Freed>,
@@ -33,6 +36,7 @@ impl CudaContext {
         CudaContext {
             raw,
             streams: Streams::new(),
+            recorded: RecordedStreams::default(),
             device_index,
             freed: Mutex::default(),
         }
@@ -59,7 +63,7 @@ impl CudaContext {
         self.freed().recordings += 1;
     }
 
-    /// Notes that a recording is gone.
+    /// Notes that a recording is gone: one for each that began.
     pub fn recording_is_gone(&self) {
         let mut freed = self.freed();
         freed.recordings = freed.recordings.saturating_sub(1);

@@ -23,34 +23,34 @@ pub(super) fn begin(context: &CudaContext, stream: StreamHandle) -> Result<(), D
             what: "recording on the default stream (open one by Stream::new)".into(),
         });
     }
-    context.recording_begins();
-    let begun = context.with_stream(stream, |stream| {
-        stream.begin_capture(&context.raw).map_err(of_call)
-    });
-    if begun.is_err() {
-        context.recording_is_gone();
-    }
-    begun
+    context.with_stream(stream, |stream| {
+        context.recorded.begin(stream.raw(), || {
+            context.recording_begins();
+            let begun = stream.begin_capture(&context.raw);
+            begun.map_err(|failed| {
+                context.recording_is_gone();
+                of_call(failed)
+            })
+        })
+    })
 }
 
-/// Ends recording.
+/// Ends a recording that was begun.
 pub(super) fn end(
     context: &Arc<CudaContext>,
     stream: StreamHandle,
 ) -> Result<CudaGraph, DeviceError> {
-    let ended = context.with_stream(stream, |stream| {
-        stream.end_capture(&context.raw).map_err(of_call)
-    });
-    match ended {
-        Ok(graph) => Ok(CudaGraph {
-            context: context.clone(),
-            graph: Some(graph),
-        }),
-        Err(error) => {
-            context.recording_is_gone();
-            Err(error)
-        }
-    }
+    context.with_stream(stream, |stream| {
+        context.recorded.end(stream.raw(), || {
+            // From here on the recording is gone when this is dropped, also where it fails.
+            let mut recording = CudaGraph {
+                context: context.clone(),
+                graph: None,
+            };
+            recording.graph = Some(stream.end_capture(&context.raw).map_err(of_call)?);
+            Ok(recording)
+        })
+    })
 }
 
 impl RecordedLaunches for CudaGraph {

@@ -19,32 +19,28 @@ pub(super) struct Recording {
 impl Recording {
     /// Begins to record a stream.
     pub fn begin(context: &Context, stream: StreamHandle) -> Result<(), DeviceError> {
-        let raw = context.stream(stream)?;
-        if !context.recording_begins(stream) {
-            let text = "it is being recorded already";
-            return Err(DeviceError::internal("recording a stream", text));
-        }
-        raw.begin_capture().map_err(|failure| {
-            context.recording_ends(stream);
-            context.recording_is_gone();
-            failure.error()
+        let stream = context.stream(stream)?;
+        context.recorded.begin(stream.raw(), || {
+            context.recording_begins();
+            stream.begin_capture().map_err(|failure| {
+                context.recording_is_gone();
+                failure.error()
+            })
         })
     }
 
     /// Ends what was begun on a stream.
     pub fn end(context: &Arc<Context>, stream: StreamHandle) -> Result<Recording, DeviceError> {
-        let raw = context.stream(stream)?;
-        if !context.recording_ends(stream) {
-            let text = "it was not being recorded";
-            return Err(DeviceError::internal("ending a recording", text));
-        }
-        // From here on the recording is gone when this is dropped, also where it fails.
-        let mut recording = Recording {
-            context: context.clone(),
-            graph: None,
-        };
-        recording.graph = Some(raw.end_capture().map_err(Failure::error)?);
-        Ok(recording)
+        let stream = context.stream(stream)?;
+        context.recorded.end(stream.raw(), || {
+            // From here on the recording is gone when this is dropped, also where it fails.
+            let mut recording = Recording {
+                context: context.clone(),
+                graph: None,
+            };
+            recording.graph = Some(stream.end_capture().map_err(Failure::error)?);
+            Ok(recording)
+        })
     }
 }
 
