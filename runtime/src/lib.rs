@@ -92,6 +92,7 @@ pub mod kernel;
 pub mod launch;
 mod launch_checks;
 mod launch_error;
+mod lent;
 mod memo;
 pub mod prepare;
 pub mod receipt;

@@ -41,6 +41,22 @@ impl RecordedStreams {
         end()
     }
 
+    /// Does something while no recording of a stream begins; refused while it is being recorded.
+    pub fn unless_recorded(
+        &self,
+        stream: u64,
+        act: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let streams = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if streams.contains(&stream) {
+            return Err(DeviceError::Unsupported {
+                what: "recording a launch on memory that another library may free before a replay"
+                    .into(),
+            });
+        }
+        act()
+    }
+
     fn write(&self) -> RwLockWriteGuard<'_, BTreeSet<u64>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }

@@ -235,6 +235,16 @@ impl Device for CudaDevice {
         graph::begin(self.context()?, stream)
     }
 
+    fn unrecorded(
+        &self,
+        stream: StreamHandle,
+        queue: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let context = self.context()?;
+        let raw = context.with_stream(stream, |stream| Ok(stream.raw()))?;
+        context.recorded.unless_recorded(raw, queue)
+    }
+
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
         Ok(Box::new(graph::end(self.context()?, stream)?))
     }
