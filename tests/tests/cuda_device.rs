@@ -5,6 +5,8 @@
 
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use kiln::compiler::{Artifact, BuildKind};
 use kiln::device::{Device, DeviceError, ErrorClass, Function, StreamHandle};
@@ -261,6 +263,42 @@ fn child_launches() {
         device.synchronize_stream(StreamHandle(77)),
         Err(DeviceError::NotFound { .. })
     ));
+}
+
+#[test]
+fn whoever_waits_for_a_stream_keeps_nobody_from_launching() {
+    in_child("child_waits");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_waits() {
+    let streams = [device(), device()].map(|device| Stream::new(device).unwrap());
+    let [slow, quick] = &streams;
+    assert_eq!(add(quick, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+    let [x, y] = [1.0_f32; 2].map(|x| Buffer::from_slice(quick, &[x; 20]).unwrap());
+    let (mut sum, mut long) = (
+        Buffer::<f32>::zeros(quick, 20).unwrap(),
+        Buffer::<f32>::zeros(quick, 11).unwrap(),
+    );
+    let eleven = Buffer::from_slice(quick, &[1.0_f32; 11]).unwrap();
+    tensor_add(slow, 11, &eleven, &eleven, &mut long).unwrap();
+    let waited = AtomicBool::new(false);
+    let pause = || std::thread::sleep(Duration::from_millis(300));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            slow.synchronize().unwrap();
+            waited.store(true, Ordering::SeqCst);
+        });
+        pause();
+        // A new stream waits for nobody either, and while it did nobody else could launch.
+        let opened = scope.spawn(|| Stream::new(device()).unwrap().handle());
+        pause();
+        tensor_add(quick, 20, &x, &y, &mut sum).unwrap();
+        assert!(!waited.load(Ordering::SeqCst), "the launch had to wait");
+        opened.join().unwrap();
+    });
+    assert_eq!(sum.to_vec(quick).unwrap(), [2.0; 20]);
 }
 
 #[test]

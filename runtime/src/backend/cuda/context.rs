@@ -75,12 +75,11 @@ impl CudaContext {
 
     /// Waits for one stream.
     pub fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        self.with_stream(stream, |stream| {
-            stream.synchronize(&self.raw).map_err(of_call)
-        })
+        let stream = self.streams.get(stream)?;
+        stream.synchronize(&self.raw).map_err(of_call)
     }
 
-    /// Does something with a stream.
+    /// Does something that does not wait with a stream.
     #[inline]
     pub fn with_stream<T>(
         &self,

@@ -182,9 +182,8 @@ impl Device for CudaDevice {
     ) -> Result<u64, DeviceError> {
         let entry = self.checked(function, plan, sets.first())?;
         let context = self.context()?;
-        context.with_stream(stream, |stream| {
-            timer::time(context, stream, entry, plan, sets, launches)
-        })
+        let stream = context.streams.get(stream)?;
+        timer::time(context, &stream, entry, plan, sets, launches)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -23,14 +23,13 @@ pub(super) fn begin(context: &CudaContext, stream: StreamHandle) -> Result<(), D
             what: "recording on the default stream (open one by Stream::new)".into(),
         });
     }
-    context.with_stream(stream, |stream| {
-        context.recorded.begin(stream.raw(), || {
-            context.recording_begins();
-            let begun = stream.begin_capture(&context.raw);
-            begun.map_err(|failed| {
-                context.recording_is_gone();
-                of_call(failed)
-            })
+    let stream = context.streams.get(stream)?;
+    context.recorded.begin(stream.raw(), || {
+        context.recording_begins();
+        let begun = stream.begin_capture(&context.raw);
+        begun.map_err(|failed| {
+            context.recording_is_gone();
+            of_call(failed)
         })
     })
 }
@@ -40,16 +39,15 @@ pub(super) fn end(
     context: &Arc<CudaContext>,
     stream: StreamHandle,
 ) -> Result<CudaGraph, DeviceError> {
-    context.with_stream(stream, |stream| {
-        context.recorded.end(stream.raw(), || {
-            // From here on the recording is gone when this is dropped, also where it fails.
-            let mut recording = CudaGraph {
-                context: context.clone(),
-                graph: None,
-            };
-            recording.graph = Some(stream.end_capture(&context.raw).map_err(of_call)?);
-            Ok(recording)
-        })
+    let stream = context.streams.get(stream)?;
+    context.recorded.end(stream.raw(), || {
+        // From here on the recording is gone when this is dropped, also where it fails.
+        let mut recording = CudaGraph {
+            context: context.clone(),
+            graph: None,
+        };
+        recording.graph = Some(stream.end_capture(&context.raw).map_err(of_call)?);
+        Ok(recording)
     })
 }
 
@@ -58,8 +56,8 @@ impl RecordedLaunches for CudaGraph {
         let Some(graph) = &self.graph else {
             return Ok(());
         };
-        self.context
-            .with_stream(stream, |stream| graph.launch(stream).map_err(of_call))
+        let stream = self.context.streams.get(stream)?;
+        graph.launch(&stream).map_err(of_call)
     }
 }
 
