@@ -419,6 +419,30 @@ fn child_records() {
     assert_eq!(free_bytes(&*device), before, "everything was freed");
 }
 
+#[test]
+fn one_graph_is_replayed_by_one_thread_at_a_time() {
+    in_child("child_replays_from_two_threads");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_replays_from_two_threads() {
+    let stream = Stream::new(device()).unwrap();
+    let one = Buffer::from_slice(&stream, &[1.0_f32; 20]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 20).unwrap();
+    tensor_add(&stream, 20, &one, &one, &mut y).unwrap();
+    let graph = Graph::capture(&stream, |stream| {
+        tensor_add(stream, 20, &one, &one, &mut y).map_err(|e| DeviceError::internal("launch", e))
+    });
+    let graph = graph.unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..50).for_each(|_| graph.replay().unwrap()));
+        }
+    });
+    assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 20]);
+}
+
 /// Memory of another library, which may free it as soon as it is not borrowed.
 struct Theirs(Buffer<f32>);
 

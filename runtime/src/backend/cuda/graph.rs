@@ -1,7 +1,7 @@
 //! Launches that the driver recorded.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
@@ -12,8 +12,8 @@ use super::ffi::RawGraph;
 /// A recording of one device; while it lives, nothing that it could name is freed.
 pub(super) struct CudaGraph {
     context: Arc<CudaContext>,
-    /// Until it is dropped.
-    graph: Option<RawGraph>,
+    /// Until it is dropped; used by one thread at a time.
+    graph: Option<Mutex<RawGraph>>,
 }
 
 /// Begins to record what this thread launches on a stream.
@@ -46,7 +46,8 @@ pub(super) fn end(
             context: context.clone(),
             graph: None,
         };
-        recording.graph = Some(stream.end_capture(&context.raw).map_err(of_call)?);
+        let graph = stream.end_capture(&context.raw).map_err(of_call)?;
+        recording.graph = Some(Mutex::new(graph));
         Ok(recording)
     })
 }
@@ -57,6 +58,7 @@ impl RecordedLaunches for CudaGraph {
             return Ok(());
         };
         let stream = self.context.streams.get(stream)?;
+        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
         graph.launch(&stream).map_err(of_call)
     }
 }

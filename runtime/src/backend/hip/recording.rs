@@ -1,6 +1,6 @@
 //! Launches that are recorded once and launched again together.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
@@ -12,8 +12,8 @@ use super::status::Failure;
 #[derive(Debug)]
 pub(super) struct Recording {
     context: Arc<Context>,
-    /// Until it is gone.
-    graph: Option<Graph>,
+    /// Until it is gone; used by one thread at a time, since the runtime promises nothing else of graphs.
+    graph: Option<Mutex<Graph>>,
 }
 
 impl Recording {
@@ -38,7 +38,8 @@ impl Recording {
                 context: context.clone(),
                 graph: None,
             };
-            recording.graph = Some(stream.end_capture().map_err(Failure::error)?);
+            let graph = stream.end_capture().map_err(Failure::error)?;
+            recording.graph = Some(Mutex::new(graph));
             Ok(recording)
         })
     }
@@ -48,7 +49,10 @@ impl RecordedLaunches for Recording {
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let stream = self.context.stream(stream)?;
         match &self.graph {
-            Some(graph) => graph.launch(&stream).map_err(Failure::error),
+            Some(graph) => {
+                let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+                graph.launch(&stream).map_err(Failure::error)
+            }
             None => Ok(()),
         }
     }
