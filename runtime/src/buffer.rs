@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::device::{Allocation, Device, DeviceError};
 use crate::element::Element;
+use crate::lent::Lent;
 use crate::stream::Stream;
 
 /// Every buffer starts at a multiple of this many bytes, so that any vector load on its start is aligned.
@@ -20,6 +21,8 @@ pub struct RawSlice {
     pub len: u64,
     /// The index of its device.
     pub device_index: u32,
+    /// Whose order it follows.
+    pub(crate) lent: Lent,
 }
 
 pub(crate) mod sealed {
@@ -176,6 +179,7 @@ impl<T> Buffer<T> {
             address: self.memory.address(),
             len: self.len as u64,
             device_index: self.memory.device_index(),
+            lent: Lent::NOT,
         }
     }
 }

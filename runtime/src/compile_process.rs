@@ -7,6 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::child::{Ended, run_limited};
+use crate::compile_end::NoVerdict;
 use crate::compiler::{CompileError, CompileRequest};
 
 /// Variables that would change what a compiler includes or adds: a compile must not depend on them.
@@ -97,12 +98,16 @@ fn rejected(
             log,
         };
     }
-    let log = if ended.by_signal() {
-        format!("{log}error: the compiler ended by {status}\n")
-    } else {
-        log
-    };
-    CompileError::Failed { name, options, log }
+    match NoVerdict::of(*status, &log) {
+        Some(NoVerdict { how, crashed }) => CompileError::Lost {
+            name,
+            options,
+            how,
+            crashed,
+            log,
+        },
+        None => CompileError::Failed { name, options, log },
+    }
 }
 
 /// Compilers have no exit code of their own for this, only words.

@@ -242,6 +242,20 @@ pub enum CompileError {
         /// Everything the compiler said.
         log: String,
     },
+    /// The compiler ended before it came to a verdict: killed, crashed, or out of what the machine has.
+    #[error("the compiler of `{name}` came to no verdict: {how}")]
+    Lost {
+        /// The request's name.
+        name: String,
+        /// The command or option list.
+        options: Vec<String>,
+        /// How it ended.
+        how: String,
+        /// Whether it crashed by itself, as the source may make it do again; else something outside ended it.
+        crashed: bool,
+        /// Everything it had said until then.
+        log: String,
+    },
     /// A file or process operation failed.
     #[error("{what} failed: {text}")]
     Io {
@@ -260,6 +274,12 @@ impl CompileError {
             text: error.to_string(),
         }
     }
+}
+
+/// Whether a compiler that ended by that signal crashed by itself: ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS. Every other
+/// comes from outside.
+pub fn is_of_a_crash(signal: i32) -> bool {
+    [4, 5, 6, 7, 8, 11, 31].contains(&signal)
 }
 
 /// The first line of a log that names an error, or its first line.

@@ -212,6 +212,20 @@ pub trait Device: Send + Sync + fmt::Debug {
         })
     }
 
+    /// Queues work that no recording may hold, as `queue` does: memory of another library may be gone when a recording is
+    /// replayed. No recording of the stream begins meanwhile.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the stream is being recorded; what `queue` says.
+    fn unrecorded(
+        &self,
+        stream: StreamHandle,
+        queue: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let _ = stream;
+        queue()
+    }
+
     /// Ends recording and gives what was recorded. Memory that is freed from here on stays allocated until the last
     /// recording of the device is gone, so that no launch in it ever meets memory of somebody else.
     ///

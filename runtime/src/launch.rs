@@ -1,6 +1,6 @@
 //! The one launch call: what every generated launch function ends in.
 //!
-//! Before anything runs it checks what the spec can state: lengths, alignments, the device of each slice,
+//! Before anything runs it checks what the spec can state: lengths, alignments, device and stream of each slice,
 //! the launch plan against the device's limits. What it cannot check (that the kernel stays inside those
 //! lengths, that its signature is the declared one on this device) the author vouches for with the
 //! `unsafe` of the `unsafe extern "C"` block.
@@ -95,12 +95,12 @@ pub fn launch<const D: usize, const S: usize, const A: usize>(
     if stream.what_is_forced().is_none() {
         let hit = memo.with(|memo| {
             memo.find(device_index, &dims, |resolved| {
-                let fits = all_fit(&resolved.needs, slices, device_index);
+                let fits = all_fit(&resolved.needs, slices, stream);
                 fits.then_some((resolved.plan, resolved.prepared))
             })
         });
         if let Some(Some((plan, prepared))) = hit {
-            return call(stream, &prepared.release, &plan, &args[..A - 1])
+            return call_with(stream, &prepared.release, &plan, &args[..A - 1], slices)
                 .map_err(|error| LaunchError::new(kernel.name(), error));
         }
     }
@@ -112,13 +112,15 @@ pub fn launch<const D: usize, const S: usize, const A: usize>(
 fn all_fit<const S: usize>(
     needs: &[SliceNeeds; S],
     slices: &[RawSlice; S],
-    device_index: u32,
+    stream: &Stream,
 ) -> bool {
+    let (device_index, stream) = (stream.device_index(), stream.id());
     let mut fit = true;
     for (need, slice) in needs.iter().zip(slices) {
         fit &= slice.len == need.len;
         fit &= slice.address & need.align_mask == 0;
         fit &= slice.device_index == device_index;
+        fit &= slice.lent.goes_with(stream);
     }
     fit
 }
@@ -147,7 +149,7 @@ fn launch_unmemoised<const D: usize, const S: usize, const A: usize>(
     });
     check_slices(kernel, stream, &needs, slices)?;
     if let Some((forced, _)) = forced {
-        return launch_forced(forced, selection, stream, prepared, plan, &mut args);
+        return launch_forced(forced, selection, stream, prepared, plan, &mut args, slices);
     }
     memo.with(|memo| {
         memo.remember(Resolved {
@@ -158,7 +160,8 @@ fn launch_unmemoised<const D: usize, const S: usize, const A: usize>(
             needs,
         });
     });
-    Ok(call(stream, &prepared.release, &plan, &args[..A - 1])?)
+    let release = &prepared.release;
+    Ok(call_with(stream, release, &plan, &args[..A - 1], slices)?)
 }
 
 /// Launches the release or receipt entry, and records what was launched.
@@ -169,6 +172,7 @@ fn launch_forced(
     prepared: &'static Prepared,
     plan: LaunchPlan,
     args: &mut [*const c_void],
+    slices: &[RawSlice],
 ) -> Result<(), LaunchCause> {
     let slot = forced.receipt();
     let function = match slot {
@@ -186,10 +190,26 @@ fn launch_forced(
     match &slot {
         Some(slot) => {
             *receipt = (&raw const slot.address).cast();
-            Ok(call(stream, function, &plan, args)?)
+            Ok(call_with(stream, function, &plan, args, slices)?)
         }
-        None => Ok(call(stream, function, &plan, release_args)?),
+        None => Ok(call_with(stream, function, &plan, release_args, slices)?),
     }
+}
+
+/// The launch on these slices, which no recording may hold where one of them is only borrowed.
+#[inline]
+fn call_with(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[*const c_void],
+    slices: &[RawSlice],
+) -> Result<(), DeviceError> {
+    if slices.iter().all(|slice| slice.lent.is_recordable()) {
+        return call(stream, function, plan, args);
+    }
+    let mut queue = || call(stream, function, plan, args);
+    stream.device().unrecorded(stream.handle(), &mut queue)
 }
 
 /// The launch itself.
@@ -206,7 +226,8 @@ fn call(
     // were checked to be of this device and of the declared length; what the kernel does inside and
     // beyond them the author of its `unsafe extern` block vouches for. Freeing device memory waits for
     // the work queued on it, so a slice outlives the launch; for memory and streams of other libraries that
-    // was vouched for where they came in (`interop`).
+    // was vouched for where they came in (`interop`), for the stream that the memory was lent to, which was
+    // checked to be this one, and for no recording (`call_with`).
     let args = unsafe { KernelArgs::new(args) };
     stream
         .device()
@@ -312,6 +333,11 @@ fn check_slices(
                 argument: argument(),
                 expected: device_index,
                 found: slice.device_index,
+            });
+        }
+        if !slice.lent.goes_with(stream.id()) {
+            return Err(LaunchCause::OtherStream {
+                argument: argument(),
             });
         }
         if slice.len != need.len {

@@ -105,6 +105,15 @@ pub enum LaunchCause {
         /// The index of the slice's device.
         found: u32,
     },
+    /// A slice of another library's memory was lent to another stream.
+    #[error(
+        "`{argument}` is memory of another library, lent to another stream\n\
+         help: make the slice with the stream that the launch is on"
+    )]
+    OtherStream {
+        /// The argument.
+        argument: String,
+    },
     /// A problem size is beyond 63 bits.
     #[error("`{argument}` is beyond 9223372036854775807")]
     SizeTooLarge {

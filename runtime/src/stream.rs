@@ -3,10 +3,14 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::{Device, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::select::Forced;
+
+/// Numbers of streams that are opened: above those of default streams, which are 1 and the device's index.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 
 /// An ordered queue of work on one device. Clones name the same queue.
 ///
@@ -22,6 +26,7 @@ use crate::select::Forced;
 pub struct Stream {
     device: Arc<dyn Device>,
     device_index: u32,
+    id: u64,
     handle: StreamHandle,
     forced: Option<Arc<Forced>>,
     /// Closes the queue when the last clone goes; the device's default stream is never closed.
@@ -79,6 +84,7 @@ impl Stream {
         };
         Stream {
             device_index: device.index(),
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             device,
             handle,
             forced: None,
@@ -90,6 +96,7 @@ impl Stream {
     pub fn default_of(device: Arc<dyn Device>) -> Stream {
         Stream {
             device_index: device.index(),
+            id: 1 + u64::from(device.index()),
             device,
             handle: StreamHandle::DEFAULT,
             forced: None,
@@ -117,6 +124,13 @@ impl Stream {
     #[inline]
     pub fn device_index(&self) -> u32 {
         self.device_index
+    }
+
+    /// A number that it and its clones have, and no other stream of the process ever has; never 0. The default streams
+    /// of one device are one.
+    #[inline]
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// The backend's name for it.

@@ -175,6 +175,51 @@ fn memory_of_another_device_than_the_streams_is_refused() {
 }
 
 #[test]
+fn memory_that_was_lent_to_one_stream_is_not_launched_on_another() {
+    let Some(device) = cpu() else { return };
+    let (x, mut y) = (tensor(&[1.0; 8]), tensor(&[0.0; 8]));
+    let lent_to = Stream::new(device.clone()).unwrap();
+    let (from, mut to) = (
+        interop::slice(&lent_to, &x).unwrap(),
+        interop::slice_mut(&lent_to, &mut y).unwrap(),
+    );
+    let others = [
+        Stream::new(device.clone()).unwrap(),
+        Stream::default_of(device.clone()),
+    ];
+    let refused = |to: &mut ForeignSliceMut<'_, f32>| {
+        for other in &others {
+            let error = scale::<f32>(other, 8, 2.0, &from, to).unwrap_err();
+            assert!(
+                matches!(error.cause(), LaunchCause::OtherStream { argument } if argument == "x"),
+                "{error}"
+            );
+            assert!(error.to_string().contains("help: "), "{error}");
+        }
+    };
+    refused(&mut to);
+    // A clone is the same stream. Once launched, the launch is remembered: it is still no other's.
+    scale::<f32>(&lent_to.clone(), 8, 2.0, &from, &mut to).unwrap();
+    refused(&mut to);
+    // Kiln's own memory goes with every stream.
+    let ours = Buffer::from_slice(&lent_to, &[1.0_f32; 8]).unwrap();
+    let mut out = Buffer::<f32>::zeros(&lent_to, 8).unwrap();
+    scale::<f32>(&others[0], 8, 3.0, &ours, &mut out).unwrap();
+    assert_eq!(y.data, [2.0; 8]);
+}
+
+#[test]
+fn default_streams_of_one_device_are_one_stream() {
+    let Some(device) = cpu() else { return };
+    let (x, mut y) = (tensor(&[1.0; 8]), tensor(&[0.0; 8]));
+    let [lent_to, again] = [device.clone(), device].map(Stream::default_of);
+    let from = interop::slice(&lent_to, &x).unwrap();
+    let mut to = interop::slice_mut(&lent_to, &mut y).unwrap();
+    scale::<f32>(&again, 8, 2.0, &from, &mut to).unwrap();
+    assert_eq!(y.data, [2.0; 8]);
+}
+
+#[test]
 fn what_owns_a_stream_is_kept_as_long_as_a_clone_of_it() {
     let owner = Arc::new(());
     let stream = interop::stream(Queue::of(Place::CPU, &owner)).unwrap();

@@ -101,6 +101,21 @@ fn a_crate_that_chooses_no_version_is_told_by_cudarc_and_can_choose_by_its_varia
     expect_code(&mut build, 0);
 }
 
+/// Safe code that calls any address a slice of cudarc's.
+const PRETENDER: [(&str, &str); 1] = [("src/lib.rs", include_str!("../fixtures/pretender.rs"))];
+
+#[test]
+fn memory_that_only_says_it_is_cudarcs_is_not_taken() {
+    let crate_ = crate_with(
+        "pretender",
+        &PRETENDER,
+        &cudarc("\"dynamic-loading\", \"cuda-13000\""),
+    );
+    let said = stderr(&expect_code(crate_.cargo().args(["check", "--quiet"]), 101));
+    assert!(said.contains("`Pretender: CudarcMemory<"), "{said}");
+    assert_eq!(said.matches("error[").count(), 1, "{said}");
+}
+
 #[test]
 fn a_program_without_the_adapter_has_no_cudarc() {
     let crate_ = Throwaway::new("plain", &[("src/lib.rs", "//! Nothing.\n")]);

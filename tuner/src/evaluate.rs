@@ -126,9 +126,11 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// What the cache knows of a config: its cost, where it was measured under the same key.
+    /// What the cache knows of a config: its cost, where it was measured under the same key. What came to no verdict is
+    /// not known.
     fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.cache.trial(&self.id(config))?;
+        let trial = trial.filter(Trial::stands);
         Ok(trial.map(|trial| {
             trial
                 .outcome
@@ -168,15 +170,16 @@ impl Evaluator<'_> {
         made: Result<Compiled, Outcome>,
         until: Option<Instant>,
     ) -> Result<Option<f64>, EvaluateError> {
+        let again = self.cache.next_attempt(&self.id(config))?;
         let compiled = match made {
             Ok(compiled) => compiled,
             Err(outcome) => {
-                self.finish(self.trial(config, outcome, [0; 3], 1))?;
+                self.finish(self.trial(config, outcome, [0; 3], again))?;
                 return Ok(None);
             }
         };
         let attempt = match self.cache.begin(&self.id(config))? {
-            Begin::Go { attempt } => attempt,
+            Begin::Go { attempt } => attempt.max(again),
             Begin::Quarantined { strikes } => {
                 self.finish(self.trial(config, Outcome::Quarantined { strikes }, [0; 3], strikes))?;
                 return Ok(None);

@@ -20,6 +20,14 @@ pub fn of_compile_error(error: &CompileError) -> Outcome {
                 log: Hash::of("compile log", log.as_bytes()),
             }
         }
+        CompileError::Lost { how, crashed, .. } => Outcome::CompilerLost {
+            how: one_line(how),
+            crashed: *crashed,
+        },
+        CompileError::NotFound { .. } | CompileError::Io { .. } => Outcome::CompilerLost {
+            how: one_line(&error.to_string()),
+            crashed: false,
+        },
         other => Outcome::Internal {
             message: one_line(&other.to_string()),
         },

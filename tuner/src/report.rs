@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use kiln_cache::Winner;
 use kiln_cache::record::{ReferenceGrade, Verdict};
+use kiln_cache::{Outcome, Trial, Winner};
 use serde::Serialize;
 
 use crate::task::Task;
@@ -48,6 +48,8 @@ pub struct TaskReport {
     pub trials: u64,
     /// How many trials had each outcome.
     pub outcomes: BTreeMap<String, u64>,
+    /// Of each outcome of a compiler or of Kiln itself, the first config that had it, with its reason.
+    pub examples: BTreeMap<String, String>,
     /// The decision, where there is one.
     pub winner: Option<Winner>,
 }
@@ -60,6 +62,11 @@ pub enum TaskState {
     Searched,
     /// Searched in this run until its time was up; what was found is reported, the next run goes on.
     Unfinished,
+    /// Searched to its end in this run, but a compiler came to no verdict on some configs; the next run tries them again.
+    Open {
+        /// How many.
+        configs: u64,
+    },
     /// Decided by an earlier run; nothing was compiled or launched.
     Known,
     /// There was no time; the baseline is kept, the next run goes on.
@@ -141,8 +148,23 @@ impl TaskReport {
             space: 0,
             trials: 0,
             outcomes: BTreeMap::new(),
+            examples: BTreeMap::new(),
             winner: None,
         }
+    }
+
+    /// Counts what became of a config.
+    pub fn count(&mut self, trial: &Trial) {
+        let name = trial.outcome.name();
+        *self.outcomes.entry(name.to_owned()).or_default() += 1;
+        let reason = match &trial.outcome {
+            Outcome::CompileFailed { first_line, .. } => first_line.clone(),
+            Outcome::CompilerLost { how, .. } => how.clone(),
+            Outcome::Internal { message } => message.clone(),
+            _ => return,
+        };
+        let example = || format!("{}: {reason}", trial.config);
+        self.examples.entry(name.to_owned()).or_insert_with(example);
     }
 
     /// What became of the task, in one line.
@@ -183,6 +205,9 @@ impl TaskReport {
                 .collect();
             let _ = writeln!(text, "  outcomes  {}", outcomes.join(", "));
         }
+        for (name, example) in &self.examples {
+            let _ = writeln!(text, "            {name}, for example {example}");
+        }
         match (&self.winner, &self.state) {
             (Some(winner), _) => write_winner(winner, text),
             (None, TaskState::Failed { reason }) => {
@@ -193,13 +218,16 @@ impl TaskReport {
         text.push('\n');
     }
 
-    fn state_note(&self) -> &'static str {
+    fn state_note(&self) -> String {
         match self.state {
-            TaskState::Searched => "",
-            TaskState::Unfinished => " (its time was up; the next run goes on)",
-            TaskState::Known => " (decided by an earlier run)",
-            TaskState::NotSearched => " (no time left; the next run goes on)",
-            TaskState::Failed { .. } => " (failed)",
+            TaskState::Searched => "".into(),
+            TaskState::Unfinished => " (its time was up; the next run goes on)".into(),
+            TaskState::Open { configs } => {
+                format!(" ({configs} came to no verdict; the next run tries them again)")
+            }
+            TaskState::Known => " (decided by an earlier run)".into(),
+            TaskState::NotSearched => " (no time left; the next run goes on)".into(),
+            TaskState::Failed { .. } => " (failed)".into(),
         }
     }
 }

@@ -193,10 +193,14 @@ fn search_and_decide(
     }
     let ruling = decide::decide(ground, &mut evaluator, &baseline, slice)?;
     *launches = evaluator.lab.launches();
+    let trials = ground.cache.trials(task.key.hash())?;
+    let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
     if !(complete && ruling.settled) {
         report.state = TaskState::Unfinished;
+    } else if open > 0 {
+        report.state = TaskState::Open { configs: open };
     }
-    seal(ground, task, report, ruling, complete)
+    seal(ground, task, report, ruling)
 }
 
 fn without_baseline(outcome: &Outcome) -> Stop {
@@ -314,11 +318,10 @@ fn seal(
     task: &Task<'_>,
     report: &mut TaskReport,
     ruling: Ruling,
-    complete: bool,
 ) -> Result<(), Stop> {
     ground.cache.seal(ruling.winner.clone())?;
     // What could not be decided is searched and confirmed again.
-    if complete && ruling.settled {
+    if report.state == TaskState::Searched {
         ground.cache.mark_search_done(SearchDone {
             kernel: task.kernel.spec.name.clone(),
             problem: task.problem.to_string(),
@@ -346,10 +349,7 @@ pub fn count(
     report.trials = trials.len() as u64;
     report.outcomes.clear();
     for trial in &trials {
-        *report
-            .outcomes
-            .entry(trial.outcome.name().to_owned())
-            .or_default() += 1;
+        report.count(trial);
     }
     Ok(())
 }

@@ -18,6 +18,15 @@ impl Cache {
         Ok(found.and_then(as_trial))
     }
 
+    /// Which attempt at a config the next one is, from 1: those that came to no verdict count.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn next_attempt(&self, id: &TrialId) -> Result<u32, CacheError> {
+        let open = self.trial(id)?.filter(|trial| !trial.stands());
+        Ok(open.map_or(1, |trial| trial.attempt.saturating_add(1)))
+    }
+
     /// The last trials of all configs under a key, in a stable order.
     ///
     /// # Errors

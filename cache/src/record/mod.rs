@@ -5,7 +5,7 @@ mod real;
 mod trial;
 mod winner;
 
-pub use outcome::{MaxError, Outcome, Summary, one_line};
+pub use outcome::{ATTEMPTS, MaxError, Outcome, Summary, one_line};
 pub use real::Real;
 pub use trial::{ReferenceGrade, Trial, TrialId};
 pub use winner::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict, Winner};

@@ -22,6 +22,9 @@ pub struct Summary {
     pub ratio_ppm: Option<u64>,
 }
 
+/// Attempts after which a compiler that crashes or does not end is taken for the config's fault.
+pub const ATTEMPTS: u32 = 2;
+
 /// Where an output differs most from the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaxError {
@@ -62,6 +65,13 @@ pub enum Outcome {
     CompileTimedOut {
         /// The limit, in nanoseconds.
         limit_ns: u64,
+    },
+    /// The compiler came to no verdict.
+    CompilerLost {
+        /// How it ended.
+        how: String,
+        /// Whether it crashed by itself; else something outside ended it.
+        crashed: bool,
     },
     /// The device refused the launch.
     LaunchRefused {
@@ -149,6 +159,19 @@ impl Outcome {
         )
     }
 
+    /// Whether it stands as what is known of a config. Where the compiler came to no verdict the next run tries again: what
+    /// may be the config's own fault (a crash, a compile beyond its time) [`ATTEMPTS`] times, what came from outside
+    /// always.
+    pub fn stands(&self, attempt: u32) -> bool {
+        match self {
+            Outcome::CompilerLost { crashed: false, .. } => false,
+            Outcome::CompilerLost { .. }
+            | Outcome::CompileTimedOut { .. }
+            | Outcome::Internal { .. } => attempt >= ATTEMPTS,
+            _ => true,
+        }
+    }
+
     /// The summary of a measured config.
     pub fn summary(&self) -> Option<&Summary> {
         match self {
@@ -164,6 +187,7 @@ impl Outcome {
             Outcome::Rejected { .. } => "rejected",
             Outcome::CompileFailed { .. } => "compile failed",
             Outcome::CompileTimedOut { .. } => "compile timed out",
+            Outcome::CompilerLost { .. } => "compiler lost",
             Outcome::LaunchRefused { .. } => "launch refused",
             Outcome::OutOfMemory { .. } => "out of memory",
             Outcome::Incorrect(_) => "incorrect",
@@ -192,6 +216,7 @@ impl fmt::Display for Outcome {
             Outcome::CompileTimedOut { limit_ns } | Outcome::TimedOut { limit_ns } => {
                 write!(f, " after {}", Nanoseconds(*limit_ns))
             }
+            Outcome::CompilerLost { how, .. } => write!(f, ": {how}"),
             Outcome::LaunchRefused { reason } => write!(f, ": {reason}"),
             Outcome::OutOfMemory { needed_bytes: None } => Ok(()),
             Outcome::OutOfMemory {
@@ -249,6 +274,20 @@ mod tests {
         assert!(Outcome::Measured(summary).is_valid());
         assert!(!Outcome::WorkerLost { signal: Some(11) }.is_valid());
         assert!(!Outcome::Quarantined { strikes: 2 }.is_valid());
+    }
+
+    #[test]
+    fn what_no_compiler_judged_does_not_stand_and_a_crash_stands_after_two_attempts() {
+        let lost = |crashed| Outcome::CompilerLost {
+            how: "it ended by signal: 9 (SIGKILL)".into(),
+            crashed,
+        };
+        assert!(!lost(false).stands(1) && !lost(false).stands(100));
+        assert!(!lost(true).stands(1) && lost(true).stands(2));
+        let slow = Outcome::CompileTimedOut { limit_ns: 1 };
+        assert!(!slow.stands(1) && slow.stands(2));
+        assert!(Outcome::WorkerLost { signal: None }.stands(1));
+        assert!(lost(false).to_string().contains("SIGKILL"));
     }
 
     #[test]

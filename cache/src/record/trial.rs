@@ -89,6 +89,11 @@ impl Trial {
         }
     }
 
+    /// Whether it stands as what is known of its config: see [`Outcome::stands`].
+    pub fn stands(&self) -> bool {
+        self.outcome.stands(self.attempt)
+    }
+
     /// Checks that the texts are printable and of sane length.
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         plain_text("kernel", &self.kernel)?;

@@ -59,7 +59,7 @@ pub fn problem(n: u64) -> String {
 /// Outcome number `n`: every kind in turn.
 pub fn outcome(n: u64) -> Outcome {
     let text = format!("text {n} \"quoted\" ü");
-    match n % 16 {
+    match n % 17 {
         0 => Outcome::Rejected { constraint: text },
         1 => Outcome::CompileFailed {
             first_line: text,
@@ -97,6 +97,10 @@ pub fn outcome(n: u64) -> Outcome {
             peak: Real(0.5),
         },
         13 => Outcome::Internal { message: text },
+        14 => Outcome::CompilerLost {
+            how: text,
+            crashed: n.is_multiple_of(2),
+        },
         _ => Outcome::Measured(Summary {
             samples: 24,
             median_ns: n * 10,

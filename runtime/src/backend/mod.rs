@@ -5,4 +5,5 @@ pub mod cpu;
 pub mod cuda;
 pub mod fake;
 pub mod hip;
+mod recorded_streams;
 pub(crate) mod shared_library;

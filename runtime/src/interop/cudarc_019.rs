@@ -27,15 +27,33 @@ use std::sync::Arc;
 
 pub use ::cudarc_019 as cudarc;
 use cudarc::driver::{
-    CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice as TheirSlice, DriverError,
-    SyncOnDrop,
+    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut,
+    DeviceSlice as TheirSlice, DriverError, SyncOnDrop,
 };
 
 use super::Place;
 use crate::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
 use crate::device::DeviceError;
 use crate::element::Element;
+use crate::lent::Lent;
 use crate::stream::Stream;
+
+/// Memory that cudarc itself allocated and tracks. Only its own types are: its trait `DevicePtr` is one that safe code can
+/// implement, with any address.
+pub trait CudarcMemory<T>: DevicePtr<T> + sealed::Sealed {}
+
+impl<T> sealed::Sealed for CudaSlice<T> {}
+impl<T> sealed::Sealed for CudaView<'_, T> {}
+impl<T> sealed::Sealed for CudaViewMut<'_, T> {}
+impl<T> CudarcMemory<T> for CudaSlice<T> {}
+impl<T> CudarcMemory<T> for CudaView<'_, T> {}
+impl<T> CudarcMemory<T> for CudaViewMut<'_, T> {}
+
+/// As [`CudarcMemory`], to be written.
+pub trait CudarcMemoryMut<T>: DevicePtrMut<T> + sealed::Sealed {}
+
+impl<T> CudarcMemoryMut<T> for CudaSlice<T> {}
+impl<T> CudarcMemoryMut<T> for CudaViewMut<'_, T> {}
 
 /// A stream of cudarc's, on which launch functions queue work.
 #[derive(Clone, Debug)]
@@ -84,13 +102,14 @@ impl CudarcStream {
     }
 
     /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. It waits (on the device) for what
-    /// was written to it on other streams; when it is dropped, what is queued until then counts as its reader.
+    /// was written to it on other streams; when it is dropped, what is queued until then counts as its reader. It goes
+    /// into launches on this stream only, and into none that is recorded.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] when it is of another context.
     pub fn slice<'a, T: Element>(
         &'a self,
-        memory: &'a impl DevicePtr<T>,
+        memory: &'a impl CudarcMemory<T>,
     ) -> Result<CudarcSlice<'a, T>, DeviceError> {
         self.check(memory)?;
         let len = memory.len() as u64;
@@ -110,7 +129,7 @@ impl CudarcStream {
     /// As [`Self::slice`].
     pub fn slice_mut<'a, T: Element>(
         &'a self,
-        memory: &'a mut impl DevicePtrMut<T>,
+        memory: &'a mut impl CudarcMemoryMut<T>,
     ) -> Result<CudarcSliceMut<'a, T>, DeviceError> {
         self.check(memory)?;
         let len = memory.len() as u64;
@@ -142,6 +161,7 @@ impl CudarcStream {
             address,
             len,
             device_index: self.ours.device_index(),
+            lent: Lent::borrowed(&self.ours),
         }
     }
 }

@@ -6,7 +6,11 @@ use super::Place;
 use crate::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
 use crate::device::DeviceError;
 use crate::element::Element;
+use crate::lent::Lent;
 use crate::stream::Stream;
+
+#[cfg(doc)]
+use crate::graph::Graph;
 
 /// An array of `T` in a device's memory that another library allocated.
 ///
@@ -14,7 +18,9 @@ use crate::stream::Stream;
 /// While the value is borrowed, there are [`Self::len`] initialised values of type `T` at [`Self::address`], in memory
 /// that kernels of the device of [`Self::place`] can reach; and two values that are borrowed at once do not overlap
 /// where one is borrowed mutably. The memory is not freed, nor used from elsewhere, before the work that was queued on
-/// it during a borrow is done: the library orders what it queues behind that, as the driver does on one stream.
+/// it during a borrow is done: the library orders what it queues behind that, as the driver does on one stream. Kiln
+/// launches on it on the stream that it was borrowed for, and on no other; and lets no [`Graph`] name it, which could be
+/// replayed after the borrow.
 pub unsafe trait DevicePointer<T> {
     /// The device whose memory it is.
     fn place(&self) -> Place;
@@ -45,7 +51,8 @@ pub struct ForeignSliceMut<'a, T> {
     _borrowed: PhantomData<&'a mut [T]>,
 }
 
-/// The memory of another library as a slice that kernels on a stream may read.
+/// The memory of another library as a slice that kernels on a stream may read: on that one and its clones. A launch on
+/// it cannot be recorded.
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] when it is of another device than the stream.
@@ -82,6 +89,7 @@ fn raw<T: Element>(
         address: memory.address(),
         len: memory.len() as u64,
         device_index: stream.device_index(),
+        lent: Lent::borrowed(stream),
     })
 }
 
@@ -92,13 +100,15 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
     /// # Safety
     /// For the lifetime that the caller gives the slice, and until the work that was queued on it meanwhile is done:
     /// there are `len` initialised values of type `T` at that address, in memory that kernels of the stream's device can
-    /// reach, and nothing writes to them.
+    /// reach, and nothing writes to them. Where such work was recorded, that holds for as long as the [`Graph`] lives,
+    /// and until its last replay is done.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSlice<'a, T> {
         ForeignSlice {
             raw: RawSlice {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
+                lent: Lent::vouched(stream),
             },
             _borrowed: PhantomData,
         }
@@ -116,6 +126,7 @@ impl<'a, T: Element> ForeignSliceMut<'a, T> {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
+                lent: Lent::vouched(stream),
             },
             _borrowed: PhantomData,
         }

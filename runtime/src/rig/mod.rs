@@ -16,6 +16,7 @@ use crate::buffer::RawSlice;
 use crate::compare::{MaxError, compare};
 use crate::device::{Allocation, DeviceError, Function};
 use crate::launch::{Arg, launch_held, launch_held_reversed, time_held};
+use crate::lent::Lent;
 use crate::receipt::{RECEIPT_BYTES, Receipt};
 use crate::reference::{ArgData, DataError, make_data};
 use crate::stream::Stream;
@@ -181,6 +182,7 @@ impl Rig {
             address: receipt.address(),
             len: 1,
             device_index: stream.device_index(),
+            lent: Lent::NOT,
         };
         let rig = Rig {
             stream: stream.clone(),
@@ -391,6 +393,7 @@ impl HeldSlice {
             address: memory.address() + (zone + set * stride) as u64,
             len,
             device_index: stream.device_index(),
+            lent: Lent::NOT,
         };
         Ok(HeldSlice {
             raw: (0..sets).map(raw).collect(),

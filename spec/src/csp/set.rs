@@ -154,7 +154,7 @@ impl ConfigSet {
         let mut all = vec![None; self.params];
         for component in &self.components {
             let own = component.len();
-            let others = if own == 0 { 0 } else { self.len / own };
+            let others = self.len.checked_div(own).unwrap_or(0);
             with!(component, dag => {
                 for (param, counts) in dag.params.iter().zip(dag.marginals()) {
                     all[*param] = Some((counts, others));

@@ -1,9 +1,19 @@
 //! Recordings.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::runtime::{INVALID_HANDLE, INVALID_VALUE, call};
+use crate::work::Work;
+
+/// A recording that is ready to be launched.
+#[derive(Debug)]
+pub struct Executable {
+    work: Vec<Work>,
+    /// Held by the thread that launches it.
+    in_use: Mutex<()>,
+}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipStreamBeginCapture(stream: usize, _: c_int) -> i32 {
@@ -40,7 +50,11 @@ pub unsafe extern "C" fn hipGraphInstantiate(
         let mut alive = runtime.alive();
         let recorded = alive.graphs.get(&graph).cloned().ok_or(INVALID_HANDLE)?;
         let handle = alive.handle();
-        alive.executables.insert(handle, Arc::new(recorded));
+        let executable_graph = Executable {
+            work: recorded,
+            in_use: Mutex::new(()),
+        };
+        alive.executables.insert(handle, Arc::new(executable_graph));
         // SAFETY: the caller gives room for a handle.
         unsafe { *executable = handle };
         Ok(())
@@ -61,8 +75,12 @@ pub extern "C" fn hipGraphLaunch(executable: usize, stream: usize) -> i32 {
     call("hipGraphLaunch", |runtime| {
         let found = runtime.alive().executables.get(&executable).cloned();
         let recorded = found.ok_or(INVALID_HANDLE)?;
+        // Two threads at once are a mistake of the caller, which a GPU's runtime need not notice.
+        let _in_use = recorded.in_use.try_lock().map_err(|_| INVALID_VALUE)?;
+        std::thread::sleep(Duration::from_micros(200));
         let stream = runtime.stream(stream)?;
         recorded
+            .work
             .iter()
             .try_for_each(|work| stream.submit(work.clone()))
     })

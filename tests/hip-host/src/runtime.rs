@@ -9,6 +9,7 @@ use kiln::backend::cpu::{CpuDevice, CpuOptions};
 use kiln::device::{Allocation, Function, Module};
 
 use crate::faults::{Faults, is_sticky};
+use crate::graph::Executable;
 use crate::queue::{Queue, Signal};
 use crate::stream::Stream;
 use crate::work::Work;
@@ -56,7 +57,7 @@ pub struct Alive {
     /// Kernels, and the module of each.
     pub kernels: BTreeMap<usize, (usize, Kernel)>,
     pub graphs: BTreeMap<usize, Vec<Work>>,
-    pub executables: BTreeMap<usize, Arc<Vec<Work>>>,
+    pub executables: BTreeMap<usize, Arc<Executable>>,
     last_handle: usize,
 }
 

@@ -10,6 +10,7 @@ checks! {
     recorded_launches_run_when_replayed_and_not_before,
     a_recording_holds_launches_only_and_its_stream_goes_on,
     memory_of_a_recording_outlives_its_owner,
+    a_recording_is_launched_from_two_threads,
 }
 
 const N: u32 = 1000;
@@ -80,6 +81,18 @@ fn a_recording_holds_launches_only_and_its_stream_goes_on(subject: &Subject) -> 
     );
     record(&stream, &mut x, 1)?.launch(stream.handle())?;
     assert_eq!(x.to_vec(&stream)?, vec![3; N as usize]);
+    Ok(())
+}
+
+fn a_recording_is_launched_from_two_threads(subject: &Subject) -> Outcome {
+    let (stream, mut x) = warm(subject)?;
+    let recorded = record(&stream, &mut x, 1)?;
+    let launch = || (0..20).try_for_each(|_| recorded.launch(stream.handle()));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(launch);
+        launch().and(other.join().expect("the thread should end"))
+    })?;
+    assert_eq!(x.to_vec(&stream)?, vec![41; N as usize]);
     Ok(())
 }
 

@@ -97,8 +97,12 @@ struct Bench<'a> {
 enum Verdict {
     /// It can be launched; whether it spills.
     Launchable { spills: bool },
-    /// It cannot; whether that was known before.
-    Excluded { outcome: Outcome, known: bool },
+    /// It cannot; which attempt found that, and whether it was known before.
+    Excluded {
+        outcome: Outcome,
+        attempt: u32,
+        known: bool,
+    },
 }
 
 impl Bench<'_> {
@@ -176,10 +180,14 @@ impl Bench<'_> {
         for (config, verdict) in verdicts? {
             match verdict {
                 Verdict::Launchable { spills } => check.count_launchable(spills),
-                Verdict::Excluded { outcome, known } => {
-                    check.count_excluded(&outcome);
+                Verdict::Excluded {
+                    outcome,
+                    attempt,
+                    known,
+                } => {
+                    check.count_excluded(&outcome, attempt);
                     if !known {
-                        trials.push(self.trial(task, &config, outcome));
+                        trials.push(self.trial(task, &config, outcome, attempt));
                     }
                 }
             }
@@ -192,11 +200,12 @@ impl Bench<'_> {
             key: task.key.hash(),
             config: config.to_string(),
         };
-        if let Some(Trial { outcome, .. }) = self.with.cache.trial(&id)?
-            && is_final(&outcome)
+        if let Some(trial) = self.with.cache.trial(&id)?
+            && trial.stands()
         {
             return Ok(Verdict::Excluded {
-                outcome,
+                outcome: trial.outcome,
+                attempt: trial.attempt,
                 known: true,
             });
         }
@@ -210,12 +219,13 @@ impl Bench<'_> {
             },
             Err(outcome) => Verdict::Excluded {
                 outcome,
+                attempt: self.with.cache.next_attempt(&id)?,
                 known: false,
             },
         })
     }
 
-    fn trial(&self, task: &Task<'_>, config: &Config, outcome: Outcome) -> Trial {
+    fn trial(&self, task: &Task<'_>, config: &Config, outcome: Outcome, attempt: u32) -> Trial {
         Trial {
             kernel: task.kernel.spec.name.clone(),
             problem: task.problem.to_string(),
@@ -226,17 +236,9 @@ impl Bench<'_> {
             compile_ns: 0,
             verify_ns: 0,
             measure_ns: 0,
-            attempt: 1,
+            attempt,
             // Nothing was compared: the lowest grade there is.
             grade: ReferenceGrade::BaselineOnly,
         }
     }
-}
-
-/// Whether the same compiler would say the same again; a compile that was cut off may have been short of a machine.
-fn is_final(outcome: &Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Rejected { .. } | Outcome::CompileFailed { .. }
-    )
 }

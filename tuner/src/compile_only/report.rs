@@ -47,6 +47,8 @@ pub struct TaskCheck {
     pub excluded: BTreeMap<String, u64>,
     /// A message of each reason.
     pub examples: BTreeMap<String, String>,
+    /// Of those, how many the compiler came to no verdict on: the next check tries them again.
+    pub open: u64,
     /// Why the baseline cannot be launched, if it cannot.
     pub baseline: Option<String>,
     /// Why nothing was looked at, if so.
@@ -91,8 +93,9 @@ impl TaskCheck {
         self.spilling += u64::from(spills);
     }
 
-    pub(super) fn count_excluded(&mut self, outcome: &Outcome) {
+    pub(super) fn count_excluded(&mut self, outcome: &Outcome, attempt: u32) {
         self.checked += 1;
+        self.open += u64::from(!outcome.stands(attempt));
         let (reason, text) = reason(outcome);
         *self.excluded.entry(reason.clone()).or_default() += 1;
         self.examples.entry(reason).or_insert(text);
@@ -103,9 +106,11 @@ impl TaskCheck {
         self.excluded.values().sum()
     }
 
-    /// Whether the baseline cannot be launched, or nothing could be looked at.
+    /// Whether there is nothing to tune: nothing could be looked at, the baseline cannot be launched, or no config can.
+    /// What came to no verdict counts as well: a check that could not be made has not passed.
     pub fn failed(&self) -> bool {
-        self.baseline.is_some() || self.error.is_some()
+        let none_can = self.checked > 0 && self.launchable == 0;
+        self.baseline.is_some() || self.error.is_some() || none_can || self.open > 0
     }
 
     /// What was found, in one line.
@@ -141,6 +146,13 @@ impl TaskCheck {
             let _ = writeln!(
                 text,
                 "  {count:>12} cannot: {reason}, for example {example}"
+            );
+        }
+        if self.open > 0 {
+            let _ = writeln!(
+                text,
+                "  {:>12} came to no verdict: run the check again",
+                self.open
             );
         }
         if let Some(why) = &self.baseline {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use kiln::compile_only::{backend_of, library_compiler};
 use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
+    is_of_a_crash,
 };
 use kiln_spec::Backend;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -263,10 +264,16 @@ impl ProcessCompiler {
                     log: stderr,
                 }
             }
-            WorkerError::Lost { how, stderr, .. } => CompileError::Failed {
+            WorkerError::Lost {
+                how,
+                signal,
+                stderr,
+            } => CompileError::Lost {
                 name,
                 options,
-                log: format!("error: the compiler ended by {how}\n{stderr}\n"),
+                how: format!("its process ended by {how}"),
+                crashed: signal.is_none_or(is_of_a_crash),
+                log: stderr,
             },
             other => CompileError::io("compiling in another process", other),
         }

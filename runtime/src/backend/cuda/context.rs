@@ -10,6 +10,7 @@ use super::error::of_call;
 use super::ffi::{Context, RawStream};
 use super::stream::Streams;
 use super::timer::Timer;
+use crate::backend::recorded_streams::RecordedStreams;
 
 /// The context of one device in this process.
 pub(super) struct CudaContext {
@@ -17,6 +18,8 @@ pub(super) struct CudaContext {
     pub raw: Arc<Context>,
     /// The open streams.
     pub streams: Streams,
+    /// Those that are being recorded.
+    pub recorded: RecordedStreams,
     /// The [`crate::Device::index`] of the device.
     pub device_index: u32,
     /// What timing keeps.
@@ -36,6 +39,7 @@ impl CudaContext {
         CudaContext {
             raw,
             streams: Streams::new(),
+            recorded: RecordedStreams::default(),
             device_index,
             timer: Timer::default(),
             freed: Mutex::default(),
@@ -63,7 +67,7 @@ impl CudaContext {
         self.freed().recordings += 1;
     }
 
-    /// Notes that a recording is gone.
+    /// Notes that a recording is gone: one for each that began.
     pub fn recording_is_gone(&self) {
         let mut freed = self.freed();
         freed.recordings = freed.recordings.saturating_sub(1);
@@ -75,12 +79,11 @@ impl CudaContext {
 
     /// Waits for one stream.
     pub fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        self.with_stream(stream, |stream| {
-            stream.synchronize(&self.raw).map_err(of_call)
-        })
+        let stream = self.streams.get(stream)?;
+        stream.synchronize(&self.raw).map_err(of_call)
     }
 
-    /// Does something with a stream.
+    /// Does something that does not wait with a stream.
     #[inline]
     pub fn with_stream<T>(
         &self,

@@ -183,18 +183,17 @@ impl Device for CudaDevice {
     ) -> Result<u64, DeviceError> {
         let kernel = self.checked(function, plan, sets.first())?.function()?;
         let context = self.context()?;
-        context.with_stream(stream, |stream| {
-            let timed = Timed {
-                context,
-                stream,
-                kernel,
-                symbol: function.symbol(),
-                plan,
-                sets,
-                launches,
-            };
-            timed.time()
-        })
+        let stream = context.streams.get(stream)?;
+        let timed = Timed {
+            context,
+            stream: &stream,
+            kernel,
+            symbol: function.symbol(),
+            plan,
+            sets,
+            launches,
+        };
+        timed.time()
     }
 
     /// A device without such a limit says so, which is as good.
@@ -257,6 +256,16 @@ impl Device for CudaDevice {
 
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         graph::begin(self.context()?, stream)
+    }
+
+    fn unrecorded(
+        &self,
+        stream: StreamHandle,
+        queue: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let context = self.context()?;
+        let raw = context.with_stream(stream, |stream| Ok(stream.raw()))?;
+        context.recorded.unless_recorded(raw, queue)
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {

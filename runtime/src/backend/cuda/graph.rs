@@ -1,7 +1,7 @@
 //! Launches that the driver recorded.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
@@ -12,8 +12,8 @@ use super::ffi::RawGraph;
 /// A recording of one device; while it lives, nothing that it could name is freed.
 pub(super) struct CudaGraph {
     context: Arc<CudaContext>,
-    /// Until it is dropped.
-    graph: Option<RawGraph>,
+    /// Until it is dropped; used by one thread at a time.
+    graph: Option<Mutex<RawGraph>>,
 }
 
 /// Begins to record what this thread launches on a stream.
@@ -23,34 +23,33 @@ pub(super) fn begin(context: &CudaContext, stream: StreamHandle) -> Result<(), D
             what: "recording on the default stream (open one by Stream::new)".into(),
         });
     }
-    context.recording_begins();
-    let begun = context.with_stream(stream, |stream| {
-        stream.begin_capture(&context.raw).map_err(of_call)
-    });
-    if begun.is_err() {
-        context.recording_is_gone();
-    }
-    begun
+    let stream = context.streams.get(stream)?;
+    context.recorded.begin(stream.raw(), || {
+        context.recording_begins();
+        let begun = stream.begin_capture(&context.raw);
+        begun.map_err(|failed| {
+            context.recording_is_gone();
+            of_call(failed)
+        })
+    })
 }
 
-/// Ends recording.
+/// Ends a recording that was begun.
 pub(super) fn end(
     context: &Arc<CudaContext>,
     stream: StreamHandle,
 ) -> Result<CudaGraph, DeviceError> {
-    let ended = context.with_stream(stream, |stream| {
-        stream.end_capture(&context.raw).map_err(of_call)
-    });
-    match ended {
-        Ok(graph) => Ok(CudaGraph {
+    let stream = context.streams.get(stream)?;
+    context.recorded.end(stream.raw(), || {
+        // From here on the recording is gone when this is dropped, also where it fails.
+        let mut recording = CudaGraph {
             context: context.clone(),
-            graph: Some(graph),
-        }),
-        Err(error) => {
-            context.recording_is_gone();
-            Err(error)
-        }
-    }
+            graph: None,
+        };
+        let graph = stream.end_capture(&context.raw).map_err(of_call)?;
+        recording.graph = Some(Mutex::new(graph));
+        Ok(recording)
+    })
 }
 
 impl RecordedLaunches for CudaGraph {
@@ -58,8 +57,9 @@ impl RecordedLaunches for CudaGraph {
         let Some(graph) = &self.graph else {
             return Ok(());
         };
-        self.context
-            .with_stream(stream, |stream| graph.launch(stream).map_err(of_call))
+        let stream = self.context.streams.get(stream)?;
+        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+        graph.launch(&stream).map_err(of_call)
     }
 }
 

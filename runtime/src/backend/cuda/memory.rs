@@ -123,9 +123,8 @@ impl Allocation for CudaMemory {
         if out.is_empty() {
             return self.context.synchronize_stream(stream);
         }
-        self.context.with_stream(stream, |stream| {
-            memory.read(stream, at, out).map_err(of_call)
-        })
+        let stream = self.context.streams.get(stream)?;
+        memory.read(&stream, at, out).map_err(of_call)
     }
 
     fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
@@ -133,9 +132,8 @@ impl Allocation for CudaMemory {
         if data.is_empty() {
             return self.context.synchronize_stream(stream);
         }
-        self.context.with_stream(stream, |stream| {
-            memory.write(stream, at, data).map_err(of_call)
-        })
+        let stream = self.context.streams.get(stream)?;
+        memory.write(&stream, at, data).map_err(of_call)
     }
 
     fn fill(

@@ -1,4 +1,7 @@
 //! The streams of one device, by number: a number that names none is an error, never a wild pointer.
+//!
+//! Nothing that waits for the device holds the table: opening a stream waits until nobody reads it, and every launch behind
+//! that.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,14 +13,14 @@ use super::ffi::{Context, RawStream};
 
 /// The open streams; handle 0 is the default one, handle n the one at place n - 1.
 pub(super) struct Streams {
-    default: RawStream,
-    opened: RwLock<Vec<Option<RawStream>>>,
+    default: Arc<RawStream>,
+    opened: RwLock<Vec<Option<Arc<RawStream>>>>,
 }
 
 impl Streams {
     pub fn new() -> Streams {
         Streams {
-            default: RawStream::DEFAULT,
+            default: Arc::new(RawStream::DEFAULT),
             opened: RwLock::new(Vec::new()),
         }
     }
@@ -39,7 +42,7 @@ impl Streams {
             opened.push(None);
             opened.len() - 1
         });
-        opened[place] = Some(stream);
+        opened[place] = Some(Arc::new(stream));
         StreamHandle(place as u64 + 1)
     }
 
@@ -51,7 +54,17 @@ impl Streams {
         }
     }
 
-    /// Does something with the stream of a number, which stays open meanwhile. Allocates nothing.
+    /// The stream of a number, which stays open as long as this: for what waits for its work.
+    pub fn get(&self, stream: StreamHandle) -> Result<Arc<RawStream>, DeviceError> {
+        let Some(place) = place(stream) else {
+            return Ok(self.default.clone());
+        };
+        let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        let found = opened.get(place).cloned().flatten();
+        found.ok_or_else(|| unknown(stream))
+    }
+
+    /// Does something that does not wait with the stream of a number, which stays open meanwhile. Allocates nothing.
     #[inline]
     pub fn with<T>(
         &self,
@@ -64,11 +77,15 @@ impl Streams {
         let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
         match opened.get(place) {
             Some(Some(stream)) => act(stream),
-            _ => Err(DeviceError::NotFound {
-                what: format!("stream {}", stream.0),
-                text: "it was closed, or is of another device".into(),
-            }),
+            _ => Err(unknown(stream)),
         }
+    }
+}
+
+fn unknown(stream: StreamHandle) -> DeviceError {
+    DeviceError::NotFound {
+        what: format!("stream {}", stream.0),
+        text: "it was closed, or is of another device".into(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One device of the runtime: its streams, and what may not be freed yet.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -12,6 +12,7 @@ use crate::error::DeviceError;
 use super::ffi::{OwnedStream, Place};
 use super::status::Failure;
 use super::timer::Timer;
+use crate::backend::recorded_streams::RecordedStreams;
 
 /// What memory, modules and launches of one device share.
 ///
@@ -23,6 +24,8 @@ pub(super) struct Context {
     pub index: u32,
     /// What timing keeps.
     pub timer: Timer,
+    /// The streams that are being recorded.
+    pub recorded: RecordedStreams,
     streams: RwLock<BTreeMap<u64, Arc<OwnedStream>>>,
     next_stream: AtomicU64,
     freed: Mutex<Freed>,
@@ -31,8 +34,6 @@ pub(super) struct Context {
 /// What was freed while recordings that may use it were alive.
 #[derive(Default)]
 struct Freed {
-    /// Streams that are being recorded.
-    begun: BTreeSet<u64>,
     /// Recordings that are alive, those included that have only begun.
     recordings: usize,
     kept: Vec<Box<dyn Any + Send>>,
@@ -46,6 +47,7 @@ impl Context {
             place,
             index: crate::devices::next_index(),
             timer: Timer::default(),
+            recorded: RecordedStreams::default(),
             streams: RwLock::new(BTreeMap::from([(StreamHandle::DEFAULT.0, default)])),
             next_stream: AtomicU64::new(StreamHandle::DEFAULT.0 + 1),
             freed: Mutex::default(),
@@ -103,25 +105,12 @@ impl Context {
         drop(what);
     }
 
-    /// Notes that a stream is recorded: nothing is freed until the recording is gone. False where it is already.
-    pub fn recording_begins(&self, stream: StreamHandle) -> bool {
-        let mut freed = self.freed();
-        let is_new = freed.begun.insert(stream.0);
-        freed.recordings += usize::from(is_new);
-        is_new
-    }
-
-    /// Notes that a recording begins on a stream that is in no table.
-    pub fn recording_lives(&self) {
+    /// Notes that a recording begins: nothing is freed until it is gone.
+    pub fn recording_begins(&self) {
         self.freed().recordings += 1;
     }
 
-    /// Notes that a stream is no longer recorded, while its recording lives on. False where it was not.
-    pub fn recording_ends(&self, stream: StreamHandle) -> bool {
-        self.freed().begun.remove(&stream.0)
-    }
-
-    /// Notes that a recording is gone.
+    /// Notes that a recording is gone: one for each that began.
     pub fn recording_is_gone(&self) {
         let mut freed = self.freed();
         freed.recordings = freed.recordings.saturating_sub(1);

@@ -248,6 +248,15 @@ impl Device for HipDevice {
         Recording::begin(&self.context, stream)
     }
 
+    fn unrecorded(
+        &self,
+        stream: StreamHandle,
+        queue: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let raw = self.context.stream(stream)?.raw();
+        self.context.recorded.unless_recorded(raw, queue)
+    }
+
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
         Ok(Box::new(Recording::end(&self.context, stream)?))
     }

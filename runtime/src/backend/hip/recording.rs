@@ -1,6 +1,6 @@
 //! Launches that are recorded once and launched again together.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
@@ -12,39 +12,36 @@ use super::status::Failure;
 #[derive(Debug)]
 pub(super) struct Recording {
     context: Arc<Context>,
-    /// Until it is gone.
-    graph: Option<Graph>,
+    /// Until it is gone; used by one thread at a time, since the runtime promises nothing else of graphs.
+    graph: Option<Mutex<Graph>>,
 }
 
 impl Recording {
     /// Begins to record a stream.
     pub fn begin(context: &Context, stream: StreamHandle) -> Result<(), DeviceError> {
-        let raw = context.stream(stream)?;
-        if !context.recording_begins(stream) {
-            let text = "it is being recorded already";
-            return Err(DeviceError::internal("recording a stream", text));
-        }
-        raw.begin_capture().map_err(|failure| {
-            context.recording_ends(stream);
-            context.recording_is_gone();
-            failure.error()
+        let stream = context.stream(stream)?;
+        context.recorded.begin(stream.raw(), || {
+            context.recording_begins();
+            stream.begin_capture().map_err(|failure| {
+                context.recording_is_gone();
+                failure.error()
+            })
         })
     }
 
     /// Ends what was begun on a stream.
     pub fn end(context: &Arc<Context>, stream: StreamHandle) -> Result<Recording, DeviceError> {
-        let raw = context.stream(stream)?;
-        if !context.recording_ends(stream) {
-            let text = "it was not being recorded";
-            return Err(DeviceError::internal("ending a recording", text));
-        }
-        // From here on the recording is gone when this is dropped, also where it fails.
-        let mut recording = Recording {
-            context: context.clone(),
-            graph: None,
-        };
-        recording.graph = Some(raw.end_capture().map_err(Failure::error)?);
-        Ok(recording)
+        let stream = context.stream(stream)?;
+        context.recorded.end(stream.raw(), || {
+            // From here on the recording is gone when this is dropped, also where it fails.
+            let mut recording = Recording {
+                context: context.clone(),
+                graph: None,
+            };
+            let graph = stream.end_capture().map_err(Failure::error)?;
+            recording.graph = Some(Mutex::new(graph));
+            Ok(recording)
+        })
     }
 }
 
@@ -52,7 +49,10 @@ impl RecordedLaunches for Recording {
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let stream = self.context.stream(stream)?;
         match &self.graph {
-            Some(graph) => graph.launch(&stream).map_err(Failure::error),
+            Some(graph) => {
+                let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+                graph.launch(&stream).map_err(Failure::error)
+            }
             None => Ok(()),
         }
     }

@@ -87,7 +87,7 @@ impl Timed<'_> {
         self.stream.synchronize().map_err(failed)?;
         let timer = &self.context.timer;
         let own = timer.stream(&self.context.place).map_err(unrecorded)?;
-        self.context.recording_lives();
+        self.context.recording_begins();
         let _recording = Recording(self.context);
         let record = |launches| self.record(&own, launches).map_err(unrecorded);
         let again = record(batch.recorded)?;

@@ -25,7 +25,8 @@ macro_rules! created {
     }};
 }
 
-/// Declares that an owned handle may be used from any thread, as the driver's functions may.
+/// Declares that an owned handle may be used from any thread, and from several at once, as the driver's functions may
+/// for all objects but graphs.
 macro_rules! any_thread {
     ($($owner:ty),*) => {
         $(
@@ -37,7 +38,11 @@ macro_rules! any_thread {
     };
 }
 
-any_thread!(RawStream, Event, LoadedModule, RawFunction, RawGraph);
+any_thread!(RawStream, Event, LoadedModule, RawFunction);
+
+// SAFETY: the handle is no pointer of ours, and any thread may use it. Not two at once: the driver's graph objects are
+// not synchronised inside ("Graph object thread safety" in NVIDIA's documentation of the driver), so this is not `Sync`.
+unsafe impl Send for RawGraph {}
 
 /// A stream; destroyed when dropped, unless it is the default one or another library's.
 pub(in crate::backend::cuda) struct RawStream {
@@ -330,8 +335,8 @@ impl RawGraph {
     /// Queues all of it.
     pub fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
-        // SAFETY: the graph was instantiated, the stream created; the memory that its launches name is kept for as long
-        // as any graph lives.
+        // SAFETY: the graph was instantiated and is used by this thread alone, the stream was created; the memory that
+        // its launches name is kept for as long as any graph lives.
         let code = unsafe { (functions.graph_launch)(self.handle, stream.handle) };
         self.context.check("cuGraphLaunch", code)
     }
