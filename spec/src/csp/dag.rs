@@ -68,11 +68,17 @@ impl<C: Count> Dag<C> {
     /// The edge of a node for a place.
     fn edge(&self, node: u32, level: usize, place: u32) -> Option<usize> {
         let edges = self.edges(node);
-        if self.domains[level] <= 64 {
+        let domain = self.domains[level];
+        if place < domain && edges.len() == domain as usize {
+            return Some(edges.start + place as usize);
+        }
+        if domain <= 64 {
             let mask = self.masks[node as usize];
-            let bit = 1u64.checked_shl(place)?;
-            let rank = (mask & (bit - 1)).count_ones() as usize;
-            return (mask & bit != 0).then_some(edges.start + rank);
+            if mask.checked_shr(place)? & 1 == 0 {
+                return None;
+            }
+            let rank = (mask & ((1 << place) - 1)).count_ones() as usize;
+            return Some(edges.start + rank);
         }
         let found = self.places[edges.clone()].binary_search(&place).ok()?;
         Some(edges.start + found)
