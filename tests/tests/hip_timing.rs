@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kiln::rig::{Layout, Rig};
 use kiln::{Choice, Stream, prepare};
-use kiln_spec::ProblemValue;
+use kiln_spec::{ElemType, ProblemValue};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::hip_host;
 
@@ -33,7 +33,7 @@ fn time_batches() -> Result<(), String> {
     let kernel = kernels.iter().find(|kernel| kernel.name() == "tensor_add");
     let kernel = kernel.expect("the library should have tensor_add");
     let stream = Stream::default_of(hip_host::device());
-    let problem = kernel.problem_of([ProblemValue::Size(5000)]);
+    let problem = kernel.problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(5000)]);
     let prepared = prepare::get(kernel, &**stream.device(), Choice::Baseline, &problem)
         .expect("the baseline should load");
     let plan = kernel.plan(Choice::Baseline, &problem, None);
