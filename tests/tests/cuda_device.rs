@@ -16,7 +16,7 @@ use kiln::prepare;
 use kiln::rig::{Layout, Rig};
 use kiln::{Buffer, Choice, DeviceSlice as _, Graph, LaunchCause, LaunchError, Stream};
 use kiln_kernels::tensor_add::tensor_add;
-use kiln_spec::{Backend, LaunchPlan, ProblemValue};
+use kiln_spec::{Backend, ElemType, LaunchPlan, Problem, ProblemValue};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::cuda_stand_in::build;
 
@@ -91,9 +91,14 @@ fn kernel() -> &'static Kernel {
         .expect("the library should have tensor_add")
 }
 
+/// `n` elements in single precision.
+fn problem(n: i64) -> Problem {
+    kernel().problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(n)])
+}
+
 /// The loaded baseline of `tensor_add`, its rig for `n` elements, and its plan.
 fn baseline(stream: &Stream, n: i64) -> (Function, Rig, LaunchPlan) {
-    let problem = kernel().problem_of([ProblemValue::Size(n)]);
+    let problem = problem(n);
     let device = &**stream.device();
     let prepared = prepare::get(kernel(), device, Choice::Baseline, &problem)
         .expect("the baseline should load");
@@ -362,7 +367,7 @@ fn a_kernel_that_takes_another_number_of_arguments_is_refused() {
 fn child_miscounts() {
     let stream = Stream::new(device()).unwrap();
     let (_, rig, plan) = baseline(&stream, 1000);
-    let problem = kernel().problem_of([ProblemValue::Size(1000)]);
+    let problem = problem(1000);
     let prepared = prepare::get(kernel(), &**stream.device(), Choice::Baseline, &problem).unwrap();
     // The receipt entry takes one more than the rig gives.
     let error = rig
