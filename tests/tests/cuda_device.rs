@@ -22,6 +22,11 @@ use kiln_tests::cuda_stand_in::build;
 
 /// Runs one of the ignored tests below in a process of its own, with the stand-in as its driver.
 fn in_child(child: &str) {
+    in_child_with(child, &[]);
+}
+
+/// The same, with variables that the stand-in reads.
+fn in_child_with(child: &str, variables: &[(&str, &str)]) {
     let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
     if !have(child, &needs) {
         return;
@@ -34,6 +39,7 @@ fn in_child(child: &str) {
     command.env("LD_LIBRARY_PATH", folder.path());
     // With an empty cache: NVRTC compiles in the process that the driver is loaded in.
     command.env("KILN_CACHE", folder.path().join("cache"));
+    command.envs(variables.iter().copied());
     let output = command.output().expect("the child should start");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -149,6 +155,46 @@ fn child_adds() {
         }
     });
     assert_eq!(free_bytes(&*device), before, "everything was freed");
+}
+
+#[test]
+fn memory_whose_work_cannot_be_waited_for_is_kept_until_it_can() {
+    in_child("child_keeps");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_keeps() {
+    let stream = Stream::new(device()).unwrap();
+    let device = stream.device().clone();
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+    let before = free_bytes(&*device);
+    let x = Buffer::from_slice(&stream, &[1.0_f32; 17]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 17).unwrap();
+    tensor_add(&stream, 17, &x, &x, &mut y).unwrap();
+    // The launch still reads it.
+    drop(x);
+    assert!(free_bytes(&*device) < before);
+    assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 17]);
+    drop(y);
+    assert_eq!(free_bytes(&*device), before, "what was kept is freed too");
+}
+
+#[test]
+fn a_context_that_there_was_no_room_for_is_joined_later() {
+    in_child_with("child_joins_later", &[("KILN_STAND_IN_RETAIN", "2")]);
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_joins_later() {
+    let device = device();
+    for _ in 0..2 {
+        let error = Stream::new(device.clone()).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Oom, "{error}");
+    }
+    let stream = Stream::new(device).unwrap();
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
 }
 
 #[test]
