@@ -12,12 +12,11 @@ use crate::compiler::CompileError;
 /// Header names below the folder, and texts.
 pub(crate) type Headers = &'static [(&'static str, &'static str)];
 
-/// The include folder of a prelude, complete and unchanged, in the user's cache; a temporary one where that cannot
-/// be written or may be written by others.
+/// The include folder of a prelude, complete and unchanged, in the user's cache; in a folder of the user's own below the
+/// temporary one where that cannot be written or may be written by others.
 #[derive(Debug)]
 pub(crate) struct IncludeFolder {
     path: PathBuf,
-    _temporary: Option<tempfile::TempDir>,
 }
 
 impl IncludeFolder {
@@ -44,18 +43,11 @@ impl IncludeFolder {
         write: impl Fn(&Path) -> io::Result<()>,
     ) -> io::Result<IncludeFolder> {
         let cached = cache_folder().map(|cache| in_cache(&cache, name, &complete, &write));
-        if let Some(Ok(path)) = cached {
-            return Ok(IncludeFolder {
-                path,
-                _temporary: None,
-            });
-        }
-        let temporary = tempfile::Builder::new().prefix("kiln-include-").tempdir()?;
-        write(temporary.path())?;
-        Ok(IncludeFolder {
-            path: temporary.path().into(),
-            _temporary: Some(temporary),
-        })
+        let path = match cached {
+            Some(Ok(path)) => path,
+            _ => in_cache(&temporary_folder()?, name, &complete, &write)?,
+        };
+        Ok(IncludeFolder { path })
     }
 
     /// Its path.
@@ -81,6 +73,21 @@ fn cache_folder() -> Option<PathBuf> {
     Some(root.join("include"))
 }
 
+/// The user's own folder below the temporary one: processes that end without a chance to tidy up leave one folder behind,
+/// which the next one finds.
+fn temporary_folder() -> io::Result<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let folder = std::env::temp_dir().join(format!("kiln-include-{user}"));
+    // Anybody may make links there.
+    if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_symlink()) {
+        let folder = folder.display();
+        return Err(io::Error::other(format!(
+            "{folder} is a link\nhelp: remove it, or set KILN_CACHE to a folder of your own"
+        )));
+    }
+    Ok(folder)
+}
+
 fn in_cache(
     cache: &Path,
     name: &str,
@@ -93,7 +100,11 @@ fn in_cache(
         .create(cache)?;
     let metadata = fs::metadata(cache)?;
     if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
-        return Err(io::Error::other("the cache folder is open to other users"));
+        let (folder, mode) = (cache.display(), metadata.mode() & 0o777);
+        return Err(io::Error::other(format!(
+            "{folder} (mode {mode:o}) is another user's, or open to others\nhelp: remove it, or set KILN_CACHE to a folder \
+             of your own"
+        )));
     }
     let folder = cache.join(name);
     if complete(&folder) {

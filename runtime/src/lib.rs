@@ -93,6 +93,7 @@ pub mod launch;
 mod launch_checks;
 mod launch_error;
 mod lent;
+mod manifest;
 mod memo;
 pub mod prepare;
 pub mod receipt;

@@ -14,17 +14,18 @@
 #error "kiln_cuda.h is for NVRTC"
 #endif
 
+// The types that NVIDIA's own headers give these names under NVRTC: a unit may include both.
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
-typedef long int64_t;
+typedef long long int64_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
-static_assert(sizeof(uint64_t) == 8 && sizeof(uintptr_t) == sizeof(void*), "longs of 64 bits");
+typedef unsigned long long uint64_t;
+typedef long long intptr_t;
+typedef unsigned long long uintptr_t;
+static_assert(sizeof(uint64_t) == 8 && sizeof(uintptr_t) == sizeof(void*), "64 bits");
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -73,6 +73,29 @@ extern \"C\" __global__ void tile(const __half* a, const __half* b, float* c, __
 }
 
 #[test]
+fn nvidias_headers_and_the_preludes_integers_go_into_one_unit() {
+    if !have("CUDA headers with integers of their own", &[Need::Nvrtc]) {
+        return;
+    }
+    for header in [
+        "cooperative_groups.h",
+        "cuda_pipeline.h",
+        "cuda/atomic",
+        "cuda/std/cstdint",
+        "cuda/std/array",
+        "cub/block/block_reduce.cuh",
+    ] {
+        let source = format!(
+            "#include \"kiln_cuda.h\"\n#include <stdint.h>\n#include <{header}>\n\
+             extern \"C\" __global__ void k(int64_t* x, uint64_t y) {{ x[threadIdx.x] = (int64_t)y; }}\n"
+        );
+        if let Err(error) = compile("sm_89", &source) {
+            panic!("{header}: {error}");
+        }
+    }
+}
+
+#[test]
 fn an_error_names_the_authors_file_and_line() {
     if !have("an error of NVRTC", &[Need::Nvrtc]) {
         return;

@@ -159,6 +159,46 @@ fn child_adds() {
 }
 
 #[test]
+fn memory_whose_work_cannot_be_waited_for_is_kept_until_it_can() {
+    in_child("child_keeps");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_keeps() {
+    let stream = Stream::new(device()).unwrap();
+    let device = stream.device().clone();
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+    let before = free_bytes(&*device);
+    let x = Buffer::from_slice(&stream, &[1.0_f32; 17]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, 17).unwrap();
+    tensor_add(&stream, 17, &x, &x, &mut y).unwrap();
+    // The launch still reads it.
+    drop(x);
+    assert!(free_bytes(&*device) < before);
+    assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 17]);
+    drop(y);
+    assert_eq!(free_bytes(&*device), before, "what was kept is freed too");
+}
+
+#[test]
+fn a_context_that_there_was_no_room_for_is_joined_later() {
+    in_child_with("child_joins_later", &[("KILN_STAND_IN_RETAIN", "2")]);
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_joins_later() {
+    let device = device();
+    for _ in 0..2 {
+        let error = Stream::new(device.clone()).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Oom, "{error}");
+    }
+    let stream = Stream::new(device).unwrap();
+    assert_eq!(add(&stream, &[1.0; 3], &[1.0; 3]).unwrap(), [2.0; 3]);
+}
+
+#[test]
 fn memory_is_zeroed_aligned_bounded_and_guarded() {
     in_child("child_allocates");
 }

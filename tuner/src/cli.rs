@@ -162,6 +162,7 @@ pub struct RunArgs {
     #[arg(
         long = "target",
         value_name = "ARCH",
+        num_args = 1..,
         requires = "compile_only",
         conflicts_with = "device"
     )]

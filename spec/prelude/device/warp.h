@@ -63,13 +63,15 @@ template <class T> KILN_INLINE T warp_broadcast(const T& value, int source = 0) 
 }
 
 // The values of each segment of WIDTH lanes (a power of two) combined, for all of its lanes. Lanes combine in
-// pairs, halves of the segment first, so that every lane gets the same bits.
+// pairs, halves of the segment first, and both of a pair in the same order, the lower lane's value first: so that
+// every lane gets the same bits, also where the order matters (a NaN in a maximum, a combine of one's own).
 template <int WIDTH = warp_threads, class T, class Combine>
 KILN_INLINE T warp_reduce(T value, Combine combine) {
     static_assert(WIDTH >= 1 && WIDTH <= 32 && (WIDTH & (WIDTH - 1)) == 0, "a power of two up to 32");
 #pragma unroll
     for (int apart = WIDTH / 2; apart > 0; apart /= 2) {
-        value = combine(value, shuffle_xor(value, apart));
+        const T other = shuffle_xor(value, apart);
+        value = (lane() & apart) ? combine(other, value) : combine(value, other);
     }
     return value;
 }

@@ -6,7 +6,7 @@ use kiln::device::Device as _;
 
 use crate::runtime::{
     INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, Outcome, RUNTIME, Runtime, SUCCESS, call,
-    take_last_error,
+    choose_device, take_last_error,
 };
 
 /// What the device calls its architecture; the features behind the colon are made up.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> i32 {
 
 /// The device of a number.
 fn check_device(ordinal: c_int) -> Outcome {
-    if ordinal == 0 {
+    if (0..RUNTIME.devices).contains(&ordinal) {
         Ok(())
     } else {
         Err(INVALID_DEVICE)
@@ -56,7 +56,11 @@ fn check_device(ordinal: c_int) -> Outcome {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipSetDevice(ordinal: c_int) -> i32 {
-    call("hipSetDevice", |_| check_device(ordinal))
+    call("hipSetDevice", |_| {
+        check_device(ordinal)?;
+        choose_device(ordinal);
+        Ok(())
+    })
 }
 
 #[unsafe(no_mangle)]

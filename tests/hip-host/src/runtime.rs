@@ -38,6 +38,8 @@ pub type Outcome<T = ()> = Result<T, i32>;
 pub struct Kernel {
     pub function: Function,
     pub parameters: usize,
+    /// The device that it was loaded on.
+    pub ordinal: i32,
 }
 
 /// A module, and how many arguments each of its kernels takes.
@@ -45,6 +47,8 @@ pub struct Kernel {
 pub struct Loaded {
     pub module: Arc<dyn Module>,
     pub parameters: BTreeMap<String, usize>,
+    /// The device that it was loaded on.
+    pub ordinal: i32,
 }
 
 /// Everything that is alive, by handle or address.
@@ -52,7 +56,8 @@ pub struct Loaded {
 pub struct Alive {
     pub memory: BTreeMap<usize, Arc<dyn Allocation>>,
     pub streams: BTreeMap<usize, Arc<Stream>>,
-    pub events: BTreeMap<usize, Arc<Signal<std::time::Instant>>>,
+    /// Events, and the device of each.
+    pub events: BTreeMap<usize, (i32, Arc<Signal<std::time::Instant>>)>,
     pub modules: BTreeMap<usize, Loaded>,
     /// Kernels, and the module of each.
     pub kernels: BTreeMap<usize, (usize, Kernel)>,
@@ -112,7 +117,8 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let options = CpuOptions::from_env().expect("the options of the cpu device should be good");
     Runtime {
         device: CpuDevice::with_options(options).expect("threads should start"),
-        devices: i32::from(number("KILN_HIP_HOST_DEVICES", 1) > 0),
+        // All of them are the one host processor.
+        devices: number("KILN_HIP_HOST_DEVICES", 1).min(2) as i32,
         memory_bytes: number("KILN_HIP_HOST_MEMORY", 1 << 30),
         default_stream: Arc::new(Stream::new(Queue::start())),
         faults: Faults::parse(&std::env::var("KILN_HIP_HOST_FAULTS").unwrap_or_default()),
@@ -123,6 +129,25 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 
 thread_local! {
     static LAST_ERROR: Cell<i32> = const { Cell::new(SUCCESS) };
+    static CHOSEN: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The device that this thread's calls are meant for; the first one until it chooses.
+pub fn chosen_device() -> i32 {
+    CHOSEN.get()
+}
+
+/// Chooses it.
+pub fn choose_device(ordinal: i32) {
+    CHOSEN.set(ordinal);
+}
+
+/// What belongs to a device goes on a default stream only where that is the device's own, as the thread has chosen.
+pub fn check_stream_of(ordinal: i32, stream: usize) -> Outcome {
+    if stream == 0 && ordinal != chosen_device() {
+        return Err(INVALID_HANDLE);
+    }
+    Ok(())
 }
 
 /// The last error of this thread, which is forgotten by being asked for.

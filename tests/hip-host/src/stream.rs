@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::queue::{Queue, Signal};
 use crate::runtime::{
     CAPTURE_INVALIDATED, CAPTURE_UNSUPPORTED, INVALID_HANDLE, INVALID_VALUE, NOT_READY,
-    NOT_SUPPORTED, Outcome, RUNTIME, call,
+    NOT_SUPPORTED, Outcome, RUNTIME, call, check_stream_of, chosen_device,
 };
 use crate::work::Work;
 
@@ -151,7 +151,8 @@ pub unsafe extern "C" fn hipEventCreateWithFlags(event: *mut usize, _: u32) -> i
     call("hipEventCreateWithFlags", |runtime| {
         let mut alive = runtime.alive();
         let handle = alive.handle();
-        alive.events.insert(handle, Arc::new(Signal::new()));
+        let made = (chosen_device(), Arc::new(Signal::new()));
+        alive.events.insert(handle, made);
         // SAFETY: the caller gives room for a handle.
         unsafe { *event = handle };
         Ok(())
@@ -169,12 +170,15 @@ pub extern "C" fn hipEventDestroy(event: usize) -> i32 {
 /// The event of a handle.
 fn event_of(handle: usize) -> Outcome<Arc<Signal<Instant>>> {
     let alive = RUNTIME.alive();
-    alive.events.get(&handle).cloned().ok_or(INVALID_HANDLE)
+    let found = alive.events.get(&handle);
+    found.map(|(_, event)| event.clone()).ok_or(INVALID_HANDLE)
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> i32 {
     call("hipEventRecord", |runtime| {
+        let ordinal = runtime.alive().events.get(&event).map(|(of, _)| *of);
+        check_stream_of(ordinal.ok_or(INVALID_HANDLE)?, stream)?;
         let event = event_of(event)?;
         event.clear();
         runtime.stream(stream)?.submit(Work::Record(event))

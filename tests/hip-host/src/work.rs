@@ -15,7 +15,7 @@ use crate::image::image_at;
 use crate::queue::Signal;
 use crate::runtime::{
     INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, Kernel, LAUNCH_FAILURE, Loaded, NOT_FOUND,
-    Outcome, Runtime, call,
+    Outcome, Runtime, call, check_stream_of, chosen_device,
 };
 
 /// One piece of work.
@@ -146,6 +146,7 @@ pub unsafe extern "C" fn hipModuleLoadData(module: *mut usize, image: *const c_v
             Loaded {
                 module: loaded,
                 parameters,
+                ordinal: chosen_device(),
             },
         );
         // SAFETY: the caller gives room for a handle.
@@ -202,6 +203,7 @@ pub unsafe extern "C" fn hipModuleGetFunction(
         let kernel = Kernel {
             function: found,
             parameters,
+            ordinal: loaded.ordinal,
         };
         alive.kernels.insert(handle, (module, kernel));
         // SAFETY: the caller gives room for a handle.
@@ -248,6 +250,7 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
             unsafe { value_at(value.cast()) }
         });
         let values = values.collect();
+        check_stream_of(kernel.ordinal, stream)?;
         let stream = runtime.stream(stream)?;
         stream.submit(Work::Launch {
             kernel,

@@ -11,6 +11,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &convert::KERNEL,
     &convert_unsigned::KERNEL,
     &warps::KERNEL,
+    &ordered::KERNEL,
     &blocks::KERNEL,
     &atomics::KERNEL,
     &atomics_unsigned::KERNEL,
@@ -133,6 +134,29 @@ unsafe extern "C" {
         #[len(6 * n)] sent: &mut [T],
         #[len(2 * n)] pairs: &mut [T],
         #[len(n)] votes: &mut [u32],
+    );
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/ordered.cu",
+    types(T in [f32, f16, bf16]),
+    params(WARPS in [1, 4]),
+    baseline(WARPS = 1),
+    grid(n.div_ceil(32 * WARPS)),
+    block(32 * WARPS),
+    problems((n = 300)),
+    verify((n = 96), (n = 31)),
+    tolerance(relative = 0),
+    reference = expected::ordered,
+)]
+unsafe extern "C" {
+    pub fn ordered(
+        n: u32,
+        #[len(n)]
+        #[fill(below(8))]
+        x: &[T],
+        #[len(n)] firsts: &mut [T],
+        #[len(n)] agree: &mut [u32],
     );
 }
 

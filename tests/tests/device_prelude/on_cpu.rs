@@ -113,6 +113,7 @@ on_the_cpu! {
     every_element_type_becomes_every_other_as_rust_rounds: convert, 2;
     unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 2;
     lanes_exchange_and_combine_within_every_segment: warps, 2;
+    every_lane_gets_the_same_bits_also_where_the_order_matters: ordered, 2;
     rows_of_any_number_of_threads_combine: blocks, 6;
     atomics_lose_nothing_in_global_and_in_shared_memory: atomics, 2;
     atomics_on_unsigned_elements_lose_nothing: atomics_unsigned, 2;

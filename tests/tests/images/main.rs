@@ -152,6 +152,14 @@ fn a_flipped_or_missing_image_ends_the_check_and_the_build() {
         fs::remove_file(&path).expect("the image should be removed");
         let said = deployed.tune("bake --check", 1);
         assert!(said.contains("it cannot be read"), "{said}");
+        // What helps is what writes images, and it does.
+        assert!(
+            said.contains("not up to date\nhelp: run `tune bake --images`"),
+            "{said}"
+        );
+        assert!(!said.contains("help: run `tune bake`"), "{said}");
+        deployed.tune("bake --images", 0);
+        deployed.tune("bake --check", 0);
         fs::write(&path, whole).expect("the image should be written");
     }
     deployed.tune("bake --check", 0);

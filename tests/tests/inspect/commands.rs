@@ -194,6 +194,28 @@ fn inspect_tells_what_cannot_launch_and_fails() {
 }
 
 #[test]
+fn a_kernel_without_baked_rows_is_named() {
+    for known in super::targets("a_kernel_without_baked_rows_is_named") {
+        let words = format!("inspect bounded --target {} --baked", known.arch);
+        let (table, said) = run(package().path(), &words, 0);
+        assert!(table.trim().is_empty(), "{table}");
+        assert!(said.contains("bounded: no baked rows\nhelp: "), "{said}");
+    }
+}
+
+#[test]
+fn a_variable_that_names_no_nvrtc_is_to_be_corrected() {
+    let package = package();
+    let mut command = tune(package.path(), &package.path().join("cache"));
+    command.args(["inspect", "--target", "sm_89"]);
+    let output = expect_code(command.env("KILN_NVRTC", "/nowhere"), 3);
+    let said = stderr(&output);
+    assert!(said.contains("KILN_NVRTC=/nowhere"), "{said}");
+    assert!(said.contains("help: set KILN_NVRTC to"), "{said}");
+    assert!(!said.contains("pip install"), "{said}");
+}
+
+#[test]
 fn targets_and_configs_that_make_no_sense_are_refused() {
     let package = package();
     let refused = |words: &str, code: i32, says: &str| {
@@ -210,6 +232,11 @@ fn targets_and_configs_that_make_no_sense_are_refused() {
         "inspect nothing",
         1,
         "error: no kernel `nothing` (found: bounded, through)",
+    );
+    refused(
+        "inspect bounded --target sm_86 sm_89",
+        2,
+        "KERNEL sm_89: it is a target, not a kernel\nhelp: write `--target` before each",
     );
     refused("run --target sm_89", 2, "--compile-only");
     refused("run --compile-only", 2, "--target <ARCH>");

@@ -123,6 +123,9 @@ struct Finding {
     problem: String,
     what: String,
     fails: bool,
+    /// Whether it is an image's.
+    #[serde(skip)]
+    of_image: bool,
 }
 
 fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
@@ -150,17 +153,30 @@ fn check(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
                 finding.what
             ));
         }
-        let verdict = if failed {
-            "not up to date\nhelp: run `tune bake`, or `tune run` where sources changed"
-        } else {
-            "up to date"
-        };
         print(&format!(
-            "{} kernels, {rows} baked rows: {verdict}\n",
-            project.kernels.len()
+            "{} kernels, {rows} baked rows: {}\n",
+            project.kernels.len(),
+            verdict(&findings)
         ));
     }
     Ok(checked(!failed))
+}
+
+/// Whether everything is up to date, and what helps where it is not: tables first, since images are those of their rows.
+fn verdict(findings: &[Finding]) -> String {
+    let mut failed = findings.iter().filter(|finding| finding.fails).peekable();
+    if failed.peek().is_none() {
+        return "up to date".into();
+    }
+    let (images, tables): (Vec<_>, Vec<_>) = failed.partition(|finding| finding.of_image);
+    let mut verdict = "not up to date".to_owned();
+    if !tables.is_empty() {
+        verdict += "\nhelp: run `tune bake`, or `tune run` where sources changed";
+    }
+    if !images.is_empty() {
+        verdict += "\nhelp: run `tune bake --images`, which writes images anew";
+    }
+    verdict
 }
 
 /// Every row of a kernel's committed table must be fresh and mean something; the number of rows.
@@ -177,6 +193,7 @@ fn check_kernel(
             problem: problem.to_owned(),
             what,
             fails,
+            of_image: false,
         });
     };
     let Some(index) = read_index(&kernel.tuned)? else {
@@ -210,27 +227,37 @@ fn check_kernel(
         );
     }
     for row in table.rows() {
-        for what in faults(kernel, row, every_image) {
+        if let Some(what) = fault(kernel, row) {
             find(path.clone(), &row.problem, what, true);
         }
     }
     for image in images::left_over(name, &kernel.tuned, &table)? {
         find(image, "", "no row names this image".into(), false);
     }
+    for row in table.rows() {
+        let what = image_fault(kernel, row, every_image);
+        findings.extend(what.map(|what| Finding {
+            path: path.clone(),
+            kernel: name.clone(),
+            problem: row.problem.clone(),
+            what,
+            fails: true,
+            of_image: true,
+        }));
+    }
     Ok(table.rows().count())
 }
 
-/// What is wrong with a row, and with its image.
-fn faults(kernel: &TunedKernel, row: &Row, every_image: bool) -> Vec<String> {
-    let image = match &row.image {
+/// What is wrong with a row's image.
+fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<String> {
+    match &row.image {
         Some(_) => images::fault(&kernel.tuned, row),
         None if every_image && Image::target_of(&row.device).is_some() => Some(format!(
             "row of `{}` has no image; run `tune bake --images`",
             row.device
         )),
         None => None,
-    };
-    fault(kernel, row).into_iter().chain(image).collect()
+    }
 }
 
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
@@ -299,6 +326,7 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
                     problem: String::new(),
                     what,
                     fails: false,
+                    of_image: false,
                 });
             }
         }
@@ -338,6 +366,7 @@ fn check_device(
                     problem: row.problem.clone(),
                     what: format!("`{}` is proven, but not baked", row.config),
                     fails: true,
+                    of_image: false,
                 });
             }
         }

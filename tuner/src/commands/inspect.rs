@@ -14,7 +14,7 @@ use crate::compile_only::{self, Target};
 use crate::exit::Failure;
 use crate::inspect::{InspectRow, corners, to_text};
 use crate::local_tables;
-use crate::options::jobs;
+use crate::options::{UsageError, jobs};
 use crate::project::{Project, TunedKernel};
 
 /// A config to look at.
@@ -27,6 +27,7 @@ struct Subject<'a> {
 }
 
 pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
+    no_target_among(&args.names)?;
     let mut package = args.package.clone();
     package.kernels.extend(args.names.iter().cloned());
     let project = Project::read(&package)?;
@@ -34,6 +35,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         .num_threads(jobs(args.jobs)?)
         .build()
         .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
+    if args.baked {
+        say_where_nothing_is_baked(args, &project)?;
+    }
     let names: Vec<String> = if args.targets.is_empty() {
         compile_only::names()
             .into_iter()
@@ -61,6 +65,31 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         print(&to_text(&rows, title));
     }
     Ok(checked(rows.iter().all(|row| row.error.is_none())))
+}
+
+/// `--target` takes one value: the next word is a kernel's name.
+fn no_target_among(names: &[String]) -> Result<(), Failure> {
+    let known = compile_only::names();
+    match names.iter().find(|name| known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Failure::Usage(UsageError {
+            flag: "KERNEL",
+            value: name.clone(),
+            reason: "it is a target, not a kernel".into(),
+            help: "write `--target` before each target",
+        })),
+    }
+}
+
+/// A kernel without baked rows has no line in the table: that is said beside it.
+fn say_where_nothing_is_baked(args: &InspectArgs, project: &Project) -> Result<(), Failure> {
+    for kernel in &project.kernels {
+        if baked(args, project, kernel)?.is_empty() {
+            let name = &kernel.spec.name;
+            eprintln!("{name}: no baked rows\nhelp: run `tune run` on a device first");
+        }
+    }
+    Ok(())
 }
 
 /// Compiles the subjects side by side.

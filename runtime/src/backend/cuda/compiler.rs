@@ -14,6 +14,7 @@ use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
 use crate::include_folder::IncludeFolder;
+use crate::manifest;
 
 use super::ffi::Compiled;
 use super::nvrtc::{self, NvrtcLibrary, Wanted};
@@ -104,10 +105,11 @@ impl NvrtcCompiler {
                 return Ok(CudaHeaders::Folders(self.library.header_folders()));
             }
             let name = format!("nvrtc-{}", self.library.build);
-            let marker = Path::new("cuda_fp16.h");
-            let complete = |folder: &Path| folder.join(marker).exists();
-            let unpack = |folder: &Path| self.unpack(folder).map_err(io::Error::other);
-            IncludeFolder::filled(&name, complete, unpack)
+            let unpack = |folder: &Path| {
+                self.unpack(folder).map_err(io::Error::other)?;
+                manifest::write(folder)
+            };
+            IncludeFolder::filled(&name, manifest::holds, unpack)
                 .map(CudaHeaders::Bundled)
                 .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))
         };

@@ -27,7 +27,7 @@ pub(super) struct CudaContext {
     freed: Mutex<Freed>,
 }
 
-/// What was freed while recordings that may name it were alive.
+/// What was freed while something may still use it: recordings that are alive, work that could not be waited for.
 #[derive(Default)]
 struct Freed {
     recordings: usize,
@@ -53,13 +53,16 @@ impl CudaContext {
     /// Drops memory or a module once nothing uses it: after the work queued so far, and after the last recording.
     pub fn free(&self, what: Box<dyn Any + Send>) {
         let mut freed = self.freed();
-        if freed.recordings > 0 {
-            freed.kept.push(what);
-            return;
+        freed.kept.push(what);
+        self.drop_kept(freed);
+    }
+
+    /// Drops what is kept, where nothing uses it any more. Where that cannot be waited for, since another library records on
+    /// this device or a kernel broke it, it is kept until the next time.
+    fn drop_kept(&self, mut freed: MutexGuard<'_, Freed>) {
+        if freed.recordings == 0 && !freed.kept.is_empty() && self.raw.synchronize().is_ok() {
+            freed.kept.clear();
         }
-        // Where waiting fails, no kernel will run in this process any more.
-        let _ = self.raw.synchronize();
-        drop(what);
     }
 
     /// Notes that a recording begins: nothing is freed until it is gone.
@@ -71,10 +74,7 @@ impl CudaContext {
     pub fn recording_is_gone(&self) {
         let mut freed = self.freed();
         freed.recordings = freed.recordings.saturating_sub(1);
-        if freed.recordings == 0 && !freed.kept.is_empty() {
-            let _ = self.raw.synchronize();
-            freed.kept.clear();
-        }
+        self.drop_kept(freed);
     }
 
     /// Waits for one stream.

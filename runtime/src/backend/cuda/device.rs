@@ -34,7 +34,9 @@ pub struct CudaDevice {
     info: DeviceInfo,
     index: u32,
     found: &'static FoundDriver,
-    context: OnceLock<Result<Arc<CudaContext>, DeviceError>>,
+    /// Joined when it is first needed; what failed is tried again.
+    context: OnceLock<Arc<CudaContext>>,
+    joining: Mutex<()>,
     compiler: OnceLock<Result<NvrtcCompiler, CompileError>>,
 }
 
@@ -64,6 +66,7 @@ impl CudaDevice {
             index: crate::devices::next_index(),
             found,
             context: OnceLock::new(),
+            joining: Mutex::new(()),
             compiler: OnceLock::new(),
         });
         opened.push(device.clone());
@@ -85,17 +88,25 @@ impl CudaDevice {
         }
     }
 
+    #[inline]
     fn context(&self) -> Result<&Arc<CudaContext>, DeviceError> {
-        let join = || {
-            let number = i32::try_from(self.info.ordinal).unwrap_or(i32::MAX);
-            let device = self.found.driver.device(number).map_err(of_call)?;
-            let raw = Context::retain(&self.found.driver, device).map_err(of_call)?;
-            Ok(Arc::new(CudaContext::new(raw, self.index)))
-        };
-        self.context
-            .get_or_init(join)
-            .as_ref()
-            .map_err(DeviceError::clone)
+        match self.context.get() {
+            Some(context) => Ok(context),
+            None => self.join(),
+        }
+    }
+
+    #[cold]
+    fn join(&self) -> Result<&Arc<CudaContext>, DeviceError> {
+        let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = self.context.get() {
+            return Ok(context);
+        }
+        let number = i32::try_from(self.info.ordinal).unwrap_or(i32::MAX);
+        let device = self.found.driver.device(number).map_err(of_call)?;
+        let raw = Context::retain(&self.found.driver, device).map_err(of_call)?;
+        let joined = || Arc::new(CudaContext::new(raw, self.index));
+        Ok(self.context.get_or_init(joined))
     }
 
     /// The entry behind a function, if the launch is within every limit.

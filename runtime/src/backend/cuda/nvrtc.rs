@@ -21,6 +21,10 @@ const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.s
 const HELP: &str = "python3 -m venv nvrtc && nvrtc/bin/pip install --no-deps nvidia-cuda-nvrtc==13.5.37, then set \
                     KILN_NVRTC to that folder (`cargo xtask setup` does both in Kiln's own workspace)";
 
+/// What helps where the variable names none.
+const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
+                       looked through";
+
 /// A loaded NVRTC, and what is known of it.
 pub(super) struct NvrtcLibrary {
     /// Its functions.
@@ -57,7 +61,19 @@ pub(super) fn find(wanted: Wanted) -> Result<Arc<NvrtcLibrary>, CompileError> {
             }
         }
     }
-    Err(not_found(&looked))
+    match not_found(&looked) {
+        CompileError::NotFound { what, looked, .. } if given().is_some() => {
+            let help = CORRECT.into();
+            Err(CompileError::NotFound { what, looked, help })
+        }
+        error => Err(error),
+    }
+}
+
+/// What `KILN_NVRTC` says.
+fn given() -> Option<PathBuf> {
+    let given = std::env::var_os("KILN_NVRTC").filter(|value| !value.is_empty());
+    given.map(PathBuf::from)
 }
 
 /// Loads the NVRTC of a file, or the newest one below a folder.
@@ -90,8 +106,7 @@ fn not_found(looked: &[String]) -> CompileError {
 /// Where to look, in order: what to call the place, and the files there.
 fn places() -> Vec<(String, Vec<PathBuf>)> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(given) = set("KILN_NVRTC") {
-        let given = PathBuf::from(given);
+    if let Some(given) = given() {
         return vec![(format!("KILN_NVRTC={}", given.display()), files_in(&given))];
     }
     let mut places = Vec::new();

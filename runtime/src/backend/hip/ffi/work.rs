@@ -26,6 +26,9 @@ pub(in crate::backend::hip) struct OwnedStream {
 /// `hipStreamNonBlocking`: work on the default stream does not wait for it, nor it for that.
 pub const STREAM_NON_BLOCKING: u32 = 1;
 
+/// `hipStreamPerThread`, the last of the handles that are streams of whichever device the thread has chosen.
+const LAST_OF_EVERY_DEVICE: usize = 2;
+
 impl OwnedStream {
     /// A new stream.
     pub fn new(place: &Place) -> Result<OwnedStream, Failure> {
@@ -65,6 +68,15 @@ impl OwnedStream {
     /// The runtime's own handle.
     pub fn raw(&self) -> u64 {
         self.raw.0 as u64
+    }
+
+    /// Makes its device the thread's own where the handle does not say which device is meant: that of a default stream is
+    /// the same number on every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
+    fn select_if_default(&self) -> Result<(), Failure> {
+        if self.raw.0 > LAST_OF_EVERY_DEVICE {
+            return Ok(());
+        }
+        self.place.hip.select(self.place.ordinal)
     }
 
     /// Waits for everything queued on it.
@@ -177,6 +189,7 @@ impl Event {
 
     /// Puts it behind everything queued on a stream.
     pub fn record(&self, stream: &OwnedStream) -> Result<(), Failure> {
+        stream.select_if_default()?;
         // SAFETY: event and stream are alive and of one library.
         let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
         self.place.hip.check("hipEventRecord", status)
@@ -298,6 +311,7 @@ impl LoadedKernel {
         args: KernelArgs<'_>,
         stream: &OwnedStream,
     ) -> Result<(), Failure> {
+        stream.select_if_default()?;
         let hip = &self.module.place.hip;
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
         let pointers = args.pointers().as_ptr().cast_mut().cast::<*mut c_void>();
