@@ -32,7 +32,7 @@ use kiln::tuned_kernel;
     shared(STAGE * 4 * (2 * (THREADS * ITEMS + TAPS_AT_ONCE - 1) + TAPS_AT_ONCE)),
     problems(
         (channels = 1, samples = 2048, bands = 10, reach = 128),
-        (channels = 4, samples = 4096, bands = 10, reach = 768),
+        (channels = 2, samples = 4096, bands = 6, reach = 768),
     ),
     verify(
         (channels = 1, samples = 1, bands = 1, reach = 0),

@@ -81,27 +81,43 @@ impl Extents {
             phase_bands: 1,
             amp_bands: 1,
         };
-        let by_channels = (1..=all.channels)
-            .rev()
-            .map(|channels| Chunk { channels, ..all });
-        let by_phases = (1..=all.phase_bands).rev().map(|phase_bands| Chunk {
-            phase_bands,
-            channels: 1,
-            ..all
-        });
-        let by_amps = (1..=all.amp_bands)
-            .rev()
-            .map(|amp_bands| Chunk { amp_bands, ..one });
         let fits = |chunk: &Chunk| {
             let rows = chunk.channels * self.shifts.max(chunk.phase_bands.max(chunk.amp_bands));
             self.bytes(*chunk) <= u128::from(budget) && (rows <= MOST_BLOCKS || *chunk == one)
         };
-        let mut chunks = by_channels.chain(by_phases).chain(by_amps);
-        chunks.find(fits).ok_or_else(|| PacError::Budget {
-            needed: self.bytes(one),
-            budget,
-        })
+        let by_channels = |channels| Chunk { channels, ..all };
+        let by_phases = |phase_bands| Chunk {
+            phase_bands,
+            channels: 1,
+            ..all
+        };
+        let by_amps = |amp_bands| Chunk { amp_bands, ..one };
+        most(all.channels, by_channels, fits)
+            .or_else(|| most(all.phase_bands, by_phases, fits))
+            .or_else(|| most(all.amp_bands, by_amps, fits))
+            .ok_or_else(|| PacError::Budget {
+                needed: self.bytes(one),
+                budget,
+            })
     }
+}
+
+/// The chunk of the largest number up to `all` that fits, where each number fits if a larger one does.
+fn most(
+    all: usize,
+    chunk: impl Fn(usize) -> Chunk,
+    fits: impl Fn(&Chunk) -> bool,
+) -> Option<Chunk> {
+    let (mut fitting, mut beyond) = (0, all + 1);
+    while fitting + 1 < beyond {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(&chunk(middle)) {
+            fitting = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    (fitting > 0).then(|| chunk(fitting))
 }
 
 #[cfg(test)]

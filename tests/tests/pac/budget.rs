@@ -63,6 +63,8 @@ fn a_budget_that_is_too_small_is_refused_at_once_with_both_numbers() {
     }
     let exactly = u64::try_from(needed).unwrap();
     assert!(Pac::plan(settings(16, 60, 50, vec![0]), exactly).is_ok());
+    assert!(Pac::plan(settings(u32::MAX, 60, 50, vec![0; 100]), 100_000).is_err());
+    assert!(start.elapsed() < 2 * Duration::from_millis(100));
     println!("refused in {took:.1?}: {message}");
 }
 
