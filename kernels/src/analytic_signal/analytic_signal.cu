@@ -4,7 +4,7 @@
 //
 // A block is of one row, and of THREADS * ITEMS neighbouring samples.
 //
-// Tunable parameters: THREADS, ITEMS, SPREAD, STAGE, TAPS_AT_ONCE and UNROLL, as in folded_fir.cuh.
+// Tunable parameters: THREADS, ITEMS, SPREAD, STAGED_TAPS and UNROLL, as in folded_fir.cuh.
 
 #include "kiln.cuh"
 #include "../common/folded_fir.cuh"

@@ -13,14 +13,12 @@ use kiln::tuned_kernel;
         THREADS in [32, 64, 128, 256],
         ITEMS in [1, 2, 4, 8, 16],
         SPREAD in [strided, contiguous],
-        STAGE in [0, 1],
-        TAPS_AT_ONCE in [32, 128],
+        STAGED_TAPS in [0, 32, 128],
         UNROLL in [1, 4],
     ),
     where(
         THREADS <= device.max_threads_per_block,
-        STAGE == 1 || TAPS_AT_ONCE == 32,
-        STAGE * 4 * (2 * (THREADS * ITEMS + 2 * TAPS_AT_ONCE - 2) + TAPS_AT_ONCE)
+        4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + 2 * STAGED_TAPS - 2) + STAGED_TAPS)
             <= min(49152, device.shared_bytes_per_block),
     ),
     baseline(
@@ -31,7 +29,7 @@ use kiln::tuned_kernel;
     ),
     grid(samples.div_ceil(THREADS * ITEMS), rows),
     block(THREADS),
-    shared(STAGE * 4 * (2 * (THREADS * ITEMS + 2 * TAPS_AT_ONCE - 2) + TAPS_AT_ONCE)),
+    shared(4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + 2 * STAGED_TAPS - 2) + STAGED_TAPS)),
     problems(
         (rows = 10, samples = 2048, period = 2048, pairs = 64),
         (rows = 4, samples = 30720, period = 30720, pairs = 640),

@@ -3,12 +3,11 @@
 // products of tap k with what lies 1 + STEP * k samples ahead and behind, folded into one number.
 //
 // The kernel's parameters:
-//   THREADS       threads of a block
-//   ITEMS         samples of a thread; a block has THREADS * ITEMS neighbouring ones
-//   SPREAD        which of them are a thread's: SPREAD_strided, every THREADS-th, or SPREAD_contiguous, neighbours
-//   STAGE         whether signal and taps are read through shared memory
-//   TAPS_AT_ONCE  taps that are staged at once
-//   UNROLL        taps between two loop checks
+//   THREADS      threads of a block
+//   ITEMS        samples of a thread; a block has THREADS * ITEMS neighbouring ones
+//   SPREAD       which of them are a thread's: SPREAD_strided, every THREADS-th, or SPREAD_contiguous, neighbours
+//   STAGED_TAPS  taps that are staged in shared memory at once, with the signal under them; 0: none is staged
+//   UNROLL       taps between two loop checks
 
 // The place of one of a thread's samples in its block.
 static __device__ __forceinline__ int place_of(int item)
@@ -22,14 +21,14 @@ template <int STEP, class Signal, class Fold>
 static __device__ __forceinline__ void add_folded(float (&sums)[ITEMS], const Signal& signal, int first,
                                                   const float* __restrict__ taps, unsigned int count, Fold fold)
 {
-#if STAGE
-    constexpr int before = STEP * (TAPS_AT_ONCE - 1);
+#if STAGED_TAPS > 0
+    constexpr int before = STEP * (STAGED_TAPS - 1);
     constexpr int span = THREADS * ITEMS + before;
     float* ahead = kiln::dynamic_shared<float>();
     float* behind = ahead + span;
     float* held = behind + span;
-    for (unsigned int from = 0; from < count; from += TAPS_AT_ONCE) {
-        const unsigned int here = count - from < TAPS_AT_ONCE ? count - from : TAPS_AT_ONCE;
+    for (unsigned int from = 0; from < count; from += STAGED_TAPS) {
+        const unsigned int here = count - from < STAGED_TAPS ? count - from : STAGED_TAPS;
         const int nearest = 1 + STEP * (int)from;
         for (int i = threadIdx.x; i < span; i += THREADS) {
             ahead[i] = signal.at(first + nearest + i);

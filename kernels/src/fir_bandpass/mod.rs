@@ -12,14 +12,12 @@ use kiln::tuned_kernel;
         THREADS in [32, 64, 128, 256],
         ITEMS in [1, 2, 4, 8, 16],
         SPREAD in [strided, contiguous],
-        STAGE in [0, 1],
-        TAPS_AT_ONCE in [32, 128],
+        STAGED_TAPS in [0, 32, 128],
         UNROLL in [1, 4],
     ),
     where(
         THREADS <= device.max_threads_per_block,
-        STAGE == 1 || TAPS_AT_ONCE == 32,
-        STAGE * 4 * (2 * (THREADS * ITEMS + TAPS_AT_ONCE - 1) + TAPS_AT_ONCE) <= min(49152, device.shared_bytes_per_block),
+        4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + STAGED_TAPS - 1) + STAGED_TAPS) <= min(49152, device.shared_bytes_per_block),
     ),
     baseline(
         entry = "fir_bandpass_simple",
@@ -29,7 +27,7 @@ use kiln::tuned_kernel;
     ),
     grid(samples.div_ceil(THREADS * ITEMS), channels, bands),
     block(THREADS),
-    shared(STAGE * 4 * (2 * (THREADS * ITEMS + TAPS_AT_ONCE - 1) + TAPS_AT_ONCE)),
+    shared(4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + STAGED_TAPS - 1) + STAGED_TAPS)),
     problems(
         (channels = 1, samples = 2048, bands = 10, reach = 128),
         (channels = 2, samples = 4096, bands = 6, reach = 768),

@@ -1,7 +1,9 @@
 //! Phase-amplitude coupling of whole recordings, in as much device memory as there may be.
 //!
 //! [`Pac::plan`] works out what the device has to hold before anything is allocated, and cuts channels and bands into chunks
-//! that fit a budget. [`Pac::run`] takes each chunk through [`fir_bandpass`], [`analytic_signal`] and [`modulation_index`].
+//! that fit a budget. [`Pac::run`] takes each chunk through
+//! [`fir_bandpass`](mod@crate::fir_bandpass), [`analytic_signal`](mod@crate::analytic_signal) and
+//! [`modulation_index`](mod@crate::modulation_index).
 
 mod bank;
 mod error;

@@ -18,7 +18,6 @@ use kiln::tuned_kernel;
     where(
         THREADS_X * THREADS_Y >= device.warp_size,
         THREADS_X * THREADS_Y <= min(1024, device.max_threads_per_block),
-        VECTOR_WIDTH * size_of(T) <= 16,
     ),
     baseline(
         entry = "tile_blend_simple",
