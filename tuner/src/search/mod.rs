@@ -4,6 +4,7 @@ mod cholesky;
 pub mod exhaustive;
 pub mod local;
 pub mod permutation;
+pub mod prior;
 pub mod random;
 pub mod space;
 mod surrogate;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use exhaustive::Exhaustive;
 pub use local::Local;
+pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
 
@@ -65,6 +67,20 @@ pub fn by_name<'a>(
     space: &'a dyn SpaceView,
     budget: usize,
     rng: ChaCha8Rng,
+) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
+    with_priors(name, space, budget, rng, &[])
+}
+
+/// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.
+///
+/// # Errors
+/// [`UnknownStrategy`].
+pub fn with_priors<'a>(
+    name: &str,
+    space: &'a dyn SpaceView,
+    budget: usize,
+    rng: ChaCha8Rng,
+    _priors: &[Prior],
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
     Ok(match name {
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),

@@ -1,0 +1,182 @@
+//! `tune replay`: strategies on recorded spaces.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{checked, print};
+use crate::cli::ReplayArgs;
+use crate::exit::Failure;
+use crate::options::UsageError;
+use crate::progress::Counter;
+use crate::recording::{self, Recording};
+use crate::replay::curves::{Curves, Run};
+use crate::replay::{Plan, replay};
+use crate::search::{NAMES, Prior};
+
+pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
+    let strategies = strategies(&args.strategy)?;
+    let seeds = seeds(&args.seeds)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.jobs.unwrap_or(0))
+        .build();
+    let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
+    pool.install(|| {
+        let recordings = read_all(&args.spaces)?;
+        let sources = read_all(&args.transfer_from)?;
+        let priors: Vec<Vec<Prior>> = recordings.iter().map(|one| priors(one, &sources)).collect();
+        let mut jobs = Vec::new();
+        for (recording, priors) in recordings.iter().zip(&priors) {
+            for strategy in &strategies {
+                jobs.extend(
+                    seeds
+                        .clone()
+                        .map(|seed| (recording, plan(args, strategy, seed, priors))),
+                );
+            }
+        }
+        let started = Instant::now();
+        let counter = Counter::new("searches", jobs.len() as u64);
+        let search = |(recording, plan): &(&Recording, Plan<'_>)| {
+            let run = replay(recording, plan);
+            counter.step();
+            run
+        };
+        let runs: Vec<Run> = jobs.par_iter().map(search).collect();
+        counter.finish();
+        print(&summary(
+            &strategies,
+            &recordings,
+            &runs,
+            started.elapsed().as_secs_f64(),
+        ));
+        if let Some(path) = &args.curves {
+            write(path, &Curves::new(args.budget, runs))?;
+        }
+        Ok(checked(true))
+    })
+}
+
+fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, priors: &'a [Prior]) -> Plan<'a> {
+    Plan {
+        strategy,
+        budget: args.budget,
+        batch: args.batch,
+        seed,
+        priors,
+    }
+}
+
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, Failure> {
+    let read =
+        |path: &PathBuf| recording::read(path).map_err(|error| Failure::Other(error.to_string()));
+    paths.par_iter().map(read).collect()
+}
+
+/// What recordings of the same kernel on other devices say.
+fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
+    let others = sources
+        .iter()
+        .filter(|source| source.kernel() == target.kernel() && source.name != target.name);
+    others
+        .map(|source| Prior {
+            costs: source.times_in(&target.space),
+        })
+        .collect()
+}
+
+fn strategies(names: &[String]) -> Result<Vec<String>, Failure> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(NAMES.map(str::to_owned).to_vec());
+    }
+    match names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        None => Ok(names.to_vec()),
+        Some(name) => Err(wrong(
+            "--strategy",
+            name,
+            "no such strategy",
+            "write names that `tune replay --help` lists, with commas between, or `all`",
+        )),
+    }
+}
+
+fn seeds(text: &str) -> Result<std::ops::RangeInclusive<u64>, Failure> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    match (first.parse(), last.trim_start_matches('=').parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err(wrong(
+            "--seeds",
+            text,
+            "no seeds",
+            "the first and the last, such as 1..50",
+        )),
+    }
+}
+
+fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> Failure {
+    Failure::Usage(UsageError {
+        flag,
+        value: value.to_owned(),
+        reason: reason.to_owned(),
+        help,
+    })
+}
+
+fn write(path: &Path, curves: &Curves) -> Result<(), Failure> {
+    let text = serde_json::to_string(curves)
+        .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
+    std::fs::write(path, text + "\n").map_err(Failure::file("write", path))
+}
+
+/// A line a strategy: the geometric mean over spaces of the median share of the optimum.
+fn summary(strategies: &[String], recordings: &[Recording], runs: &[Run], seconds: f64) -> String {
+    let marks = [10, 25, 50, 100, 200];
+    let mut text = format!("{:<16}", "strategy");
+    for mark in marks {
+        text += &format!("  frac@{mark:<4}");
+    }
+    text += "  ms per config\n";
+    for strategy in strategies {
+        let own: Vec<&Run> = runs
+            .iter()
+            .filter(|run| &run.strategy == strategy)
+            .collect();
+        text += &format!("{strategy:<16}");
+        for mark in marks {
+            text += &format!("  {:<9.3}", share(recordings, &own, mark));
+        }
+        let (wall, evals) = own
+            .iter()
+            .fold((0.0, 0), |sum, run| (sum.0 + run.wall_s, sum.1 + run.evals));
+        text += &format!("  {:.3}\n", 1e3 * wall / evals.max(1) as f64);
+    }
+    text + &format!(
+        "{} spaces, {} searches in {seconds:.1} s\n",
+        recordings.len(),
+        runs.len()
+    )
+}
+
+fn share(recordings: &[Recording], runs: &[&Run], evals: usize) -> f64 {
+    let logs = recordings.iter().map(|recording| {
+        let best = recording.best_ms().unwrap_or_default();
+        let of = |run: &&&Run| run.space == recording.name;
+        let mut shares: Vec<f64> = runs
+            .iter()
+            .filter(of)
+            .map(|run| run.best_after(evals).map_or(0.0, |found| best / found))
+            .collect();
+        shares.sort_by(f64::total_cmp);
+        median(&shares).max(1e-3).ln()
+    });
+    (logs.sum::<f64>() / recordings.len().max(1) as f64).exp()
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    match sorted.len() {
+        0 => 0.0,
+        len => f64::midpoint(sorted[(len - 1) / 2], sorted[len / 2]),
+    }
+}

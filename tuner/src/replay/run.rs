@@ -1,0 +1,82 @@
+//! One search on one recording.
+
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::curves::{Run, Step};
+use crate::recording::Recording;
+use crate::search::{self, Prior, SpaceView, Strategy, Told};
+
+/// How a recording is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The strategy's name.
+    pub strategy: &'a str,
+    /// Configs to try, failed ones included.
+    pub budget: usize,
+    /// Configs asked for at a time.
+    pub batch: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What is known from elsewhere.
+    pub priors: &'a [Prior],
+}
+
+/// Searches a recording: the curve of the best time found, over configs tried.
+pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
+    let space = &recording.space;
+    let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
+    let started = Instant::now();
+    let rng = ChaCha8Rng::seed_from_u64(plan.seed);
+    let strategy = search::with_priors(plan.strategy, space, plan.budget, rng, plan.priors);
+    let mut strategy = match strategy {
+        Ok(strategy) => strategy,
+        Err(error) => {
+            run.status = format!("error: {error}");
+            return run;
+        }
+    };
+    let mut searching = started.elapsed();
+    let mut seen = vec![false; space.len()];
+    while run.evals < plan.budget {
+        let before = Instant::now();
+        let asked = strategy.ask(plan.batch.max(1).min(plan.budget - run.evals));
+        searching += before.elapsed();
+        if asked.is_empty() {
+            break;
+        }
+        let told: Vec<Told> = asked
+            .into_iter()
+            .map(|index| look_up(recording, index, &mut seen, &mut run))
+            .collect();
+        searching += tell(strategy.as_mut(), &told);
+    }
+    run.wall_s = searching.as_secs_f64();
+    run
+}
+
+fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
+    let before = Instant::now();
+    strategy.tell(told);
+    before.elapsed()
+}
+
+/// What the recording says of a config; counts it, the first time it is asked for.
+fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut Run) -> Told {
+    let entry = recording.entries[index];
+    if !std::mem::replace(&mut seen[index], true) {
+        run.evals += 1;
+        run.cost_ms += entry.cost_ms;
+        run.failed += usize::from(entry.time_ms.is_none());
+        let best = run.best.last().map_or(f64::INFINITY, |step| step.1);
+        if let Some(time) = entry.time_ms.filter(|&time| time < best) {
+            run.best.push(Step(run.evals, time, run.cost_ms));
+        }
+    }
+    Told {
+        index,
+        cost: entry.time_ms,
+    }
+}

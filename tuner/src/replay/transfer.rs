@@ -1,0 +1,1 @@
+//! Searches that start from what another device's recording says.
