@@ -1,6 +1,8 @@
 //! Search strategies: which configs to try next. No device, clock, file or randomness of their own.
 
+mod auto;
 mod cholesky;
+mod model;
 pub mod exhaustive;
 pub mod local;
 pub mod permutation;
@@ -85,7 +87,8 @@ pub fn with_priors<'a>(
     Ok(match name {
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
-        "auto" | "local" => Box::new(Local::new(space, rng)),
+        "auto" => Box::new(auto::Auto::new(space, rng)),
+        "local" => Box::new(Local::new(space, rng)),
         "random" => Box::new(Random::new(space.len(), rng)),
         _ => {
             return Err(UnknownStrategy {
