@@ -335,6 +335,9 @@ pub struct ReplayArgs {
     /// Recorded spaces of the same kernel on other devices, to start from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub transfer_from: Vec<PathBuf>,
+    /// Change a constant of the model-based search, to study it
+    #[arg(long = "set", value_name = "NAME=NUMBER")]
+    pub set: Vec<String>,
     /// Where to write the curves [default: nowhere]
     #[arg(long, value_name = "FILE")]
     pub curves: Option<PathBuf>,

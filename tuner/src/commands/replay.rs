@@ -14,11 +14,17 @@ use crate::progress::Counter;
 use crate::recording::{self, Recording};
 use crate::replay::curves::{Curves, Run};
 use crate::replay::{Plan, replay};
-use crate::search::{NAMES, Prior};
+use crate::search::{Guide, NAMES, Prior, Settings};
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let strategies = strategies(&args.strategy)?;
     let seeds = seeds(&args.seeds)?;
+    let mut settings = Settings::default();
+    for text in &args.set {
+        settings
+            .set(text)
+            .map_err(|error| Failure::Other(error.to_string()))?;
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.jobs.unwrap_or(0))
         .build();
@@ -26,14 +32,18 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     pool.install(|| {
         let recordings = read_all(&args.spaces)?;
         let sources = read_all(&args.transfer_from)?;
-        let priors: Vec<Vec<Prior>> = recordings.iter().map(|one| priors(one, &sources)).collect();
+        let guide = |one: &Recording| Guide {
+            priors: priors(one, &sources),
+            settings,
+        };
+        let guides: Vec<Guide> = recordings.iter().map(guide).collect();
         let mut jobs = Vec::new();
-        for (recording, priors) in recordings.iter().zip(&priors) {
+        for (recording, guide) in recordings.iter().zip(&guides) {
             for strategy in &strategies {
                 jobs.extend(
                     seeds
                         .clone()
-                        .map(|seed| (recording, plan(args, strategy, seed, priors))),
+                        .map(|seed| (recording, plan(args, strategy, seed, guide))),
                 );
             }
         }
@@ -59,13 +69,13 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, priors: &'a [Prior]) -> Plan<'a> {
+fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -> Plan<'a> {
     Plan {
         strategy,
         budget: args.budget,
         batch: args.batch,
         seed,
-        priors,
+        guide,
     }
 }
 

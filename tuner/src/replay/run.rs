@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::curves::{Run, Step};
 use crate::recording::Recording;
-use crate::search::{self, Prior, SpaceView, Strategy, Told};
+use crate::search::{self, Guide, SpaceView, Strategy, Told};
 
 /// How a recording is searched.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +20,8 @@ pub struct Plan<'a> {
     pub batch: usize,
     /// Seed of everything random.
     pub seed: u64,
-    /// What is known from elsewhere.
-    pub priors: &'a [Prior],
+    /// What the search starts from.
+    pub guide: &'a Guide,
 }
 
 /// Searches a recording: the curve of the best time found, over configs tried.
@@ -30,7 +30,7 @@ pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
     let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
     let started = Instant::now();
     let rng = ChaCha8Rng::seed_from_u64(plan.seed);
-    let strategy = search::with_priors(plan.strategy, space, plan.budget, rng, plan.priors);
+    let strategy = search::with_guide(plan.strategy, space, plan.budget, rng, plan.guide);
     let mut strategy = match strategy {
         Ok(strategy) => strategy,
         Err(error) => {

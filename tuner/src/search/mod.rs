@@ -1,10 +1,11 @@
 //! Search strategies: which configs to try next. No device, clock, file or randomness of their own.
 
-mod auto;
+pub mod auto;
 mod cholesky;
-mod model;
 pub mod exhaustive;
+pub mod ledger;
 pub mod local;
+mod model;
 pub mod permutation;
 pub mod prior;
 pub mod random;
@@ -14,8 +15,10 @@ mod surrogate;
 #[cfg(test)]
 mod tests;
 
+pub use auto::Auto;
 pub use exhaustive::Exhaustive;
 pub use local::Local;
+pub use model::{Settings, UnknownSetting};
 pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
@@ -46,6 +49,12 @@ pub trait Strategy {
 
     /// Takes results in, in any order and number, of configs asked for or not.
     fn tell(&mut self, told: &[Told]);
+
+    /// The improvement that the config asked for last promised when it was chosen, as a share of the best cost; `None`
+    /// if the strategy makes no such guess.
+    fn outlook(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The names that [`by_name`] knows.
@@ -70,24 +79,33 @@ pub fn by_name<'a>(
     budget: usize,
     rng: ChaCha8Rng,
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
-    with_priors(name, space, budget, rng, &[])
+    with_guide(name, space, budget, rng, &Guide::default())
+}
+
+/// What the model-based search starts from.
+#[derive(Clone, Debug, Default)]
+pub struct Guide {
+    /// What is known from elsewhere.
+    pub priors: Vec<Prior>,
+    /// Its constants.
+    pub settings: Settings,
 }
 
 /// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.
 ///
 /// # Errors
 /// [`UnknownStrategy`].
-pub fn with_priors<'a>(
+pub fn with_guide<'a>(
     name: &str,
     space: &'a dyn SpaceView,
     budget: usize,
     rng: ChaCha8Rng,
-    _priors: &[Prior],
+    guide: &Guide,
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
     Ok(match name {
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
-        "auto" => Box::new(auto::Auto::new(space, rng)),
+        "auto" => Box::new(Auto::new(space, rng, guide)),
         "local" => Box::new(Local::new(space, rng)),
         "random" => Box::new(Random::new(space.len(), rng)),
         _ => {

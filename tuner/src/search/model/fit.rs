@@ -1,75 +1,100 @@
-//! Fitting a shape to data: its posterior mode, by resilient propagation.
+//! Fitting a shape to results: towards the mode of its posterior, by resilient propagation.
 
-use super::correlation::{Distances, Shape, Tables};
-use super::knob;
-use super::linear::{Factor, dot};
+use super::covariance::Covariance;
+use super::factor::{Factor, dot};
+use super::feature::{Encoder, Point};
+use super::settings::Settings;
+use super::shape::Shape;
 
-/// Minus the log posterior of the shape, and its gradient.
-pub(crate) fn badness(distances: &Distances, shape: &Shape, prior: &Shape, points: &[&[u16]], values: &[f64]) -> Option<(f64, Vec<f64>)> {
-    let n = points.len();
-    let tables = Tables::new(distances, shape);
-    let noise = shape.noise.exp();
-    let mut factor = Factor::default();
-    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(n);
-    for i in 0..n {
-        let row: Vec<f64> = (0..i).map(|j| tables.correlation(points[i], points[j])).collect();
-        if !factor.push(&row, 1.0 + noise) {
-            return None;
-        }
-        rows.push(row);
-    }
-    let reduced = factor.solve(values);
-    let total = n as f64;
-    // The variance has a weak prior around 1.
-    let a = knob("VA", 1.0);
-    let variance = (dot(&reduced, &reduced) + 2.0 * a) / (total + 2.0 * a);
-    let mut bad = (total / 2.0 + a) * variance.ln() + factor.half_log_determinant();
-    let alpha = factor.solve_transposed(&reduced);
-    let inverse = factor.inverse();
-    let d = shape.scales.len();
-    let mut gradient = vec![0.0; shape.len()];
-    for i in 0..n {
-        for j in 0..i {
-            let g = (inverse[i][j] - alpha[i] * alpha[j] / variance) * rows[i][j];
-            for p in 0..d {
-                let at = points[i][p] as usize * tables.counts[p] + points[j][p] as usize;
-                gradient[p] += g * tables.by_scale[p][at];
-                gradient[d + p] += g * tables.by_share[p][at];
-            }
-        }
-        gradient[2 * d] += 0.5 * (inverse[i][i] - alpha[i] * alpha[i] / variance) * noise;
-    }
-    let sds = [knob("SDS", 1.0), knob("SDR", 1.5), knob("SDN", 1.5)];
-    for k in 0..shape.len() {
-        let sd = if k < d { sds[0] } else if k < 2 * d { sds[1] } else { sds[2] };
-        let z = (shape.get(k) - prior.get(k)) / sd;
-        bad += z * z / 2.0;
-        gradient[k] += z / sd;
-    }
-    bad.is_finite().then_some((bad, gradient))
-}
+/// Weight of the belief that standardised values have a variance of 1, in results.
+pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
 
-/// Improves a shape in so many steps.
-pub(crate) fn improve(distances: &Distances, start: &Shape, prior: &Shape, points: &[&[u16]], values: &[f64], steps: usize) -> Shape {
+/// The first step of each number, and the longest.
+const FIRST_STEP: f64 = 0.3;
+const LONGEST_STEP: f64 = 1.0;
+
+/// Improves `start` for standardised values at some points. What cannot be computed is no improvement: the worst that
+/// can happen is that the shape stays.
+pub(crate) fn improve(
+    encoder: &Encoder,
+    start: &Shape,
+    prior: &Shape,
+    points: &[&Point],
+    values: &[f64],
+    settings: &Settings,
+) -> Shape {
+    let deviations = prior.deviations(settings);
     let mut shape = start.clone();
     let mut best = (f64::INFINITY, start.clone());
-    let mut step = vec![0.3; shape.len()];
-    let mut last = vec![0.0; shape.len()];
-    for _ in 0..steps {
-        let Some((bad, gradient)) = badness(distances, &shape, prior, points, values) else { break };
-        if bad < best.0 {
-            best = (bad, shape.clone());
+    let mut steps = vec![FIRST_STEP; deviations.len()];
+    let mut last = vec![0.0_f64; deviations.len()];
+    for _ in 0..settings.steps as usize {
+        let Some((badness, gradient)) =
+            badness(encoder, &shape, prior, &deviations, points, values)
+        else {
+            break;
+        };
+        if badness < best.0 {
+            best = (badness, shape.clone());
         }
-        for k in 0..shape.len() {
-            let sign: f64 = gradient[k] * last[k];
-            if sign > 0.0 {
-                step[k] = (step[k] * 1.2f64).min(1.0);
-            } else if sign < 0.0 {
-                step[k] *= 0.5;
+        let mut numbers = shape.numbers();
+        for (k, slope) in gradient.iter().enumerate() {
+            let turn = slope * last[k];
+            if turn > 0.0 {
+                steps[k] = (steps[k] * 1.2).min(LONGEST_STEP);
+            } else if turn < 0.0 {
+                steps[k] *= 0.5;
             }
-            last[k] = gradient[k];
-            *shape.get_mut(k) -= gradient[k].signum() * step[k];
+            last[k] = *slope;
+            numbers[k] -= slope.signum() * steps[k];
         }
+        shape = shape.with_numbers(&numbers);
     }
     best.1
+}
+
+/// Minus the logarithm of the posterior density of a shape, up to a constant, with the variance at its best; and the
+/// gradient. `None` if it cannot be computed.
+fn badness(
+    encoder: &Encoder,
+    shape: &Shape,
+    prior: &Shape,
+    deviations: &[f64],
+    points: &[&Point],
+    values: &[f64],
+) -> Option<(f64, Vec<f64>)> {
+    let covariance = Covariance::new(encoder, shape);
+    let mut factor = Factor::default();
+    for (i, point) in points.iter().enumerate() {
+        let row: Vec<f64> = points[..i]
+            .iter()
+            .map(|other| covariance.between(point, other))
+            .collect();
+        let variance = covariance.between(point, point) + covariance.noise;
+        factor.push(&row, variance).then_some(())?;
+    }
+    let reduced = factor.solve(values);
+    let weight = values.len() as f64 + VARIANCE_WEIGHT;
+    let variance = (dot(&reduced, &reduced) + VARIANCE_WEIGHT) / weight;
+    let mut badness = weight / 2.0 * variance.ln() + factor.half_log_determinant();
+    let alpha = factor.solve_transposed(&reduced);
+    let inverse = factor.inverse();
+    let mut gradient = vec![0.0; deviations.len()];
+    let last = gradient.len() - 1;
+    for (i, a) in points.iter().enumerate() {
+        let slope = |j: usize| inverse[i][j] - alpha[i] * alpha[j] / variance;
+        for (j, b) in points[..i].iter().enumerate() {
+            covariance.add_gradient(a, b, covariance.product(a, b), slope(j), &mut gradient);
+        }
+        // Where a point meets itself, the product is 1 whatever the features' numbers are.
+        covariance.add_gradient(a, a, 0.0, slope(i) / 2.0, &mut gradient);
+        gradient[last] += slope(i) / 2.0 * covariance.noise;
+    }
+    let numbers = shape.numbers().into_iter().zip(prior.numbers());
+    for (k, (number, mean)) in numbers.enumerate() {
+        let z = (number - mean) / deviations[k];
+        badness += z * z / 2.0;
+        gradient[k] += z / deviations[k];
+    }
+    badness.is_finite().then_some((badness, gradient))
 }

@@ -1,152 +1,170 @@
-//! A Gaussian process whose posterior over a set of candidates is kept up to date.
+//! A Gaussian process whose beliefs about a set of candidates are kept up to date, one result at a time.
 
-use super::correlation::{Distances, Shape, Tables};
-use super::linear::Factor;
+use super::covariance::Covariance;
+use super::factor::{Factor, dot};
+use super::feature::{Encoder, Point};
+use super::fit::VARIANCE_WEIGHT;
+use super::shape::Shape;
 
-/// Candidates by columns.
+/// Configs that may be asked for, by columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
-    pub(crate) columns: Vec<Vec<u16>>,
-    pub(crate) len: usize,
+    codes: Vec<Vec<u16>>,
+    trends: Vec<Vec<f32>>,
+    len: usize,
 }
 
 impl Candidates {
-    pub(crate) fn push(&mut self, positions: &[u16]) {
-        self.columns.resize(positions.len(), Vec::new());
-        for (column, &position) in self.columns.iter_mut().zip(positions) {
-            column.push(position);
+    pub(crate) fn push(&mut self, point: &Point) {
+        self.codes.resize(point.codes.len(), Vec::new());
+        self.trends.resize(point.trends.len(), Vec::new());
+        for (column, &code) in self.codes.iter_mut().zip(&point.codes) {
+            column.push(code);
+        }
+        for (column, &trend) in self.trends.iter_mut().zip(&point.trends) {
+            column.push(trend as f32);
         }
         self.len += 1;
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Process {
-    pub(crate) distances: Distances,
-    pub(crate) shape: Shape,
-    pub(crate) tables: Tables,
-    points: Vec<Vec<u16>>,
-    factor: Factor,
-    /// Row by row L⁻¹ k(points, candidates).
-    rows: Vec<Vec<f32>>,
-}
-
+/// Candidates that are worked on at a time: their part of all rows fits the second-level cache.
 const CHUNK: usize = 512;
 
+/// The process.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) shape: Shape,
+    covariance: Covariance,
+    points: Vec<Point>,
+    factor: Factor,
+    /// For each point L⁻¹ times its covariances with the candidates.
+    rows: Vec<Vec<f32>>,
+    /// What is left of each candidate's variance.
+    variances: Vec<f32>,
+}
+
 impl Process {
-    pub(crate) fn new(distances: Distances, shape: Shape) -> Self {
-        let tables = Tables::new(&distances, &shape);
-        Self { distances, shape, tables, points: Vec::new(), factor: Factor::default(), rows: Vec::new() }
+    pub(crate) fn new(encoder: &Encoder, shape: Shape) -> Self {
+        Self {
+            covariance: Covariance::new(encoder, &shape),
+            shape,
+            points: Vec::new(),
+            factor: Factor::default(),
+            rows: Vec::new(),
+            variances: Vec::new(),
+        }
     }
 
+    /// How many points were taken in.
     pub(crate) fn len(&self) -> usize {
         self.points.len()
     }
 
-    pub(crate) fn reshape(&mut self, shape: Shape) {
-        self.tables = Tables::new(&self.distances, &shape);
-        self.shape = shape;
-        self.clear();
+    /// Takes in points, and candidates that were added since the last time.
+    pub(crate) fn extend(&mut self, points: &[Point], candidates: &Candidates) {
+        let (old_points, old_candidates) = (self.points.len(), self.variances.len());
+        for point in points {
+            self.push(point);
+        }
+        self.rows.resize(self.points.len(), Vec::new());
+        for row in &mut self.rows {
+            row.resize(candidates.len, 0.0);
+        }
+        self.variances.resize(candidates.len, 0.0);
+        let fresh = &mut self.variances[old_candidates..];
+        self.covariance
+            .fill_variance(&candidates.trends, old_candidates, fresh);
+        for from in (0..old_candidates).step_by(CHUNK) {
+            self.work(
+                candidates,
+                old_points,
+                from,
+                (from + CHUNK).min(old_candidates),
+            );
+        }
+        for from in (old_candidates..candidates.len).step_by(CHUNK) {
+            self.work(candidates, 0, from, (from + CHUNK).min(candidates.len));
+        }
     }
 
+    fn push(&mut self, point: &Point) {
+        let row: Vec<f64> = self
+            .points
+            .iter()
+            .map(|other| self.covariance.between(point, other))
+            .collect();
+        let mut variance = self.covariance.between(point, point) + self.covariance.noise;
+        // A point that the matrix cannot take is taken with more noise, until it can.
+        const MOST: u32 = 60;
+        for _ in 0..MOST {
+            if self.factor.push(&row, variance) {
+                self.points.push(point.clone());
+                return;
+            }
+            variance = variance * 1.5 + 1e-6;
+        }
+    }
+
+    /// Computes a range of candidates for the points from `first` on.
+    fn work(&mut self, candidates: &Candidates, first: usize, from: usize, to: usize) {
+        for i in first..self.points.len() {
+            let (done, rest) = self.rows.split_at_mut(i);
+            let out = &mut rest[0][from..to];
+            let point = &self.points[i];
+            self.covariance
+                .fill(point, &candidates.codes, &candidates.trends, from, out);
+            let weights = self.factor.row(i);
+            for (row, &weight) in done.iter().zip(weights) {
+                let weight = weight as f32;
+                for (out, value) in out.iter_mut().zip(&row[from..to]) {
+                    *out -= weight * value;
+                }
+            }
+            let scale = 1.0 / weights[i] as f32;
+            for (out, variance) in out.iter_mut().zip(&mut self.variances[from..to]) {
+                *out *= scale;
+                *variance -= *out * *out;
+            }
+        }
+    }
+
+    /// Forgets points and candidates.
     pub(crate) fn clear(&mut self) {
-        self.points.clear();
-        self.factor.clear();
-        self.rows.clear();
+        self.truncate(0);
+        self.variances.clear();
     }
 
+    /// Forgets the points from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
+        for row in self.rows.drain(len.min(self.points.len())..) {
+            for (variance, value) in self.variances.iter_mut().zip(&row) {
+                *variance += value * value;
+            }
+        }
         self.points.truncate(len);
         self.factor.truncate(len);
-        self.rows.truncate(len);
     }
 
-
-    /// Adds points; rows over candidates are computed in chunks.
-    pub(crate) fn extend(&mut self, points: &[Vec<u16>], candidates: &Candidates) {
-        let first = self.points.len();
-        let noise = self.shape.noise.exp();
-        for point in points {
-            let row: Vec<f64> = self.points.iter().map(|other| self.tables.correlation(point, other)).collect();
-            if self.factor.push(&row, 1.0 + noise) {
-                self.points.push(point.clone());
-            } else {
-                // Keep going with more noise on this one.
-                self.factor.push(&row, 2.0 + noise);
-                self.points.push(point.clone());
-            }
-        }
-        let n = candidates.len;
-        for _ in first..self.points.len() {
-            self.rows.push(vec![0.0; n]);
-        }
-        let mut from = 0;
-        while from < n {
-            let to = (from + CHUNK).min(n);
-            for i in first..self.points.len() {
-                let (done, rest) = self.rows.split_at_mut(i);
-                let mut row = std::mem::take(&mut rest[0]);
-                let out = &mut row[from..to];
-                // Split borrow: correlations needs &self without rows.
-                let tables = &self.tables;
-                fill(tables, &self.points[i], candidates, from, out);
-                let l = self.factor.row(i);
-                for (j, other) in done.iter().enumerate() {
-                    let weight = l[j] as f32;
-                    for (out, other) in out.iter_mut().zip(&other[from..to]) {
-                        *out -= weight * other;
-                    }
-                }
-                let scale = 1.0 / l[i] as f32;
-                for out in out.iter_mut() {
-                    *out *= scale;
-                }
-                rest[0] = row;
-            }
-            from = to;
-        }
+    /// What is left of each candidate's variance, in units of the values' variance.
+    pub(crate) fn variances(&self) -> &[f32] {
+        &self.variances
     }
 
-    /// Whitened values.
-    pub(crate) fn reduce(&self, values: &[f64]) -> Vec<f64> {
-        self.factor.solve(values)
-    }
-
-    /// Mean of every candidate for values reduced so.
-    pub(crate) fn mean(&self, reduced: &[f64], n: usize) -> Vec<f32> {
-        let mut mean = vec![0.0f32; n];
-        for (row, &weight) in self.rows.iter().zip(reduced) {
+    /// The mean of each candidate and the values' standard deviation, given the values of the points.
+    pub(crate) fn means(&self, values: &[f64]) -> (Vec<f32>, f64) {
+        let reduced = self
+            .factor
+            .solve(&values[..values.len().min(self.points.len())]);
+        let mut means = vec![0.0_f32; self.variances.len()];
+        for (row, &weight) in self.rows.iter().zip(&reduced) {
             let weight = weight as f32;
-            for (mean, row) in mean.iter_mut().zip(row) {
-                *mean += weight * row;
+            for (mean, value) in means.iter_mut().zip(row) {
+                *mean += weight * value;
             }
         }
-        mean
-    }
-
-    /// Variance of every candidate.
-    pub(crate) fn variance(&self, n: usize) -> Vec<f32> {
-        let mut variance = vec![1.0f32; n];
-        for row in &self.rows {
-            for (variance, row) in variance.iter_mut().zip(row) {
-                *variance -= row * row;
-            }
-        }
-        variance
-    }
-}
-
-fn fill(tables: &Tables, point: &[u16], candidates: &Candidates, from: usize, out: &mut [f32]) {
-    out.fill(1.0);
-    for (p, column) in candidates.columns.iter().enumerate() {
-        let count = tables.counts[p];
-        if count < 2 {
-            continue;
-        }
-        let start = point[p] as usize * count;
-        let table: Vec<f32> = tables.factors[p][start..start + count].iter().map(|&x| x as f32).collect();
-        for (out, &position) in out.iter_mut().zip(&column[from..]) {
-            *out *= table[position as usize];
-        }
+        let weight = reduced.len() as f64 + VARIANCE_WEIGHT;
+        let variance = (dot(&reduced, &reduced) + VARIANCE_WEIGHT) / weight;
+        (means, variance.sqrt())
     }
 }

@@ -1,0 +1,234 @@
+//! One quantity that is learned from results: costs, or failures.
+
+use crate::search::model::{Candidates, Encoder, Point, Process, Settings, Shape, improve};
+use crate::search::{SpaceView, Told};
+
+/// What a lesson needs besides the values.
+pub(super) struct Ground<'a> {
+    pub(super) space: &'a dyn SpaceView,
+    pub(super) encoder: &'a Encoder,
+    pub(super) results: &'a [Told],
+    /// Indices of the candidates; never fewer than before, but after [`Learner::forget`].
+    pub(super) pool: &'a [usize],
+    pub(super) settings: &'a Settings,
+    /// Whether the scales are to be fitted first.
+    pub(super) fit: bool,
+}
+
+/// A process, and what it has taken in.
+pub(super) struct Learner {
+    prior: Shape,
+    process: Process,
+    candidates: Candidates,
+    /// What earlier results say of each candidate.
+    bases: Vec<f64>,
+    /// By earlier result, what it says of each config of the space.
+    trends: Vec<Vec<f64>>,
+    /// Places of the results that the process has taken in.
+    taken: Vec<usize>,
+}
+
+/// What is believed of every candidate, from some values.
+pub(super) struct Lesson {
+    means: Vec<f32>,
+    bases: Vec<f64>,
+    centre: f64,
+    scale: f64,
+    spread: f64,
+}
+
+/// A standard deviation below this is none.
+const FLAT: f64 = 1e-6;
+
+impl Learner {
+    pub(super) fn new(
+        encoder: &Encoder,
+        trends: Vec<Vec<f64>>,
+        noise: f64,
+        settings: &Settings,
+    ) -> Self {
+        let prior = Shape::prior(encoder, trends.len(), noise, settings);
+        Self {
+            process: Process::new(encoder, prior.clone()),
+            prior,
+            candidates: Candidates::default(),
+            bases: Vec::new(),
+            trends,
+            taken: Vec::new(),
+        }
+    }
+
+    /// How many results it knows.
+    pub(super) fn len(&self) -> usize {
+        self.process.len()
+    }
+
+    /// Forgets results and candidates, but not the scales.
+    pub(super) fn forget(&mut self) {
+        self.process.clear();
+        self.candidates = Candidates::default();
+        self.bases.clear();
+        self.taken.clear();
+    }
+
+    /// Learns values, each with the place of its result.
+    pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
+        let residual =
+            |&(slot, value): &(usize, f64)| value - self.base(ground.results[slot].index);
+        let residuals: Vec<f64> = values.iter().map(residual).collect();
+        let (centre, scale) = centre_and_scale(&residuals);
+        let units: Vec<f64> = residuals
+            .iter()
+            .map(|value| (value - centre) / scale)
+            .collect();
+        if ground.fit && scale > FLAT {
+            self.fit(values, &units, ground);
+        }
+        for &index in &ground.pool[self.bases.len()..] {
+            let point = self.point(index, ground.space, ground.encoder);
+            self.candidates.push(&point);
+            self.bases.push(self.base(index));
+        }
+        let places: std::collections::HashMap<usize, f64> =
+            values.iter().map(|value| value.0).zip(units).collect();
+        self.taken.retain(|slot| places.contains_key(slot));
+        if self.taken.len() < self.process.len() {
+            self.process.clear();
+            self.taken.clear();
+        }
+        let known: std::collections::HashSet<usize> = self.taken.iter().copied().collect();
+        let mut fresh: Vec<usize> = places
+            .keys()
+            .copied()
+            .filter(|slot| !known.contains(slot))
+            .collect();
+        fresh.sort_unstable();
+        let points: Vec<Point> = fresh
+            .iter()
+            .map(|&slot| self.point(ground.results[slot].index, ground.space, ground.encoder))
+            .collect();
+        self.taken.extend(fresh);
+        self.process.extend(&points, &self.candidates);
+        let ordered: Vec<f64> = self.taken.iter().map(|slot| places[slot]).collect();
+        let (means, spread) = self.process.means(&ordered);
+        Lesson {
+            means,
+            bases: self.bases.clone(),
+            centre,
+            scale,
+            spread,
+        }
+    }
+
+    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &Ground<'_>) {
+        let chosen = representatives(units, ground.settings.fitted as usize);
+        let points: Vec<Point> = chosen
+            .iter()
+            .map(|&k| {
+                self.point(
+                    ground.results[values[k].0].index,
+                    ground.space,
+                    ground.encoder,
+                )
+            })
+            .collect();
+        let views: Vec<&Point> = points.iter().collect();
+        let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
+        let shape = improve(
+            ground.encoder,
+            &self.process.shape,
+            &self.prior,
+            &views,
+            &units,
+            ground.settings,
+        );
+        self.process = Process::new(ground.encoder, shape);
+        self.taken.clear();
+    }
+
+    /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
+    pub(super) fn suppose(&mut self, index: usize, space: &dyn SpaceView, encoder: &Encoder) {
+        let point = self.point(index, space, encoder);
+        self.process.extend(&[point], &self.candidates);
+    }
+
+    /// Takes suppositions back.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.process.truncate(len);
+    }
+
+    /// What is left of each candidate's variance.
+    pub(super) fn variances(&self) -> &[f32] {
+        self.process.variances()
+    }
+
+    fn point(&self, index: usize, space: &dyn SpaceView, encoder: &Encoder) -> Point {
+        Point {
+            codes: encoder.encode(&space.positions(index)),
+            trends: self.trends.iter().map(|trend| trend[index]).collect(),
+        }
+    }
+
+    /// The mean of what earlier results say of a config.
+    fn base(&self, index: usize) -> f64 {
+        let sum: f64 = self.trends.iter().map(|trend| trend[index]).sum();
+        sum / self.trends.len().max(1) as f64
+    }
+}
+
+impl Lesson {
+    /// Whether all values are the same: nothing can be told apart then.
+    pub(super) fn is_flat(&self) -> bool {
+        self.scale <= FLAT
+    }
+
+    /// The mean of a candidate, in units of the values' scale.
+    pub(super) fn mean(&self, place: usize) -> f64 {
+        f64::from(self.means[place]) + self.bases[place] / self.scale
+    }
+
+    /// The mean of a candidate.
+    pub(super) fn value(&self, place: usize) -> f64 {
+        self.mean(place) * self.scale + self.centre
+    }
+
+    /// A value in units of the scale.
+    pub(super) fn unit(&self, value: f64) -> f64 {
+        (value - self.centre) / self.scale
+    }
+
+    /// The values' scale.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Standard deviation of the process, in units of the scale.
+    pub(super) fn spread(&self) -> f64 {
+        self.spread
+    }
+}
+
+fn centre_and_scale(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let centre = values.iter().sum::<f64>() / count;
+    let variance = values
+        .iter()
+        .map(|value| (value - centre).powi(2))
+        .sum::<f64>()
+        / count;
+    (centre, variance.sqrt().max(FLAT))
+}
+
+/// Places of at most `most` values: the lower half of them, and an even spread of the others.
+fn representatives(values: &[f64], most: usize) -> Vec<usize> {
+    let mut ranked: Vec<usize> = (0..values.len()).collect();
+    if values.len() <= most {
+        return ranked;
+    }
+    ranked.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let lower = most / 2;
+    let step = (ranked.len() - lower).div_ceil(most - lower).max(1);
+    let mut chosen = ranked[..lower].to_vec();
+    chosen.extend(ranked[lower..].iter().step_by(step));
+    chosen
+}
