@@ -335,6 +335,10 @@ pub struct ReplayArgs {
     /// Recorded spaces of the same kernel on other devices, to start from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub transfer_from: Vec<PathBuf>,
+    /// Search every space with the results of every other of the same kernel, and compare with searching from
+    /// nothing, with the other's best configs in order, and with misleading results
+    #[arg(long, conflicts_with_all = ["strategy", "transfer_from"])]
+    pub transfer_all_pairs: bool,
     /// Change a constant of the model-based search, to study it
     #[arg(long = "set", value_name = "NAME=NUMBER")]
     pub set: Vec<String>,

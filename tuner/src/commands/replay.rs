@@ -13,6 +13,7 @@ use crate::options::UsageError;
 use crate::progress::Counter;
 use crate::recording::{self, Recording};
 use crate::replay::curves::{Curves, Run};
+use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{Plan, replay};
 use crate::search::{Guide, NAMES, Prior, Settings};
 
@@ -31,6 +32,15 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
     pool.install(|| {
         let recordings = read_all(&args.spaces)?;
+        if args.transfer_all_pairs {
+            let trials = Trials {
+                budget: args.budget,
+                batch: args.batch,
+                seeds: seeds.clone(),
+                settings,
+            };
+            return all_pairs(args, &recordings, &trials);
+        }
         let sources = read_all(&args.transfer_from)?;
         let guide = |one: &Recording| Guide {
             priors: priors(one, &sources),
@@ -91,9 +101,7 @@ fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
         .iter()
         .filter(|source| source.kernel() == target.kernel() && source.name != target.name);
     others
-        .map(|source| Prior {
-            costs: source.times_in(&target.space),
-        })
+        .map(|source| transfer::prior(source, target))
         .collect()
 }
 
@@ -173,20 +181,61 @@ fn share(recordings: &[Recording], runs: &[&Run], evals: usize) -> f64 {
     let logs = recordings.iter().map(|recording| {
         let best = recording.best_ms().unwrap_or_default();
         let of = |run: &&&Run| run.space == recording.name;
-        let mut shares: Vec<f64> = runs
+        let shares = runs
             .iter()
             .filter(of)
-            .map(|run| run.best_after(evals).map_or(0.0, |found| best / found))
-            .collect();
-        shares.sort_by(f64::total_cmp);
-        median(&shares).max(1e-3).ln()
+            .map(|run| run.best_after(evals).map_or(0.0, |found| best / found));
+        median(shares.collect()).max(1e-3).ln()
     });
     (logs.sum::<f64>() / recordings.len().max(1) as f64).exp()
 }
 
-fn median(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => 0.0,
-        len => f64::midpoint(sorted[(len - 1) / 2], sorted[len / 2]),
+
+/// Every ordered pair of recordings of a kernel, with every start.
+fn all_pairs(args: &ReplayArgs, recordings: &[Recording], trials: &Trials) -> Result<ExitCode, Failure> {
+    let pairs = transfer::pairs(recordings);
+    let mut jobs = Vec::new();
+    for &(source, target) in &pairs {
+        jobs.extend(Start::ALL.map(|start| (source, target, start)));
     }
+    let counter = Counter::new("searches of a pair", jobs.len() as u64);
+    let search = |&(source, target, start): &(&Recording, &Recording, Start)| {
+        let runs = transfer::search(source, target, start, trials);
+        counter.step();
+        runs
+    };
+    let found: Vec<PairRuns> = jobs.par_iter().map(search).collect();
+    counter.finish();
+    print(&pair_table(&found));
+    if let Some(path) = &args.curves {
+        let runs = found.into_iter().flat_map(|pair| pair.runs).collect();
+        write(path, &Curves::new(args.budget, runs))?;
+    }
+    Ok(checked(true))
+}
+
+/// A line a pair and start, then the geometric means over pairs.
+fn pair_table(found: &[PairRuns]) -> String {
+    let heads: Vec<String> = MARKS.iter().map(|mark| format!("frac@{mark}")).collect();
+    let mut text = format!("{:<58} {:<16}", "source -> target", "start");
+    for head in &heads {
+        text += &format!(" {head:>9}");
+    }
+    let row = |shares: &[f64]| shares.iter().map(|share| format!(" {share:>9.3}")).collect::<String>() + "\n";
+    text += "\n";
+    for pair in found {
+        let name = format!("{} -> {}", pair.source, pair.target);
+        let shares: Vec<f64> = pair.shares.iter().map(|share| share.1).collect();
+        text += &format!("{name:<58} {:<16}{}", pair.start.name(), row(&shares));
+    }
+    for start in Start::ALL {
+        let own: Vec<&PairRuns> = found.iter().filter(|pair| pair.start == start).collect();
+        let mean = |place: usize| {
+            let logs = own.iter().map(|pair| pair.shares[place].1.max(1e-3).ln());
+            (logs.sum::<f64>() / own.len().max(1) as f64).exp()
+        };
+        let means: Vec<f64> = (0..MARKS.len()).map(mean).collect();
+        text += &format!("{:<58} {:<16}{}", "geometric mean", start.name(), row(&means));
+    }
+    text
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::recording::Entry;
+
 /// All runs of one command.
 #[derive(Debug, Serialize)]
 pub struct Curves {
@@ -68,6 +70,17 @@ impl Run {
             cost_ms: 0.0,
             wall_s: 0.0,
             status: "ok".to_owned(),
+        }
+    }
+
+    /// Counts a config that is tried for the first time.
+    pub fn count(&mut self, entry: Entry) {
+        self.evals += 1;
+        self.cost_ms += entry.cost_ms;
+        self.failed += usize::from(entry.time_ms.is_none());
+        let best = self.best.last().map_or(f64::INFINITY, |step| step.1);
+        if let Some(time) = entry.time_ms.filter(|&time| time < best) {
+            self.best.push(Step(self.evals, time, self.cost_ms));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::curves::{Run, Step};
+use super::curves::Run;
 use crate::recording::Recording;
 use crate::search::{self, Guide, SpaceView, Strategy, Told};
 
@@ -67,13 +67,7 @@ fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
 fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut Run) -> Told {
     let entry = recording.entries[index];
     if !std::mem::replace(&mut seen[index], true) {
-        run.evals += 1;
-        run.cost_ms += entry.cost_ms;
-        run.failed += usize::from(entry.time_ms.is_none());
-        let best = run.best.last().map_or(f64::INFINITY, |step| step.1);
-        if let Some(time) = entry.time_ms.filter(|&time| time < best) {
-            run.best.push(Step(run.evals, time, run.cost_ms));
-        }
+        run.count(entry);
     }
     Told {
         index,

@@ -29,7 +29,7 @@ pub(super) fn first(
 
 /// The best configs of earlier results, in turn.
 fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
-    let ranked: Vec<Vec<usize>> = priors.iter().map(|prior| ranked(prior)).collect();
+    let ranked: Vec<Vec<usize>> = priors.iter().map(|prior| prior.ranked()).collect();
     let mut recalled = Vec::new();
     for place in 0..n {
         for ranking in &ranked {
@@ -43,13 +43,6 @@ fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     }
     recalled.truncate(n);
     recalled
-}
-
-fn ranked(prior: &Prior) -> Vec<usize> {
-    let valid = |(index, cost): (usize, &Option<Option<f64>>)| Some((index, cost.flatten()?));
-    let mut ranked: Vec<(usize, f64)> = prior.costs.iter().enumerate().filter_map(valid).collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
-    ranked.into_iter().map(|(index, _)| index).collect()
 }
 
 /// Configs of a sample that are far apart: each is the one farthest from all before it.
