@@ -18,6 +18,9 @@ pub(super) struct Ground<'a> {
 /// A process, and what it has taken in.
 pub(super) struct Learner {
     prior: Shape,
+    /// The shape fitted last without earlier results, and with them.
+    shapes: [Shape; 2],
+    trusts: bool,
     process: Process,
     candidates: Candidates,
     /// What earlier results say of each candidate.
@@ -50,6 +53,8 @@ impl Learner {
         let prior = Shape::prior(encoder, trends.len(), noise, settings);
         Self {
             process: Process::new(encoder, prior.clone()),
+            shapes: [prior.clone(), prior.clone()],
+            trusts: !trends.is_empty(),
             prior,
             candidates: Candidates::default(),
             bases: Vec::new(),
@@ -73,19 +78,12 @@ impl Learner {
 
     /// Learns values, each with the place of its result.
     pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
-        let residual =
-            |&(slot, value): &(usize, f64)| value - self.base(ground.results[slot].index);
-        let residuals: Vec<f64> = values.iter().map(residual).collect();
-        let (centre, scale) = centre_and_scale(&residuals);
-        let units: Vec<f64> = residuals
-            .iter()
-            .map(|value| (value - centre) / scale)
-            .collect();
-        if ground.fit && scale > FLAT {
-            self.fit(values, &units, ground);
+        if ground.fit {
+            self.fit(values, ground);
         }
+        let (centre, scale, units) = self.units(values, self.trusts, ground);
         for &index in &ground.pool[self.bases.len()..] {
-            let point = self.point(index, ground.space, ground.encoder);
+            let point = self.point(index, ground);
             self.candidates.push(&point);
             self.bases.push(self.base(index));
         }
@@ -105,7 +103,7 @@ impl Learner {
         fresh.sort_unstable();
         let points: Vec<Point> = fresh
             .iter()
-            .map(|&slot| self.point(ground.results[slot].index, ground.space, ground.encoder))
+            .map(|&slot| self.point(ground.results[slot].index, ground))
             .collect();
         self.taken.extend(fresh);
         self.process.extend(&points, &self.candidates);
@@ -120,35 +118,59 @@ impl Learner {
         }
     }
 
-    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &Ground<'_>) {
-        let chosen = representatives(units, ground.settings.fitted as usize);
-        let points: Vec<Point> = chosen
-            .iter()
-            .map(|&k| {
-                self.point(
-                    ground.results[values[k].0].index,
-                    ground.space,
-                    ground.encoder,
-                )
-            })
-            .collect();
-        let views: Vec<&Point> = points.iter().collect();
-        let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
-        let shape = improve(
-            ground.encoder,
-            &self.process.shape,
-            &self.prior,
-            &views,
-            &units,
-            ground.settings,
-        );
+    /// Fits the scales, with earlier results and without: they are trusted where they make the values more likely.
+    fn fit(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) {
+        let mut best: Option<f64> = None;
+        for trusts in [true, false] {
+            if trusts && self.trends.is_empty() {
+                continue;
+            }
+            let Some((shape, badness)) = self.fitted(values, trusts, ground) else {
+                continue;
+            };
+            self.shapes[usize::from(trusts)] = shape;
+            if best.is_none_or(|best| badness < best) {
+                best = Some(badness);
+                self.trusts = trusts;
+            }
+        }
+        let shape = self.shapes[usize::from(self.trusts)].clone();
         self.process = Process::new(ground.encoder, shape);
         self.taken.clear();
     }
 
+    /// A shape, and minus the logarithm of how likely the values are with it.
+    fn fitted(&self, values: &[(usize, f64)], trusts: bool, ground: &Ground<'_>) -> Option<(Shape, f64)> {
+        let (_, scale, units) = self.units(values, trusts, ground);
+        if scale <= FLAT {
+            return None;
+        }
+        let chosen = representatives(&units, ground.settings.fitted as usize);
+        let point = |&k: &usize| self.point_as(trusts, ground.results[values[k].0].index, ground);
+        let points: Vec<Point> = chosen.iter().map(point).collect();
+        let points: Vec<&Point> = points.iter().collect();
+        let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
+        let start = &self.shapes[usize::from(trusts)];
+        let (shape, badness) = improve(ground.encoder, start, &self.prior, &points, &units, ground.settings);
+        Some((shape, badness + units.len() as f64 * scale.ln()))
+    }
+
+    /// Values less what earlier results say, if those are trusted, in units of their scale around their centre.
+    fn units(&self, values: &[(usize, f64)], trusts: bool, ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
+        let base = |slot: usize| self.base_as(trusts, ground.results[slot].index);
+        let residuals: Vec<f64> = values.iter().map(|&(slot, value)| value - base(slot)).collect();
+        let (centre, scale) = centre_and_scale(&residuals);
+        (centre, scale, residuals.iter().map(|value| (value - centre) / scale).collect())
+    }
+
+    /// Whether earlier results are listened to.
+    pub(super) fn trusts(&self) -> bool {
+        self.trusts
+    }
+
     /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
-    pub(super) fn suppose(&mut self, index: usize, space: &dyn SpaceView, encoder: &Encoder) {
-        let point = self.point(index, space, encoder);
+    pub(super) fn suppose(&mut self, index: usize, ground: &Ground<'_>) {
+        let point = self.point(index, ground);
         self.process.extend(&[point], &self.candidates);
     }
 
@@ -162,17 +184,29 @@ impl Learner {
         self.process.variances()
     }
 
-    fn point(&self, index: usize, space: &dyn SpaceView, encoder: &Encoder) -> Point {
+    fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
+        self.point_as(self.trusts, index, ground)
+    }
+
+    fn point_as(&self, trusts: bool, index: usize, ground: &Ground<'_>) -> Point {
+        let trend = |trend: &Vec<f64>| if trusts { trend[index] } else { 0.0 };
         Point {
-            codes: encoder.encode(&space.positions(index)),
-            trends: self.trends.iter().map(|trend| trend[index]).collect(),
+            codes: ground.encoder.encode(&ground.space.positions(index)),
+            trends: self.trends.iter().map(trend).collect(),
         }
     }
 
-    /// The mean of what earlier results say of a config.
+    /// What is expected of a config before anything is learned: the mean of what earlier results say.
     fn base(&self, index: usize) -> f64 {
+        self.base_as(self.trusts, index)
+    }
+
+    fn base_as(&self, trusts: bool, index: usize) -> f64 {
+        if !trusts || self.trends.is_empty() {
+            return 0.0;
+        }
         let sum: f64 = self.trends.iter().map(|trend| trend[index]).sum();
-        sum / self.trends.len().max(1) as f64
+        sum / self.trends.len() as f64
     }
 }
 

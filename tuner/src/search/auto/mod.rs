@@ -6,11 +6,13 @@
 
 mod learner;
 mod pool;
+mod recall;
 mod start;
 mod warp;
 
-use self::learner::{Learner, Lesson};
+use self::learner::{Ground, Learner, Lesson};
 use self::pool::Pool;
+use self::recall::Recall;
 use super::ledger::Ledger;
 use super::model::{Belief, Encoder, Settings, below, log_promise, log_promise_bound};
 use super::space::SpaceView;
@@ -45,6 +47,7 @@ pub struct Auto<'a> {
     costs: Learner,
     failures: Learner,
     fitted_at: usize,
+    recall: Option<Recall>,
     outlook: Option<f64>,
 }
 
@@ -84,7 +87,16 @@ impl<'a> Auto<'a> {
             costs,
             failures,
             fitted_at: 0,
+            recall: Recall::new(&priors, settings.recall_every as usize),
             outlook: None,
+        }
+    }
+
+    /// Spreads some configs over the space after all: what was tried were the best of an earlier result that is wrong.
+    fn start_again(&mut self) {
+        if (self.ledger.results().len() as f64) < 2.0 * self.settings.first {
+            self.first = start::first(self.space, &self.encoder, &self.ledger, &[], &self.settings);
+            self.first.reverse();
         }
     }
 
@@ -135,14 +147,7 @@ impl<'a> Auto<'a> {
             .map(failed)
             .skip(latest)
             .collect();
-        let ground = learner::Ground {
-            space: self.space,
-            encoder: &self.encoder,
-            results: self.ledger.results(),
-            pool: self.pool.indices(),
-            settings: &self.settings,
-            fit,
-        };
+        let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, fit);
         (
             self.costs.learn(&costs, &ground),
             self.failures.learn(&failures, &ground),
@@ -155,6 +160,13 @@ impl<'a> Auto<'a> {
         let mut best = costs.unit(best);
         let mut chosen = Vec::new();
         while chosen.len() < n {
+            if let Some(index) = self.recall.as_mut().and_then(|recall| recall.turn(&self.ledger)) {
+                self.ledger.ask(index);
+                chosen.push(index);
+                let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, false);
+                self.costs.suppose(index, &ground);
+                continue;
+            }
             let Some((promise, place)) = self.most_promising(best, costs, failures) else {
                 break;
             };
@@ -166,7 +178,8 @@ impl<'a> Auto<'a> {
             chosen.push(index);
             if chosen.len() < n {
                 best = best.min(costs.mean(place));
-                self.costs.suppose(index, self.space, &self.encoder);
+                let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, false);
+                self.costs.suppose(index, &ground);
             }
         }
         self.costs.truncate(known);
@@ -210,6 +223,24 @@ impl<'a> Auto<'a> {
     }
 }
 
+fn ground<'a>(
+    space: &'a dyn SpaceView,
+    encoder: &'a Encoder,
+    ledger: &'a Ledger,
+    pool: &'a Pool,
+    settings: &'a Settings,
+    fit: bool,
+) -> Ground<'a> {
+    Ground {
+        space,
+        encoder,
+        results: ledger.results(),
+        pool: pool.indices(),
+        settings,
+        fit,
+    }
+}
+
 impl Strategy for Auto<'_> {
     fn name(&self) -> &'static str {
         "auto"
@@ -223,6 +254,10 @@ impl Strategy for Auto<'_> {
         let ranking = self.ledger.ranking();
         if asked.len() < n && ranking.len() >= LEAST_VALID {
             let (costs, failures) = self.learn(&ranking);
+            if !self.costs.trusts() && self.recall.take().is_some() {
+                self.start_again();
+                asked.extend(self.starters(n - asked.len()));
+            }
             let rest = n - asked.len();
             asked.extend(self.choose(rest, ranking[0].1, &costs, &failures));
         }

@@ -39,6 +39,8 @@ pub struct Settings {
     pub trend_mean: f64,
     /// Share of the first configs that are the best of an earlier result.
     pub recalled: f64,
+    /// One config in so many is the next best of an earlier result, while that proves right.
+    pub recall_every: f64,
 }
 
 impl Default for Settings {
@@ -61,6 +63,7 @@ impl Default for Settings {
             candidates: 2_000.0,
             trend_mean: 0.0,
             recalled: 8.0,
+            recall_every: 3.0,
         }
     }
 }
@@ -108,6 +111,7 @@ impl Settings {
             "whole" => &mut self.whole,
             "candidates" => &mut self.candidates,
             "trend_mean" => &mut self.trend_mean,
+            "recall_every" => &mut self.recall_every,
             "recalled" => &mut self.recalled,
             _ => return None,
         })
