@@ -134,7 +134,8 @@ pub struct RunArgs {
     /// Configs to try at most per kernel and problem [default: 200]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
-    /// How configs are chosen: auto, exhaustive, random, local
+    /// How configs are chosen: auto, annealing, differential-evolution, exhaustive, genetic, latin-hypercube, local,
+    /// local-search, particle-swarm, random, tabu
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
     /// Seed of everything random
@@ -315,7 +316,7 @@ pub struct ReplayArgs {
     /// A recorded space: a cache file of Kernel Tuner or a T4 results file, `.json` or `.json.gz`
     #[arg(long = "space", value_name = "FILE", required = true, num_args = 1..)]
     pub spaces: Vec<PathBuf>,
-    /// Strategies to replay, with commas between, or `all`
+    /// Strategies to replay, as `tune run --help` lists them, with commas between, or `all`
     #[arg(
         long,
         value_name = "NAMES",

@@ -115,7 +115,7 @@ fn strategies(names: &[String]) -> Result<Vec<String>, Failure> {
             "--strategy",
             name,
             "no such strategy",
-            "write names that `tune replay --help` lists, with commas between, or `all`",
+            "write names that `tune run --help` lists, with commas between, or `all`",
         )),
     }
 }

@@ -38,11 +38,6 @@ impl Ledger {
         self.asked.contains(&index)
     }
 
-    /// How many configs were asked for or told of.
-    pub(super) fn asked(&self) -> usize {
-        self.asked.len()
-    }
-
     /// Whether nothing is left to ask for.
     pub(super) fn is_exhausted(&self) -> bool {
         self.asked.len() >= self.len

@@ -2,6 +2,7 @@
 
 pub mod auto;
 mod cholesky;
+pub mod classic;
 pub mod exhaustive;
 pub mod ledger;
 pub mod local;
@@ -23,6 +24,9 @@ pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
 
+use self::classic::{
+    Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm, Tabu,
+};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
@@ -58,7 +62,19 @@ pub trait Strategy {
 }
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 4] = ["auto", "exhaustive", "local", "random"];
+pub const NAMES: [&str; 11] = [
+    "auto",
+    "annealing",
+    "differential-evolution",
+    "exhaustive",
+    "genetic",
+    "latin-hypercube",
+    "local",
+    "local-search",
+    "particle-swarm",
+    "random",
+    "tabu",
+];
 
 /// No strategy has that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -69,7 +85,7 @@ pub struct UnknownStrategy {
 }
 
 /// The strategy of a name. `budget` is how many configs can be tried: `auto` is exhaustive where the
-/// whole space fits into it, and local otherwise.
+/// whole space fits into it, and model-based otherwise.
 ///
 /// # Errors
 /// [`UnknownStrategy`].
@@ -106,8 +122,15 @@ pub fn with_guide<'a>(
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
         "auto" => Box::new(Auto::new(space, rng, guide)),
+        "annealing" => Box::new(Classic::new(Annealing::new(budget), space, rng)),
+        "differential-evolution" => Box::new(Classic::new(DifferentialEvolution::default(), space, rng)),
+        "genetic" => Box::new(Classic::new(Genetic::default(), space, rng)),
+        "latin-hypercube" => Box::new(Classic::new(LatinHypercube, space, rng)),
         "local" => Box::new(Local::new(space, rng)),
+        "local-search" => Box::new(Classic::new(LocalSearch::default(), space, rng)),
+        "particle-swarm" => Box::new(Classic::new(ParticleSwarm::default(), space, rng)),
         "random" => Box::new(Random::new(space.len(), rng)),
+        "tabu" => Box::new(Classic::new(Tabu::default(), space, rng)),
         _ => {
             return Err(UnknownStrategy {
                 name: name.to_owned(),

@@ -52,7 +52,7 @@ impl Learner {
     ) -> Self {
         let prior = Shape::prior(encoder, trends.len(), noise, settings);
         Self {
-            process: Process::new(encoder, prior.clone()),
+            process: Process::new(encoder, &prior),
             shapes: [prior.clone(), prior.clone()],
             trusts: !trends.is_empty(),
             prior,
@@ -129,12 +129,14 @@ impl Learner {
                 continue;
             };
             self.shapes[usize::from(trusts)] = shape;
+            // Doubt is for the sceptic to prove.
+            let lead = if trusts { ground.settings.trust } else { 0.0 };
             if best.is_none_or(|best| badness < best) {
-                best = Some(badness);
+                best = Some(badness - lead);
                 self.trusts = trusts;
             }
         }
-        let shape = self.shapes[usize::from(self.trusts)].clone();
+        let shape = &self.shapes[usize::from(self.trusts)];
         self.process = Process::new(ground.encoder, shape);
         self.taken.clear();
     }

@@ -34,7 +34,6 @@ const CHUNK: usize = 512;
 /// The process.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
-    pub(crate) shape: Shape,
     covariance: Covariance,
     points: Vec<Point>,
     factor: Factor,
@@ -45,10 +44,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn new(encoder: &Encoder, shape: Shape) -> Self {
+    pub(crate) fn new(encoder: &Encoder, shape: &Shape) -> Self {
         Self {
-            covariance: Covariance::new(encoder, &shape),
-            shape,
+            covariance: Covariance::new(encoder, shape),
             points: Vec::new(),
             factor: Factor::default(),
             rows: Vec::new(),

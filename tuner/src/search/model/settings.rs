@@ -41,6 +41,8 @@ pub struct Settings {
     pub recalled: f64,
     /// One config in so many is the next best of an earlier result, while that proves right.
     pub recall_every: f64,
+    /// Earlier results are dropped once values are likelier without them by so much, as a logarithm.
+    pub trust: f64,
 }
 
 impl Default for Settings {
@@ -64,6 +66,7 @@ impl Default for Settings {
             trend_mean: 0.0,
             recalled: 8.0,
             recall_every: 3.0,
+            trust: 4.0,
         }
     }
 }
@@ -112,6 +115,7 @@ impl Settings {
             "candidates" => &mut self.candidates,
             "trend_mean" => &mut self.trend_mean,
             "recall_every" => &mut self.recall_every,
+            "trust" => &mut self.trust,
             "recalled" => &mut self.recalled,
             _ => return None,
         })
