@@ -8,5 +8,6 @@ pub mod conformance;
 pub mod console;
 pub mod cuda_stand_in;
 pub mod hip_host;
+pub mod recorded;
 pub mod tables;
 pub mod throwaway;

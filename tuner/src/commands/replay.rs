@@ -190,9 +190,12 @@ fn share(recordings: &[Recording], runs: &[&Run], evals: usize) -> f64 {
     (logs.sum::<f64>() / recordings.len().max(1) as f64).exp()
 }
 
-
 /// Every ordered pair of recordings of a kernel, with every start.
-fn all_pairs(args: &ReplayArgs, recordings: &[Recording], trials: &Trials) -> Result<ExitCode, Failure> {
+fn all_pairs(
+    args: &ReplayArgs,
+    recordings: &[Recording],
+    trials: &Trials,
+) -> Result<ExitCode, Failure> {
     let pairs = transfer::pairs(recordings);
     let mut jobs = Vec::new();
     for &(source, target) in &pairs {
@@ -221,7 +224,13 @@ fn pair_table(found: &[PairRuns]) -> String {
     for head in &heads {
         text += &format!(" {head:>9}");
     }
-    let row = |shares: &[f64]| shares.iter().map(|share| format!(" {share:>9.3}")).collect::<String>() + "\n";
+    let row = |shares: &[f64]| {
+        shares
+            .iter()
+            .map(|share| format!(" {share:>9.3}"))
+            .collect::<String>()
+            + "\n"
+    };
     text += "\n";
     for pair in found {
         let name = format!("{} -> {}", pair.source, pair.target);
@@ -235,7 +244,12 @@ fn pair_table(found: &[PairRuns]) -> String {
             (logs.sum::<f64>() / own.len().max(1) as f64).exp()
         };
         let means: Vec<f64> = (0..MARKS.len()).map(mean).collect();
-        text += &format!("{:<58} {:<16}{}", "geometric mean", start.name(), row(&means));
+        text += &format!(
+            "{:<58} {:<16}{}",
+            "geometric mean",
+            start.name(),
+            row(&means)
+        );
     }
     text
 }

@@ -55,8 +55,8 @@ impl Fault {
 
     /// The line to blame in the file's text.
     pub(super) fn line_in(&self, text: &str) -> Option<usize> {
-        let found = || text.find(self.near.as_deref()?);
+        let place = || text.find(self.near.as_deref()?);
         self.line
-            .or_else(|| Some(text[..found()?].lines().count().max(1)))
+            .or_else(|| Some(text[..place()?].matches('\n').count() + 1))
     }
 }

@@ -25,7 +25,12 @@ pub enum Start {
 
 impl Start {
     /// All of them.
-    pub const ALL: [Start; 4] = [Start::Plain, Start::Transfer, Start::InOrder, Start::Shuffled];
+    pub const ALL: [Start; 4] = [
+        Start::Plain,
+        Start::Transfer,
+        Start::InOrder,
+        Start::Shuffled,
+    ];
 
     /// Its name in tables and curves.
     pub fn name(self) -> &'static str {
@@ -71,8 +76,11 @@ pub const MARKS: [usize; 5] = [10, 25, 50, 100, 200];
 
 /// Ordered pairs of different recordings of the same kernel.
 pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
-    let all = recordings.iter().flat_map(|source| recordings.iter().map(move |target| (source, target)));
-    all.filter(|(source, target)| source.name != target.name && source.kernel() == target.kernel()).collect()
+    let all = recordings
+        .iter()
+        .flat_map(|source| recordings.iter().map(move |target| (source, target)));
+    all.filter(|(source, target)| source.name != target.name && source.kernel() == target.kernel())
+        .collect()
 }
 
 /// Searches the target of a pair in one way.
@@ -84,11 +92,17 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
         _ => guided(&prior, target, start, trials, seed),
     };
     // Without chance one run says everything.
-    let seeds = if start == Start::InOrder { &seeds[..1] } else { &seeds[..] };
+    let seeds = if start == Start::InOrder {
+        &seeds[..1]
+    } else {
+        &seeds[..]
+    };
     let runs: Vec<Run> = seeds.par_iter().map(one).collect();
     let best = target.best_ms().unwrap_or_default();
     let share = |mark: usize| {
-        let shares = runs.iter().map(|run| run.best_after(mark).map_or(0.0, |found| best / found));
+        let shares = runs
+            .iter()
+            .map(|run| run.best_after(mark).map_or(0.0, |found| best / found));
         (mark, median(shares.collect()))
     };
     PairRuns {

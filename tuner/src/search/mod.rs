@@ -25,7 +25,8 @@ pub use random::Random;
 pub use space::{SpaceView, neighbours};
 
 use self::classic::{
-    Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm, Tabu,
+    Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm,
+    Tabu,
 };
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
@@ -123,7 +124,9 @@ pub fn with_guide<'a>(
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
         "auto" => Box::new(Auto::new(space, rng, guide)),
         "annealing" => Box::new(Classic::new(Annealing::new(budget), space, rng)),
-        "differential-evolution" => Box::new(Classic::new(DifferentialEvolution::default(), space, rng)),
+        "differential-evolution" => {
+            Box::new(Classic::new(DifferentialEvolution::default(), space, rng))
+        }
         "genetic" => Box::new(Classic::new(Genetic::default(), space, rng)),
         "latin-hypercube" => Box::new(Classic::new(LatinHypercube, space, rng)),
         "local" => Box::new(Local::new(space, rng)),

@@ -11,7 +11,8 @@ impl Prior {
     /// The configs that worked, best first.
     pub fn ranked(&self) -> Vec<usize> {
         let valid = |(index, cost): (usize, &Option<Option<f64>>)| Some((index, cost.flatten()?));
-        let mut ranked: Vec<(usize, f64)> = self.costs.iter().enumerate().filter_map(valid).collect();
+        let mut ranked: Vec<(usize, f64)> =
+            self.costs.iter().enumerate().filter_map(valid).collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
         ranked.into_iter().map(|(index, _)| index).collect()
     }

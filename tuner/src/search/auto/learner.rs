@@ -142,7 +142,12 @@ impl Learner {
     }
 
     /// A shape, and minus the logarithm of how likely the values are with it.
-    fn fitted(&self, values: &[(usize, f64)], trusts: bool, ground: &Ground<'_>) -> Option<(Shape, f64)> {
+    fn fitted(
+        &self,
+        values: &[(usize, f64)],
+        trusts: bool,
+        ground: &Ground<'_>,
+    ) -> Option<(Shape, f64)> {
         let (_, scale, units) = self.units(values, trusts, ground);
         if scale <= FLAT {
             return None;
@@ -153,16 +158,38 @@ impl Learner {
         let points: Vec<&Point> = points.iter().collect();
         let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
         let start = &self.shapes[usize::from(trusts)];
-        let (shape, badness) = improve(ground.encoder, start, &self.prior, &points, &units, ground.settings);
+        let (shape, badness) = improve(
+            ground.encoder,
+            start,
+            &self.prior,
+            &points,
+            &units,
+            ground.settings,
+        );
         Some((shape, badness + units.len() as f64 * scale.ln()))
     }
 
     /// Values less what earlier results say, if those are trusted, in units of their scale around their centre.
-    fn units(&self, values: &[(usize, f64)], trusts: bool, ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
+    fn units(
+        &self,
+        values: &[(usize, f64)],
+        trusts: bool,
+        ground: &Ground<'_>,
+    ) -> (f64, f64, Vec<f64>) {
         let base = |slot: usize| self.base_as(trusts, ground.results[slot].index);
-        let residuals: Vec<f64> = values.iter().map(|&(slot, value)| value - base(slot)).collect();
+        let residuals: Vec<f64> = values
+            .iter()
+            .map(|&(slot, value)| value - base(slot))
+            .collect();
         let (centre, scale) = centre_and_scale(&residuals);
-        (centre, scale, residuals.iter().map(|value| (value - centre) / scale).collect())
+        (
+            centre,
+            scale,
+            residuals
+                .iter()
+                .map(|value| (value - centre) / scale)
+                .collect(),
+        )
     }
 
     /// Whether earlier results are listened to.

@@ -92,10 +92,18 @@ impl<'a> Auto<'a> {
         }
     }
 
+    /// Whether an earlier result is doubted for the first time.
+    fn doubts(&mut self) -> bool {
+        self.recall.as_mut().is_some_and(Recall::doubt)
+    }
+
     /// Spreads some configs over the space after all: what was tried were the best of an earlier result that is wrong.
     fn start_again(&mut self) {
         if (self.ledger.results().len() as f64) < 2.0 * self.settings.first {
             self.first = start::first(self.space, &self.encoder, &self.ledger, &[], &self.settings);
+            if let Some(recall) = &mut self.recall {
+                recall.compare_with(&self.first);
+            }
             self.first.reverse();
         }
     }
@@ -147,7 +155,14 @@ impl<'a> Auto<'a> {
             .map(failed)
             .skip(latest)
             .collect();
-        let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, fit);
+        let ground = ground(
+            self.space,
+            &self.encoder,
+            &self.ledger,
+            &self.pool,
+            &self.settings,
+            fit,
+        );
         (
             self.costs.learn(&costs, &ground),
             self.failures.learn(&failures, &ground),
@@ -160,10 +175,21 @@ impl<'a> Auto<'a> {
         let mut best = costs.unit(best);
         let mut chosen = Vec::new();
         while chosen.len() < n {
-            if let Some(index) = self.recall.as_mut().and_then(|recall| recall.turn(&self.ledger)) {
+            if let Some(index) = self
+                .recall
+                .as_mut()
+                .and_then(|recall| recall.turn(&self.ledger))
+            {
                 self.ledger.ask(index);
                 chosen.push(index);
-                let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, false);
+                let ground = ground(
+                    self.space,
+                    &self.encoder,
+                    &self.ledger,
+                    &self.pool,
+                    &self.settings,
+                    false,
+                );
                 self.costs.suppose(index, &ground);
                 continue;
             }
@@ -178,7 +204,14 @@ impl<'a> Auto<'a> {
             chosen.push(index);
             if chosen.len() < n {
                 best = best.min(costs.mean(place));
-                let ground = ground(self.space, &self.encoder, &self.ledger, &self.pool, &self.settings, false);
+                let ground = ground(
+                    self.space,
+                    &self.encoder,
+                    &self.ledger,
+                    &self.pool,
+                    &self.settings,
+                    false,
+                );
                 self.costs.suppose(index, &ground);
             }
         }
@@ -254,7 +287,7 @@ impl Strategy for Auto<'_> {
         let ranking = self.ledger.ranking();
         if asked.len() < n && ranking.len() >= LEAST_VALID {
             let (costs, failures) = self.learn(&ranking);
-            if !self.costs.trusts() && self.recall.take().is_some() {
+            if !self.costs.trusts() && self.doubts() {
                 self.start_again();
                 asked.extend(self.starters(n - asked.len()));
             }

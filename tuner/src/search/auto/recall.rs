@@ -1,4 +1,4 @@
-//! Going on with the best configs of an earlier result while it proves right.
+//! Going on with the best configs of an earlier result while they prove good.
 
 use crate::search::Prior;
 use crate::search::ledger::Ledger;
@@ -12,21 +12,43 @@ pub(super) struct Recall {
     ranked: Vec<usize>,
     place: usize,
     every: usize,
-    count: usize,
+    turns: usize,
+    doubted: bool,
+    /// Configs spread over the space, that the best are compared with once they are doubted.
+    others: Vec<usize>,
 }
 
 impl Recall {
     /// Of the first earlier result, if there is any; a turn every so many configs.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
-        let prior = priors.first()?;
-        let ranked = prior.ranked();
-        (every > 0).then_some(Self { ranked, place: 0, every, count: 0 })
+        let ranked = priors.first()?.ranked();
+        (every > 0).then_some(Self {
+            ranked,
+            place: 0,
+            every,
+            turns: 0,
+            doubted: false,
+            others: Vec::new(),
+        })
+    }
+
+    /// The earlier result does not explain the values; whether that is news.
+    pub(super) fn doubt(&mut self) -> bool {
+        !std::mem::replace(&mut self.doubted, true)
+    }
+
+    /// Configs to compare the best with.
+    pub(super) fn compare_with(&mut self, others: &[usize]) {
+        self.others = others.to_vec();
     }
 
     /// The next of the best, if it is their turn.
     pub(super) fn turn(&mut self, ledger: &Ledger) -> Option<usize> {
-        self.count += 1;
-        if self.count % self.every != 0 || self.count > MOST_TURNS {
+        self.turns += 1;
+        if self.turns % self.every != 0
+            || self.turns > MOST_TURNS
+            || (self.doubted && !self.is_good(ledger))
+        {
             return None;
         }
         while self.place < self.ranked.len() {
@@ -37,5 +59,27 @@ impl Recall {
             }
         }
         None
+    }
+
+    /// Whether half of the best are better than three quarters of the others.
+    fn is_good(&self, ledger: &Ledger) -> bool {
+        let costs = |indices: &[usize]| {
+            let known = indices.iter().filter_map(|&index| ledger.result(index));
+            let mut costs: Vec<f64> = known
+                .map(|told| told.cost.unwrap_or(f64::INFINITY))
+                .collect();
+            costs.sort_by(f64::total_cmp);
+            costs
+        };
+        let tried = self
+            .ranked
+            .iter()
+            .copied()
+            .take_while(|&index| ledger.was_asked(index));
+        let (best, others) = (costs(&tried.collect::<Vec<_>>()), costs(&self.others));
+        match (best.get(best.len() / 2), others.get(others.len() / 4)) {
+            (Some(half), Some(quarter)) => half < quarter,
+            _ => false,
+        }
     }
 }

@@ -39,7 +39,9 @@ impl Algorithm for Annealing {
     }
 
     fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize> {
-        let step = self.here.and_then(|here| neighbours(space, here.0).choose(rng).copied());
+        let step = self
+            .here
+            .and_then(|here| neighbours(space, here.0).choose(rng).copied());
         vec![step.unwrap_or_else(|| anywhere(space, rng))]
     }
 

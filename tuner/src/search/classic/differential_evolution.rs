@@ -23,7 +23,12 @@ pub struct DifferentialEvolution {
 
 impl DifferentialEvolution {
     fn trial(&self, target: usize, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
-        let draw = |rng: &mut ChaCha8Rng| numbers(space, self.population[rng.random_range(0..self.population.len())].0);
+        let draw = |rng: &mut ChaCha8Rng| {
+            numbers(
+                space,
+                self.population[rng.random_range(0..self.population.len())].0,
+            )
+        };
         let (a, b) = (draw(rng), draw(rng));
         let best = self.population.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let best = numbers(space, best.map_or(target, |best| best.0));
@@ -46,7 +51,10 @@ impl Algorithm for DifferentialEvolution {
         if self.population.is_empty() {
             return (0..POPULATION).map(|_| anywhere(space, rng)).collect();
         }
-        self.population.iter().map(|target| self.trial(target.0, space, rng)).collect()
+        self.population
+            .iter()
+            .map(|target| self.trial(target.0, space, rng))
+            .collect()
     }
 
     fn learn(&mut self, costs: &[(usize, f64)], _: &dyn SpaceView, _: &mut ChaCha8Rng) {

@@ -26,7 +26,10 @@ impl Genetic {
     }
 
     fn child(&self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
-        let (one, other) = (space.positions(self.parent(rng)), space.positions(self.parent(rng)));
+        let (one, other) = (
+            space.positions(self.parent(rng)),
+            space.positions(self.parent(rng)),
+        );
         let counts = space.value_counts();
         let mutation = 1.0 / counts.iter().filter(|count| **count > 1).count().max(1) as f64;
         let gene = |param: usize, rng: &mut ChaCha8Rng| {
@@ -52,12 +55,15 @@ impl Algorithm for Genetic {
         if self.population.is_empty() {
             return (0..POPULATION).map(|_| anywhere(space, rng)).collect();
         }
-        (ELITE..POPULATION).map(|_| self.child(space, rng)).collect()
+        (ELITE..POPULATION)
+            .map(|_| self.child(space, rng))
+            .collect()
     }
 
     fn learn(&mut self, costs: &[(usize, f64)], _: &dyn SpaceView, _: &mut ChaCha8Rng) {
         self.population.truncate(ELITE);
-        self.population.extend(costs.iter().filter(|cost| cost.1.is_finite()));
+        self.population
+            .extend(costs.iter().filter(|cost| cost.1.is_finite()));
         self.population.sort_by(|a, b| a.1.total_cmp(&b.1));
         self.population.dedup_by_key(|one| one.0);
         self.population.truncate(POPULATION);

@@ -23,9 +23,15 @@ impl Algorithm for LatinHypercube {
             column.shuffle(rng);
             column
         };
-        let columns: Vec<Vec<u32>> = space.value_counts().iter().map(|count| column(count, rng)).collect();
+        let columns: Vec<Vec<u32>> = space
+            .value_counts()
+            .iter()
+            .map(|count| column(count, rng))
+            .collect();
         let row = |row: usize| columns.iter().map(|column| column[row]).collect();
-        (0..ROUND as usize).map(|place| repaired(space, row(place), rng)).collect()
+        (0..ROUND as usize)
+            .map(|place| repaired(space, row(place), rng))
+            .collect()
     }
 
     fn learn(&mut self, _: &[(usize, f64)], _: &dyn SpaceView, _: &mut ChaCha8Rng) {}

@@ -30,7 +30,11 @@ impl Algorithm for LocalSearch {
         for &(index, cost) in costs {
             if self.here.is_none_or(|here| cost < here.1) {
                 self.here = cost.is_finite().then_some((index, cost));
-                self.around = if cost.is_finite() { neighbours(space, index) } else { Vec::new() };
+                self.around = if cost.is_finite() {
+                    neighbours(space, index)
+                } else {
+                    Vec::new()
+                };
                 self.around.shuffle(rng);
             }
         }

@@ -71,17 +71,34 @@ impl<'a, A: Algorithm> Classic<'a, A> {
     /// Goes on to the next generation with something to ask for, if all results of this one are known.
     fn advance(&mut self) {
         while self.open.is_empty() && !self.ledger.is_exhausted() {
-            let result = |&index: &usize| Some((index, self.ledger.result(index)?.cost.unwrap_or(f64::INFINITY)));
-            let Some(costs) = self.generation.iter().map(result).collect::<Option<Vec<_>>>() else {
+            let result = |&index: &usize| {
+                Some((
+                    index,
+                    self.ledger.result(index)?.cost.unwrap_or(f64::INFINITY),
+                ))
+            };
+            let Some(costs) = self
+                .generation
+                .iter()
+                .map(result)
+                .collect::<Option<Vec<_>>>()
+            else {
                 return;
             };
             if !costs.is_empty() {
                 self.algorithm.learn(&costs, self.space, &mut self.rng);
             }
             self.generation = self.algorithm.propose(self.space, &mut self.rng);
-            let fresh = self.generation.iter().filter(|index| !self.ledger.was_asked(**index));
+            let fresh = self
+                .generation
+                .iter()
+                .filter(|index| !self.ledger.was_asked(**index));
             self.open = fresh.copied().collect();
-            self.idle = if self.open.is_empty() { self.idle + 1 } else { 0 };
+            self.idle = if self.open.is_empty() {
+                self.idle + 1
+            } else {
+                0
+            };
             if self.idle >= MOST_KNOWN || self.generation.is_empty() {
                 self.idle = 0;
                 self.open.extend(self.ledger.strays(1));

@@ -28,7 +28,8 @@ pub struct ParticleSwarm {
 impl ParticleSwarm {
     fn best(&self) -> Option<Vec<f64>> {
         let best = self.swarm.iter().map(|particle| &particle.best);
-        best.min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0.clone())
+        best.min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|best| best.0.clone())
     }
 }
 
@@ -60,7 +61,8 @@ impl Algorithm for ParticleSwarm {
             let particle = |&(index, cost): &(usize, f64)| {
                 let place = numbers(space, index);
                 let speed = space.value_counts().iter();
-                let speed = speed.map(|&count| f64::from(count - 1) * (rng.random::<f64>() - 0.5) / 2.0);
+                let speed =
+                    speed.map(|&count| f64::from(count - 1) * (rng.random::<f64>() - 0.5) / 2.0);
                 Particle {
                     speed: speed.collect(),
                     best: (place.clone(), cost),

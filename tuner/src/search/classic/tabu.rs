@@ -25,7 +25,10 @@ impl Algorithm for Tabu {
     }
 
     fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize> {
-        let mut around = self.here.map(|here| neighbours(space, here)).unwrap_or_default();
+        let mut around = self
+            .here
+            .map(|here| neighbours(space, here))
+            .unwrap_or_default();
         around.retain(|index| !self.forbidden.contains(index));
         around.shuffle(rng);
         around.truncate(LOOKED_AT);
@@ -37,9 +40,17 @@ impl Algorithm for Tabu {
 
     fn learn(&mut self, costs: &[(usize, f64)], _: &dyn SpaceView, _: &mut ChaCha8Rng) {
         let valid = costs.iter().filter(|cost| cost.1.is_finite());
-        self.here = valid.min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0).or(self.here);
+        self.here = valid
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|best| best.0)
+            .or(self.here);
         self.forbidden.extend(self.here);
-        self.forbidden.extend(costs.iter().filter(|cost| cost.1.is_infinite()).map(|cost| cost.0));
+        self.forbidden.extend(
+            costs
+                .iter()
+                .filter(|cost| cost.1.is_infinite())
+                .map(|cost| cost.0),
+        );
         while self.forbidden.len() > MEMORY {
             self.forbidden.pop_front();
         }

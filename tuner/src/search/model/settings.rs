@@ -66,7 +66,7 @@ impl Default for Settings {
             trend_mean: 0.0,
             recalled: 8.0,
             recall_every: 3.0,
-            trust: 4.0,
+            trust: 3.0,
         }
     }
 }
