@@ -46,6 +46,7 @@ pub fn searches(
             budget,
             batch,
             seed,
+            stop: false,
             guide: &guide,
         };
         replay(recording, &plan)

@@ -336,6 +336,9 @@ pub struct ReplayArgs {
     /// Recorded spaces of the same kernel on other devices, to start from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub transfer_from: Vec<PathBuf>,
+    /// End a search when the improvement to be expected is below what measuring can prove, as `tune run` does
+    #[arg(long)]
+    pub stop: bool,
     /// Search every space with the results of every other of the same kernel, and compare with searching from
     /// nothing, with the other's best configs in order, and with misleading results
     #[arg(long, conflicts_with_all = ["strategy", "transfer_from"])]

@@ -85,6 +85,7 @@ fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -
         budget: args.budget,
         batch: args.batch,
         seed,
+        stop: args.stop,
         guide,
     }
 }

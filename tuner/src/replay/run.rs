@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::curves::Run;
 use crate::recording::Recording;
-use crate::search::{self, Guide, SpaceView, Strategy, Told};
+use crate::search::{self, Guide, SpaceView, Stop, Strategy, Told};
 
 /// How a recording is searched.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,8 @@ pub struct Plan<'a> {
     pub batch: usize,
     /// Seed of everything random.
     pub seed: u64,
+    /// Whether to end when little is to be expected of going on.
+    pub stop: bool,
     /// What the search starts from.
     pub guide: &'a Guide,
 }
@@ -39,12 +41,13 @@ pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
         }
     };
     let mut searching = started.elapsed();
+    let mut stop = Stop::default();
     let mut seen = vec![false; space.len()];
     while run.evals < plan.budget {
         let before = Instant::now();
         let asked = strategy.ask(plan.batch.max(1).min(plan.budget - run.evals));
         searching += before.elapsed();
-        if asked.is_empty() {
+        if asked.is_empty() || (plan.stop && stop.after(strategy.outlook(), asked.len())) {
             break;
         }
         let told: Vec<Told> = asked

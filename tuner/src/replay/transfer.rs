@@ -136,6 +136,7 @@ fn guided(prior: &Prior, target: &Recording, start: Start, trials: &Trials, seed
         budget: trials.budget,
         batch: trials.batch,
         seed,
+        stop: false,
         guide: &guide,
     };
     let mut run = replay(target, &plan);

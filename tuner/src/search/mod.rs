@@ -11,6 +11,7 @@ pub mod permutation;
 pub mod prior;
 pub mod random;
 pub mod space;
+pub mod stop;
 mod surrogate;
 
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use model::{Settings, UnknownSetting};
 pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
+pub use stop::Stop;
 
 use self::classic::{
     Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm,

@@ -62,7 +62,12 @@ impl<'a> Auto<'a> {
             .iter()
             .filter(|prior| prior.costs.len() == space.len())
             .collect();
-        let mut first = start::first(space, &encoder, &ledger, &priors, &settings);
+        let starters = if priors.is_empty() {
+            settings.first
+        } else {
+            settings.recalled
+        };
+        let mut first = start::first(space, &encoder, &ledger, &priors, starters as usize);
         first.reverse();
         let costs = Learner::new(
             &encoder,
@@ -97,14 +102,26 @@ impl<'a> Auto<'a> {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Spreads some configs over the space after all: what was tried were the best of an earlier result that is wrong.
-    fn start_again(&mut self) {
-        if (self.ledger.results().len() as f64) < 2.0 * self.settings.first {
-            self.first = start::first(self.space, &self.encoder, &self.ledger, &[], &self.settings);
-            if let Some(recall) = &mut self.recall {
-                recall.compare_with(&self.first);
-            }
-            self.first.reverse();
+    /// Spreads some configs over the space: those tried so far are the best of an earlier result, and tell nothing of
+    /// the rest.
+    fn spread(&mut self, n: usize) {
+        self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
+        if let Some(recall) = &mut self.recall {
+            recall.compare_with(&self.first);
+        }
+        self.first.reverse();
+    }
+
+    /// Spreads a few once the best of an earlier result were tried, so that it can be told whether it is right.
+    fn contrast(&mut self) {
+        let (recalled, few) = (
+            self.settings.recalled as usize + 2,
+            self.settings.contrast as usize,
+        );
+        let due = self.recall.as_ref().is_some_and(Recall::is_alone)
+            && self.ledger.results().len() >= recalled;
+        if due {
+            self.spread(few);
         }
     }
 
@@ -283,12 +300,15 @@ impl Strategy for Auto<'_> {
         if self.ledger.is_exhausted() {
             return Vec::new();
         }
+        self.contrast();
         let mut asked = self.starters(n);
         let ranking = self.ledger.ranking();
         if asked.len() < n && ranking.len() >= LEAST_VALID {
             let (costs, failures) = self.learn(&ranking);
             if !self.costs.trusts() && self.doubts() {
-                self.start_again();
+                if (self.ledger.results().len() as f64) < 4.0 * self.settings.first {
+                    self.spread(self.settings.first as usize);
+                }
                 asked.extend(self.starters(n - asked.len()));
             }
             let rest = n - asked.len();

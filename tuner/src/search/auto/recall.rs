@@ -14,7 +14,7 @@ pub(super) struct Recall {
     every: usize,
     turns: usize,
     doubted: bool,
-    /// Configs spread over the space, that the best are compared with once they are doubted.
+    /// Configs spread over the space, that the best are compared with.
     others: Vec<usize>,
 }
 
@@ -37,9 +37,14 @@ impl Recall {
         !std::mem::replace(&mut self.doubted, true)
     }
 
+    /// Whether there is nothing yet to compare the best with.
+    pub(super) fn is_alone(&self) -> bool {
+        self.others.is_empty()
+    }
+
     /// Configs to compare the best with.
     pub(super) fn compare_with(&mut self, others: &[usize]) {
-        self.others = others.to_vec();
+        self.others.extend(others);
     }
 
     /// The next of the best, if it is their turn.

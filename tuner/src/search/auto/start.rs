@@ -1,30 +1,25 @@
 //! What is tried before anything is learned.
 
 use crate::search::ledger::Ledger;
-use crate::search::model::{Encoder, Settings};
+use crate::search::model::Encoder;
 use crate::search::{Prior, SpaceView};
 
 /// Random configs that the first ones are chosen from.
 const SAMPLE: usize = 2_000;
 
-/// The first configs in order: the best of earlier results if there are any, else some that are far apart.
+/// The first configs in order: the best `n` of earlier results if there are any, else `n` that are far apart.
 pub(super) fn first(
     space: &dyn SpaceView,
     encoder: &Encoder,
     ledger: &Ledger,
     priors: &[&Prior],
-    settings: &Settings,
+    n: usize,
 ) -> Vec<usize> {
-    let mut recalled = recalled(priors, settings.recalled as usize);
-    if recalled.is_empty() {
-        recalled = spread(
-            space,
-            encoder,
-            &ledger.sample(SAMPLE),
-            settings.first as usize,
-        );
+    if priors.is_empty() {
+        spread(space, encoder, &ledger.sample(SAMPLE), n)
+    } else {
+        recalled(priors, n)
     }
-    recalled
 }
 
 /// The best configs of earlier results, in turn.

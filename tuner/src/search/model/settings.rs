@@ -41,6 +41,8 @@ pub struct Settings {
     pub recalled: f64,
     /// One config in so many is the next best of an earlier result, while that proves right.
     pub recall_every: f64,
+    /// Configs spread over the space after those of an earlier result, to tell whether it is right.
+    pub contrast: f64,
     /// Earlier results are dropped once values are likelier without them by so much, as a logarithm.
     pub trust: f64,
 }
@@ -66,6 +68,7 @@ impl Default for Settings {
             trend_mean: 0.0,
             recalled: 8.0,
             recall_every: 3.0,
+            contrast: 4.0,
             trust: 3.0,
         }
     }
@@ -116,6 +119,7 @@ impl Settings {
             "trend_mean" => &mut self.trend_mean,
             "recall_every" => &mut self.recall_every,
             "trust" => &mut self.trust,
+            "contrast" => &mut self.contrast,
             "recalled" => &mut self.recalled,
             _ => return None,
         })
