@@ -9,5 +9,6 @@ pub mod console;
 pub mod cuda_stand_in;
 pub mod hip_host;
 pub mod hiprtc_stand_in;
+pub mod recorded;
 pub mod tables;
 pub mod throwaway;

@@ -47,6 +47,8 @@ pub enum Command {
     Why(WhyArgs),
     /// Look after the cache of trials
     Cache(CacheArgs),
+    /// Search recorded spaces instead of a device, and write the curves of the best time found
+    Replay(ReplayArgs),
     /// Run candidates for a parent process
     #[command(hide = true)]
     Worker,
@@ -132,7 +134,8 @@ pub struct RunArgs {
     /// Configs to try at most per kernel and problem [default: 200]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
-    /// How configs are chosen: auto, exhaustive, random, local
+    /// How configs are chosen: auto, annealing, differential-evolution, exhaustive, genetic, latin-hypercube, local,
+    /// local-search, particle-swarm, random, tabu
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
     /// Seed of everything random
@@ -315,6 +318,50 @@ pub struct WhyArgs {
     pub kernel: String,
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
     pub problem: Option<String>,
+}
+
+/// `tune replay`
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// A recorded space: a cache file of Kernel Tuner or a T4 results file, `.json` or `.json.gz`
+    #[arg(long = "space", value_name = "FILE", required = true, num_args = 1..)]
+    pub spaces: Vec<PathBuf>,
+    /// Strategies to replay, as `tune run --help` lists them, with commas between, or `all`
+    #[arg(
+        long,
+        value_name = "NAMES",
+        default_value = "auto",
+        value_delimiter = ','
+    )]
+    pub strategy: Vec<String>,
+    /// Configs to try in each search, failed ones included
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    pub budget: usize,
+    /// Seeds, from the first to the last: a search for each
+    #[arg(long, value_name = "FIRST..LAST", default_value = "1..50")]
+    pub seeds: String,
+    /// Configs asked for at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub batch: usize,
+    /// Recorded spaces of the same kernel on other devices, to start from
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub transfer_from: Vec<PathBuf>,
+    /// End a search when the improvement to be expected is below what measuring can prove, as `tune run` does
+    #[arg(long)]
+    pub stop: bool,
+    /// Search every space with the results of every other of the same kernel, and compare with searching from
+    /// nothing, with the other's best configs in order, and with misleading results
+    #[arg(long, conflicts_with_all = ["strategy", "transfer_from"])]
+    pub transfer_all_pairs: bool,
+    /// Change a constant of the model-based search, to study it
+    #[arg(long = "set", value_name = "NAME=NUMBER")]
+    pub set: Vec<String>,
+    /// Where to write the curves [default: nowhere]
+    #[arg(long, value_name = "FILE")]
+    pub curves: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "COUNT")]
+    pub jobs: Option<usize>,
 }
 
 /// `tune cache`

@@ -150,7 +150,7 @@ fn strategy_name(text: &str) -> Result<String, UsageError> {
         flag: "--strategy",
         value: text.into(),
         reason: "no such strategy".into(),
-        help: "choose one of auto, exhaustive, random, local",
+        help: "leave it out to have one chosen, or choose one that `tune run --help` lists",
     })
 }
 

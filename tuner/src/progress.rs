@@ -70,6 +70,54 @@ pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     }
 }
 
+/// Progress of many like steps on many threads: a bar on a terminal, now and then a line elsewhere.
+#[derive(Debug)]
+pub struct Counter {
+    what: &'static str,
+    bar: Option<ProgressBar>,
+    done: Mutex<(u64, Instant)>,
+    total: u64,
+}
+
+impl Counter {
+    /// A counter of so many steps.
+    pub fn new(what: &'static str, total: u64) -> Counter {
+        let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
+        let bar = (!plain).then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {eta} left");
+            let bar = ProgressBar::new(total).with_message(what);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Counter {
+            what,
+            bar,
+            done: Mutex::new((0, Instant::now())),
+            total,
+        }
+    }
+
+    /// One more step is done.
+    pub fn step(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        } else if let Ok(mut done) = self.done.lock() {
+            done.0 += 1;
+            if done.1.elapsed() >= LINE_EVERY {
+                done.1 = Instant::now();
+                Lines::say(&format!("{} of {} {}", done.0, self.total, self.what));
+            }
+        }
+    }
+
+    /// All steps are done.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// Plain lines on standard error, at most one every few seconds while a task runs.
 #[derive(Debug, Default)]
 struct Lines {

@@ -42,6 +42,13 @@ impl SpaceView for KernelSpace<'_> {
             .all(|value| matches!(value, ParamValue::Int(_)))
     }
 
+    fn value(&self, param: usize, position: u32) -> f64 {
+        match self.space.axes()[param].values.get(position as usize) {
+            Some(ParamValue::Int(value)) => *value as f64,
+            _ => f64::from(position),
+        }
+    }
+
     fn positions(&self, index: usize) -> Vec<u32> {
         self.space
             .ordinals(index)

@@ -28,7 +28,7 @@ use crate::progress::Reporter;
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
-use crate::search::{self, Strategy, Told};
+use crate::search::{self, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
 use crate::verify::{self, Verifier};
@@ -231,6 +231,7 @@ fn search(
     let view = KernelSpace::new(space);
     let mut strategy = search::by_name(&ground.options.strategy, &view, most, rng(ground, task, 2))
         .map_err(|error| Stop::Task(error.to_string()))?;
+    let mut stop = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
     // Enough for every compile thread twice, so that a slow one does not leave the others idle.
     let batch = (ground.pool.current_num_threads() * 2).max(4);
@@ -241,6 +242,14 @@ fn search(
         }
         let asked = strategy.ask(batch.min(most - tried));
         if asked.is_empty() {
+            break;
+        }
+        if stop.after(strategy.outlook(), asked.len()) {
+            ground.reporter.notice(&format!(
+                "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
+                task.name(),
+                stop::LEAST_OUTLOOK * 100.0
+            ));
             break;
         }
         let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();

@@ -108,6 +108,21 @@ const BARS: &[Bar] = &[
             ("kiln-tests", "search_space", "samples_are_uniform"),
         ],
     ),
+    (
+        20,
+        "search strategies on recorded spaces",
+        &[("kiln-tests", "strategies", "")],
+    ),
+    (
+        21,
+        "transfer between devices",
+        &[("kiln-tests", "transfer", "")],
+    ),
+    (
+        22,
+        "what a search itself takes, and batches",
+        &[("kiln-tests", "search_overhead", "")],
+    ),
 ];
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.

@@ -7,6 +7,7 @@ mod devices;
 mod init;
 mod inspect;
 mod list;
+mod replay;
 mod run;
 mod smoke;
 mod space;
@@ -36,6 +37,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
+        Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Worker) => Ok(server::serve(catalogue)),
         Some(Command::ProbeStore { path }) => Ok(ExitCode::from(
             u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED),

@@ -1,21 +1,35 @@
 //! Search strategies: which configs to try next. No device, clock, file or randomness of their own.
 
+pub mod auto;
 mod cholesky;
+pub mod classic;
 pub mod exhaustive;
+pub mod ledger;
 pub mod local;
+mod model;
 pub mod permutation;
+pub mod prior;
 pub mod random;
 pub mod space;
+pub mod stop;
 mod surrogate;
 
 #[cfg(test)]
 mod tests;
 
+pub use auto::Auto;
 pub use exhaustive::Exhaustive;
 pub use local::Local;
+pub use model::{Settings, UnknownSetting};
+pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
+pub use stop::Stop;
 
+use self::classic::{
+    Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm,
+    Tabu,
+};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
@@ -42,10 +56,28 @@ pub trait Strategy {
 
     /// Takes results in, in any order and number, of configs asked for or not.
     fn tell(&mut self, told: &[Told]);
+
+    /// The improvement that the config asked for last promised when it was chosen, as a share of the best cost; `None`
+    /// if the strategy makes no such guess.
+    fn outlook(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 4] = ["auto", "exhaustive", "local", "random"];
+pub const NAMES: [&str; 11] = [
+    "auto",
+    "annealing",
+    "differential-evolution",
+    "exhaustive",
+    "genetic",
+    "latin-hypercube",
+    "local",
+    "local-search",
+    "particle-swarm",
+    "random",
+    "tabu",
+];
 
 /// No strategy has that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -56,7 +88,7 @@ pub struct UnknownStrategy {
 }
 
 /// The strategy of a name. `budget` is how many configs can be tried: `auto` is exhaustive where the
-/// whole space fits into it, and local otherwise.
+/// whole space fits into it, and model-based otherwise.
 ///
 /// # Errors
 /// [`UnknownStrategy`].
@@ -66,11 +98,44 @@ pub fn by_name<'a>(
     budget: usize,
     rng: ChaCha8Rng,
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
+    with_guide(name, space, budget, rng, &Guide::default())
+}
+
+/// What the model-based search starts from.
+#[derive(Clone, Debug, Default)]
+pub struct Guide {
+    /// What is known from elsewhere.
+    pub priors: Vec<Prior>,
+    /// Its constants.
+    pub settings: Settings,
+}
+
+/// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.
+///
+/// # Errors
+/// [`UnknownStrategy`].
+pub fn with_guide<'a>(
+    name: &str,
+    space: &'a dyn SpaceView,
+    budget: usize,
+    rng: ChaCha8Rng,
+    guide: &Guide,
+) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
     Ok(match name {
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
-        "auto" | "local" => Box::new(Local::new(space, rng)),
+        "auto" => Box::new(Auto::new(space, rng, guide)),
+        "annealing" => Box::new(Classic::new(Annealing::new(budget), space, rng)),
+        "differential-evolution" => {
+            Box::new(Classic::new(DifferentialEvolution::default(), space, rng))
+        }
+        "genetic" => Box::new(Classic::new(Genetic::default(), space, rng)),
+        "latin-hypercube" => Box::new(Classic::new(LatinHypercube, space, rng)),
+        "local" => Box::new(Local::new(space, rng)),
+        "local-search" => Box::new(Classic::new(LocalSearch::default(), space, rng)),
+        "particle-swarm" => Box::new(Classic::new(ParticleSwarm::default(), space, rng)),
         "random" => Box::new(Random::new(space.len(), rng)),
+        "tabu" => Box::new(Classic::new(Tabu::default(), space, rng)),
         _ => {
             return Err(UnknownStrategy {
                 name: name.to_owned(),

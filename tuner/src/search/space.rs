@@ -17,6 +17,12 @@ pub trait SpaceView {
     /// Whether the values of a parameter have a meaningful order (numbers do, types and choices do not).
     fn is_ordinal(&self, param: usize) -> bool;
 
+    /// The value of an ordinal parameter at a position, as a number; the position itself where none is known.
+    fn value(&self, param: usize, position: u32) -> f64 {
+        let _ = param;
+        f64::from(position)
+    }
+
     /// The value positions of config `index`, which must be below [`len`](Self::len).
     fn positions(&self, index: usize) -> Vec<u32>;
 

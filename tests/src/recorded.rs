@@ -1,0 +1,74 @@
+//! The recorded tuning spaces, and what searches on them are scored by.
+
+use std::path::PathBuf;
+
+use kiln_tuner::recording::{self, Recording};
+use kiln_tuner::replay::curves::Run;
+use kiln_tuner::replay::transfer::median;
+use kiln_tuner::replay::{Plan, replay};
+use kiln_tuner::search::Guide;
+use rayon::prelude::*;
+
+use crate::capability::recorded_data;
+
+/// All recorded spaces, by name.
+///
+/// # Panics
+/// If there are none, or one cannot be read.
+pub fn recordings() -> Vec<Recording> {
+    let folder = recorded_data()
+        .expect("recorded data were found before")
+        .join("spaces");
+    let files = std::fs::read_dir(folder).expect("the folder of recordings should be readable");
+    let mut paths: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(".json.gz"));
+    paths.sort();
+    let read = |path: &PathBuf| recording::read(path).unwrap_or_else(|error| panic!("{error}"));
+    paths.par_iter().map(read).collect()
+}
+
+/// Searches of every recording with every seed up to `seeds`.
+pub fn searches(
+    recordings: &[Recording],
+    strategy: &str,
+    budget: usize,
+    batch: usize,
+    seeds: u64,
+) -> Vec<Run> {
+    let guide = Guide::default();
+    let jobs: Vec<(&Recording, u64)> = recordings
+        .iter()
+        .flat_map(|recording| (1..=seeds).map(move |seed| (recording, seed)))
+        .collect();
+    let search = |&(recording, seed): &(&Recording, u64)| {
+        let plan = Plan {
+            strategy,
+            budget,
+            batch,
+            seed,
+            stop: false,
+            guide: &guide,
+        };
+        replay(recording, &plan)
+    };
+    jobs.par_iter().map(search).collect()
+}
+
+/// For each recording the median share of its optimum after so many configs.
+pub fn shares(recordings: &[Recording], runs: &[Run], evals: usize) -> Vec<f64> {
+    let share = |recording: &Recording| {
+        let best = recording.best_ms().unwrap_or_default();
+        let own = runs.iter().filter(|run| run.space == recording.name);
+        median(
+            own.map(|run| run.best_after(evals).map_or(0.0, |found| best / found))
+                .collect(),
+        )
+    };
+    recordings.iter().map(share).collect()
+}
+
+/// The geometric mean.
+pub fn geometric_mean(shares: &[f64]) -> f64 {
+    let logs: f64 = shares.iter().map(|share| share.max(1e-3).ln()).sum();
+    (logs / shares.len().max(1) as f64).exp()
+}

@@ -1,0 +1,256 @@
+//! `tune replay`: strategies on recorded spaces.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{checked, print};
+use crate::cli::ReplayArgs;
+use crate::exit::Failure;
+use crate::options::UsageError;
+use crate::progress::Counter;
+use crate::recording::{self, Recording};
+use crate::replay::curves::{Curves, Run};
+use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
+use crate::replay::{Plan, replay};
+use crate::search::{Guide, NAMES, Prior, Settings};
+
+pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
+    let strategies = strategies(&args.strategy)?;
+    let seeds = seeds(&args.seeds)?;
+    let mut settings = Settings::default();
+    for text in &args.set {
+        settings
+            .set(text)
+            .map_err(|error| Failure::Other(error.to_string()))?;
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.jobs.unwrap_or(0))
+        .build();
+    let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
+    pool.install(|| {
+        let recordings = read_all(&args.spaces)?;
+        if args.transfer_all_pairs {
+            let trials = Trials {
+                budget: args.budget,
+                batch: args.batch,
+                seeds: seeds.clone(),
+                settings,
+            };
+            return all_pairs(args, &recordings, &trials);
+        }
+        let sources = read_all(&args.transfer_from)?;
+        let guide = |one: &Recording| Guide {
+            priors: priors(one, &sources),
+            settings,
+        };
+        let guides: Vec<Guide> = recordings.iter().map(guide).collect();
+        let mut jobs = Vec::new();
+        for (recording, guide) in recordings.iter().zip(&guides) {
+            for strategy in &strategies {
+                jobs.extend(
+                    seeds
+                        .clone()
+                        .map(|seed| (recording, plan(args, strategy, seed, guide))),
+                );
+            }
+        }
+        let started = Instant::now();
+        let counter = Counter::new("searches", jobs.len() as u64);
+        let search = |(recording, plan): &(&Recording, Plan<'_>)| {
+            let run = replay(recording, plan);
+            counter.step();
+            run
+        };
+        let runs: Vec<Run> = jobs.par_iter().map(search).collect();
+        counter.finish();
+        print(&summary(
+            &strategies,
+            &recordings,
+            &runs,
+            started.elapsed().as_secs_f64(),
+        ));
+        if let Some(path) = &args.curves {
+            write(path, &Curves::new(args.budget, runs))?;
+        }
+        Ok(checked(true))
+    })
+}
+
+fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -> Plan<'a> {
+    Plan {
+        strategy,
+        budget: args.budget,
+        batch: args.batch,
+        seed,
+        stop: args.stop,
+        guide,
+    }
+}
+
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, Failure> {
+    let read =
+        |path: &PathBuf| recording::read(path).map_err(|error| Failure::Other(error.to_string()));
+    paths.par_iter().map(read).collect()
+}
+
+/// What recordings of the same kernel on other devices say.
+fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
+    let others = sources
+        .iter()
+        .filter(|source| source.kernel() == target.kernel() && source.name != target.name);
+    others
+        .map(|source| transfer::prior(source, target))
+        .collect()
+}
+
+fn strategies(names: &[String]) -> Result<Vec<String>, Failure> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(NAMES.map(str::to_owned).to_vec());
+    }
+    match names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        None => Ok(names.to_vec()),
+        Some(name) => Err(wrong(
+            "--strategy",
+            name,
+            "no such strategy",
+            "write names that `tune run --help` lists, with commas between, or `all`",
+        )),
+    }
+}
+
+fn seeds(text: &str) -> Result<std::ops::RangeInclusive<u64>, Failure> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    match (first.parse(), last.trim_start_matches('=').parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err(wrong(
+            "--seeds",
+            text,
+            "no seeds",
+            "the first and the last, such as 1..50",
+        )),
+    }
+}
+
+fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> Failure {
+    Failure::Usage(UsageError {
+        flag,
+        value: value.to_owned(),
+        reason: reason.to_owned(),
+        help,
+    })
+}
+
+fn write(path: &Path, curves: &Curves) -> Result<(), Failure> {
+    let text = serde_json::to_string(curves)
+        .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
+    std::fs::write(path, text + "\n").map_err(Failure::file("write", path))
+}
+
+/// A line a strategy: the geometric mean over spaces of the median share of the optimum.
+fn summary(strategies: &[String], recordings: &[Recording], runs: &[Run], seconds: f64) -> String {
+    let marks = [10, 25, 50, 100, 200];
+    let mut text = format!("{:<16}", "strategy");
+    for mark in marks {
+        text += &format!("  frac@{mark:<4}");
+    }
+    text += "  ms per config\n";
+    for strategy in strategies {
+        let own: Vec<&Run> = runs
+            .iter()
+            .filter(|run| &run.strategy == strategy)
+            .collect();
+        text += &format!("{strategy:<16}");
+        for mark in marks {
+            text += &format!("  {:<9.3}", share(recordings, &own, mark));
+        }
+        let (wall, evals) = own
+            .iter()
+            .fold((0.0, 0), |sum, run| (sum.0 + run.wall_s, sum.1 + run.evals));
+        text += &format!("  {:.3}\n", 1e3 * wall / evals.max(1) as f64);
+    }
+    text + &format!(
+        "{} spaces, {} searches in {seconds:.1} s\n",
+        recordings.len(),
+        runs.len()
+    )
+}
+
+fn share(recordings: &[Recording], runs: &[&Run], evals: usize) -> f64 {
+    let logs = recordings.iter().map(|recording| {
+        let best = recording.best_ms().unwrap_or_default();
+        let of = |run: &&&Run| run.space == recording.name;
+        let shares = runs
+            .iter()
+            .filter(of)
+            .map(|run| run.best_after(evals).map_or(0.0, |found| best / found));
+        median(shares.collect()).max(1e-3).ln()
+    });
+    (logs.sum::<f64>() / recordings.len().max(1) as f64).exp()
+}
+
+/// Every ordered pair of recordings of a kernel, with every start.
+fn all_pairs(
+    args: &ReplayArgs,
+    recordings: &[Recording],
+    trials: &Trials,
+) -> Result<ExitCode, Failure> {
+    let pairs = transfer::pairs(recordings);
+    let mut jobs = Vec::new();
+    for &(source, target) in &pairs {
+        jobs.extend(Start::ALL.map(|start| (source, target, start)));
+    }
+    let counter = Counter::new("searches of a pair", jobs.len() as u64);
+    let search = |&(source, target, start): &(&Recording, &Recording, Start)| {
+        let runs = transfer::search(source, target, start, trials);
+        counter.step();
+        runs
+    };
+    let found: Vec<PairRuns> = jobs.par_iter().map(search).collect();
+    counter.finish();
+    print(&pair_table(&found));
+    if let Some(path) = &args.curves {
+        let runs = found.into_iter().flat_map(|pair| pair.runs).collect();
+        write(path, &Curves::new(args.budget, runs))?;
+    }
+    Ok(checked(true))
+}
+
+/// A line a pair and start, then the geometric means over pairs.
+fn pair_table(found: &[PairRuns]) -> String {
+    let heads: Vec<String> = MARKS.iter().map(|mark| format!("frac@{mark}")).collect();
+    let mut text = format!("{:<58} {:<16}", "source -> target", "start");
+    for head in &heads {
+        text += &format!(" {head:>9}");
+    }
+    let row = |shares: &[f64]| {
+        shares
+            .iter()
+            .map(|share| format!(" {share:>9.3}"))
+            .collect::<String>()
+            + "\n"
+    };
+    text += "\n";
+    for pair in found {
+        let name = format!("{} -> {}", pair.source, pair.target);
+        let shares: Vec<f64> = pair.shares.iter().map(|share| share.1).collect();
+        text += &format!("{name:<58} {:<16}{}", pair.start.name(), row(&shares));
+    }
+    for start in Start::ALL {
+        let own: Vec<&PairRuns> = found.iter().filter(|pair| pair.start == start).collect();
+        let mean = |place: usize| {
+            let logs = own.iter().map(|pair| pair.shares[place].1.max(1e-3).ln());
+            (logs.sum::<f64>() / own.len().max(1) as f64).exp()
+        };
+        let means: Vec<f64> = (0..MARKS.len()).map(mean).collect();
+        text += &format!(
+            "{:<58} {:<16}{}",
+            "geometric mean",
+            start.name(),
+            row(&means)
+        );
+    }
+    text
+}

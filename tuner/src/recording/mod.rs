@@ -1,0 +1,59 @@
+//! Recorded tuning spaces: every config of a kernel with what it once cost on a device. Files of other tuners are
+//! read; a search is replayed on them without the device.
+
+mod error;
+mod kernel_tuner;
+mod param;
+mod read;
+mod results;
+mod space;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::RecordingError;
+pub use param::RecordedParam;
+pub use read::read;
+pub use space::RecordedSpace;
+
+/// What became of one config when it was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// Time of one launch in milliseconds; `None` if the config failed.
+    pub time_ms: Option<f64>,
+    /// What it took to compile, verify and time it, in milliseconds.
+    pub cost_ms: f64,
+}
+
+/// A recorded space: its configs in the order of their [`RecordedSpace`], and their entries in the same order.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// `KERNEL@DEVICE`, from the file's name.
+    pub name: String,
+    /// The configs.
+    pub space: RecordedSpace,
+    /// What became of each.
+    pub entries: Vec<Entry>,
+}
+
+impl Recording {
+    /// The kernel's part of the name.
+    pub fn kernel(&self) -> &str {
+        self.name.split('@').next().unwrap_or_default()
+    }
+
+    /// The shortest time recorded.
+    pub fn best_ms(&self) -> Option<f64> {
+        let times = self.entries.iter().filter_map(|entry| entry.time_ms);
+        times.min_by(f64::total_cmp)
+    }
+
+    /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` where
+    /// this one lacks the config, `Some(None)` where it failed.
+    pub fn times_in(&self, space: &RecordedSpace) -> Vec<Option<Option<f64>>> {
+        let map = self.space.map_from(space);
+        (0..crate::search::SpaceView::len(space))
+            .map(|index| Some(self.entries[map.index(space, &self.space, index)?].time_ms))
+            .collect()
+    }
+}

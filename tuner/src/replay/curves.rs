@@ -1,0 +1,92 @@
+//! Curves of the best time found, in the schema that tuners are compared by.
+
+use serde::Serialize;
+
+use crate::recording::Entry;
+
+/// All runs of one command.
+#[derive(Debug, Serialize)]
+pub struct Curves {
+    schema: &'static str,
+    tuner: String,
+    objective: &'static str,
+    minimize: bool,
+    max_evals: usize,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+impl Curves {
+    /// Runs with this budget.
+    pub fn new(budget: usize, runs: Vec<Run>) -> Self {
+        Self {
+            schema: "search-curves/1",
+            tuner: concat!("kiln ", env!("CARGO_PKG_VERSION")).to_owned(),
+            objective: "time",
+            minimize: true,
+            max_evals: budget,
+            runs,
+        }
+    }
+}
+
+/// An improvement: configs tried so far, the time in milliseconds, the tuning cost so far in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step(pub usize, pub f64, pub f64);
+
+/// One search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// The recording's name.
+    pub space: String,
+    /// The strategy's name.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// Configs tried.
+    pub evals: usize,
+    /// Of these, how many failed.
+    pub failed: usize,
+    /// The improvements.
+    pub best: Vec<Step>,
+    /// What compiling, verifying and timing would have taken.
+    pub cost_ms: f64,
+    /// What the strategy itself took.
+    pub wall_s: f64,
+    /// `ok`, or what went wrong.
+    pub status: String,
+}
+
+impl Run {
+    /// A run that has tried nothing yet.
+    pub fn new(space: &str, strategy: &str, seed: u64) -> Self {
+        Self {
+            space: space.to_owned(),
+            strategy: strategy.to_owned(),
+            seed,
+            evals: 0,
+            failed: 0,
+            best: Vec::new(),
+            cost_ms: 0.0,
+            wall_s: 0.0,
+            status: "ok".to_owned(),
+        }
+    }
+
+    /// Counts a config that is tried for the first time.
+    pub fn count(&mut self, entry: Entry) {
+        self.evals += 1;
+        self.cost_ms += entry.cost_ms;
+        self.failed += usize::from(entry.time_ms.is_none());
+        let best = self.best.last().map_or(f64::INFINITY, |step| step.1);
+        if let Some(time) = entry.time_ms.filter(|&time| time < best) {
+            self.best.push(Step(self.evals, time, self.cost_ms));
+        }
+    }
+
+    /// The best time after so many configs.
+    pub fn best_after(&self, evals: usize) -> Option<f64> {
+        let steps = self.best.iter().take_while(|step| step.0 <= evals);
+        steps.last().map(|step| step.1)
+    }
+}

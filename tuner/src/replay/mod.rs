@@ -1,0 +1,10 @@
+//! Searches on recorded spaces: what a strategy would have found, with no device at hand.
+
+pub mod curves;
+mod run;
+pub mod transfer;
+
+#[cfg(test)]
+mod tests;
+
+pub use run::{Plan, replay};

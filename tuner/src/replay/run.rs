@@ -1,0 +1,79 @@
+//! One search on one recording.
+
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::curves::Run;
+use crate::recording::Recording;
+use crate::search::{self, Guide, SpaceView, Stop, Strategy, Told};
+
+/// How a recording is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The strategy's name.
+    pub strategy: &'a str,
+    /// Configs to try, failed ones included.
+    pub budget: usize,
+    /// Configs asked for at a time.
+    pub batch: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether to end when little is to be expected of going on.
+    pub stop: bool,
+    /// What the search starts from.
+    pub guide: &'a Guide,
+}
+
+/// Searches a recording: the curve of the best time found, over configs tried.
+pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
+    let space = &recording.space;
+    let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
+    let started = Instant::now();
+    let rng = ChaCha8Rng::seed_from_u64(plan.seed);
+    let strategy = search::with_guide(plan.strategy, space, plan.budget, rng, plan.guide);
+    let mut strategy = match strategy {
+        Ok(strategy) => strategy,
+        Err(error) => {
+            run.status = format!("error: {error}");
+            return run;
+        }
+    };
+    let mut searching = started.elapsed();
+    let mut stop = Stop::default();
+    let mut seen = vec![false; space.len()];
+    while run.evals < plan.budget {
+        let before = Instant::now();
+        let asked = strategy.ask(plan.batch.max(1).min(plan.budget - run.evals));
+        searching += before.elapsed();
+        if asked.is_empty() || (plan.stop && stop.after(strategy.outlook(), asked.len())) {
+            break;
+        }
+        let told: Vec<Told> = asked
+            .into_iter()
+            .map(|index| look_up(recording, index, &mut seen, &mut run))
+            .collect();
+        searching += tell(strategy.as_mut(), &told);
+    }
+    run.wall_s = searching.as_secs_f64();
+    run
+}
+
+fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
+    let before = Instant::now();
+    strategy.tell(told);
+    before.elapsed()
+}
+
+/// What the recording says of a config; counts it, the first time it is asked for.
+fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut Run) -> Told {
+    let entry = recording.entries[index];
+    if !std::mem::replace(&mut seen[index], true) {
+        run.count(entry);
+    }
+    Told {
+        index,
+        cost: entry.time_ms,
+    }
+}

@@ -1,0 +1,169 @@
+//! Searches that start from what another device's recording says, for every pair of recordings of a kernel.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::curves::Run;
+use super::run::{Plan, replay};
+use crate::recording::Recording;
+use crate::search::{Guide, Prior, Settings};
+
+/// How a target is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With nothing known.
+    Plain,
+    /// With the source's results.
+    Transfer,
+    /// The source's best configs in order, and nothing else.
+    InOrder,
+    /// With the source's results dealt out to the wrong configs.
+    Shuffled,
+}
+
+impl Start {
+    /// All of them.
+    pub const ALL: [Start; 4] = [
+        Start::Plain,
+        Start::Transfer,
+        Start::InOrder,
+        Start::Shuffled,
+    ];
+
+    /// Its name in tables and curves.
+    pub fn name(self) -> &'static str {
+        match self {
+            Start::Plain => "auto",
+            Start::Transfer => "auto-transfer",
+            Start::InOrder => "source-in-order",
+            Start::Shuffled => "auto-misled",
+        }
+    }
+}
+
+/// What every pair is searched with.
+#[derive(Clone, Debug)]
+pub struct Trials {
+    /// Configs to try.
+    pub budget: usize,
+    /// Configs asked for at a time.
+    pub batch: usize,
+    /// The seeds.
+    pub seeds: std::ops::RangeInclusive<u64>,
+    /// Constants of the search.
+    pub settings: Settings,
+}
+
+/// The searches of one pair with one start.
+#[derive(Clone, Debug)]
+pub struct PairRuns {
+    /// The source's name; for [`Start::Plain`] too, whose runs are those of the target.
+    pub source: String,
+    /// The target's name.
+    pub target: String,
+    /// The start.
+    pub start: Start,
+    /// Share of the target's optimum after so many configs, the median over seeds.
+    pub shares: Vec<(usize, f64)>,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+/// Configs after which shares are taken.
+pub const MARKS: [usize; 5] = [10, 25, 50, 100, 200];
+
+/// Ordered pairs of different recordings of the same kernel.
+pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
+    let all = recordings
+        .iter()
+        .flat_map(|source| recordings.iter().map(move |target| (source, target)));
+    all.filter(|(source, target)| source.name != target.name && source.kernel() == target.kernel())
+        .collect()
+}
+
+/// Searches the target of a pair in one way.
+pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Trials) -> PairRuns {
+    let prior = prior(source, target);
+    let seeds: Vec<u64> = trials.seeds.clone().collect();
+    let one = |&seed: &u64| match start {
+        Start::InOrder => in_order(&prior, target, trials.budget, seed),
+        _ => guided(&prior, target, start, trials, seed),
+    };
+    // Without chance one run says everything.
+    let seeds = if start == Start::InOrder {
+        &seeds[..1]
+    } else {
+        &seeds[..]
+    };
+    let runs: Vec<Run> = seeds.par_iter().map(one).collect();
+    let best = target.best_ms().unwrap_or_default();
+    let share = |mark: usize| {
+        let shares = runs
+            .iter()
+            .map(|run| run.best_after(mark).map_or(0.0, |found| best / found));
+        (mark, median(shares.collect()))
+    };
+    PairRuns {
+        source: source.name.clone(),
+        target: target.name.clone(),
+        start,
+        shares: MARKS.map(share).to_vec(),
+        runs,
+    }
+}
+
+/// What a recording says of the configs of another's space.
+pub fn prior(source: &Recording, target: &Recording) -> Prior {
+    Prior {
+        costs: source.times_in(&target.space),
+    }
+}
+
+fn guided(prior: &Prior, target: &Recording, start: Start, trials: &Trials, seed: u64) -> Run {
+    let priors = match start {
+        Start::Plain | Start::InOrder => Vec::new(),
+        Start::Transfer => vec![prior.clone()],
+        Start::Shuffled => vec![shuffled(prior, seed)],
+    };
+    let guide = Guide {
+        priors,
+        settings: trials.settings,
+    };
+    let plan = Plan {
+        strategy: "auto",
+        budget: trials.budget,
+        batch: trials.batch,
+        seed,
+        stop: false,
+        guide: &guide,
+    };
+    let mut run = replay(target, &plan);
+    start.name().clone_into(&mut run.strategy);
+    run
+}
+
+fn shuffled(prior: &Prior, seed: u64) -> Prior {
+    let mut costs = prior.costs.clone();
+    costs.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    Prior { costs }
+}
+
+/// Tries the source's configs from its best on.
+fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> Run {
+    let mut run = Run::new(&target.name, Start::InOrder.name(), seed);
+    for index in prior.ranked().into_iter().take(budget) {
+        run.count(target.entries[index]);
+    }
+    run
+}
+
+/// The median; 0 of nothing.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        len => f64::midpoint(values[(len - 1) / 2], values[len / 2]),
+    }
+}

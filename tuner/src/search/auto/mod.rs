@@ -1,0 +1,332 @@
+//! The default: a model of costs and one of failures decide what to try next.
+//!
+//! A few configs spread over the space come first, or the best of earlier results where there are any. From then on the
+//! config is tried that promises most: the improvement to be expected of its cost, times the chance that it
+//! works. In a small space every config is looked at, in a large one those around the best and a random sample.
+
+mod learner;
+mod pool;
+mod recall;
+mod start;
+mod warp;
+
+use self::learner::{Ground, Learner, Lesson};
+use self::pool::Pool;
+use self::recall::Recall;
+use super::ledger::Ledger;
+use super::model::{Belief, Encoder, Settings, below, log_promise, log_promise_bound};
+use super::space::SpaceView;
+use super::{Guide, Prior, Strategy, Told};
+use rand_chacha::ChaCha8Rng;
+
+/// Configs that must have worked before anything is learned.
+const LEAST_VALID: usize = 4;
+
+/// Most results that the model of costs learns from.
+const MOST_LEARNED: usize = 300;
+
+/// New results after which scales are fitted again at the latest.
+const MOST_NEW: usize = 64;
+
+/// A config is thought to work with this probability at least: no belief is so sure that it may rule a config out.
+const LEAST_CHANCE: f64 = 0.01;
+
+/// Standard deviation of the belief in failures at least, in shares of 1.
+const LEAST_DOUBT: f64 = 0.05;
+
+/// Model-based search.
+pub struct Auto<'a> {
+    space: &'a dyn SpaceView,
+    settings: Settings,
+    encoder: Encoder,
+    ledger: Ledger,
+    rng: ChaCha8Rng,
+    /// Configs still to be asked for before anything is learned, the next one last.
+    first: Vec<usize>,
+    pool: Pool,
+    costs: Learner,
+    failures: Learner,
+    fitted_at: usize,
+    recall: Option<Recall>,
+    outlook: Option<f64>,
+}
+
+impl<'a> Auto<'a> {
+    /// A search of `space`.
+    pub fn new(space: &'a dyn SpaceView, mut rng: ChaCha8Rng, guide: &Guide) -> Self {
+        let settings = guide.settings;
+        let encoder = Encoder::new(space, &settings);
+        let ledger = Ledger::new(space.len(), &mut rng);
+        let priors: Vec<&Prior> = guide
+            .priors
+            .iter()
+            .filter(|prior| prior.costs.len() == space.len())
+            .collect();
+        let starters = if priors.is_empty() {
+            settings.first
+        } else {
+            settings.recalled
+        };
+        let mut first = start::first(space, &encoder, &ledger, &priors, starters as usize);
+        first.reverse();
+        let costs = Learner::new(
+            &encoder,
+            warp::cost_trends(&priors, settings.clip),
+            settings.noise,
+            &settings,
+        );
+        let failures = Learner::new(
+            &encoder,
+            warp::failure_trends(&priors),
+            settings.failure_noise,
+            &settings,
+        );
+        Self {
+            pool: Pool::new(space.len(), &settings),
+            space,
+            settings,
+            encoder,
+            ledger,
+            rng,
+            first,
+            costs,
+            failures,
+            fitted_at: 0,
+            recall: Recall::new(&priors, settings.recall_every as usize),
+            outlook: None,
+        }
+    }
+
+    /// Whether an earlier result is doubted for the first time.
+    fn doubts(&mut self) -> bool {
+        self.recall.as_mut().is_some_and(Recall::doubt)
+    }
+
+    /// Spreads some configs over the space: those tried so far are the best of an earlier result, and tell nothing of
+    /// the rest.
+    fn spread(&mut self, n: usize) {
+        self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
+        if let Some(recall) = &mut self.recall {
+            recall.compare_with(&self.first);
+        }
+        self.first.reverse();
+    }
+
+    /// Spreads a few once the best of an earlier result were tried, so that it can be told whether it is right.
+    fn contrast(&mut self) {
+        let (recalled, few) = (
+            self.settings.recalled as usize + 2,
+            self.settings.contrast as usize,
+        );
+        let due = self.recall.as_ref().is_some_and(Recall::is_alone)
+            && self.ledger.results().len() >= recalled;
+        if due {
+            self.spread(few);
+        }
+    }
+
+    /// What is to be tried before anything is learned.
+    fn starters(&mut self, n: usize) -> Vec<usize> {
+        let mut starters = Vec::new();
+        while starters.len() < n {
+            let Some(index) = self.first.pop() else {
+                break;
+            };
+            if self.ledger.ask(index) {
+                starters.push(index);
+            }
+        }
+        starters
+    }
+
+    /// Brings both models up to date with the results.
+    fn learn(&mut self, ranking: &[(usize, f64)]) -> (Lesson, Lesson) {
+        let total = self.ledger.results().len();
+        let due =
+            (self.fitted_at as f64 * self.settings.growth).min((self.fitted_at + MOST_NEW) as f64);
+        let fit = self.fitted_at == 0 || total as f64 >= due;
+        if fit {
+            self.fitted_at = total;
+            self.costs.forget();
+            self.failures.forget();
+            self.pool
+                .renew(self.space, &self.ledger, ranking, &mut self.rng);
+        } else {
+            self.pool.follow(self.space, &self.ledger, ranking);
+        }
+        let latest = total.saturating_sub(MOST_LEARNED);
+        let costs = warp::costs(ranking, self.settings.clip);
+        let costs: Vec<(usize, f64)> = costs
+            .into_iter()
+            .enumerate()
+            .filter(|(rank, (slot, _))| *rank < MOST_LEARNED / 2 || *slot >= latest)
+            .map(|(_, cost)| cost)
+            .collect();
+        let failed =
+            |(slot, told): (usize, &Told)| (slot, f64::from(u8::from(told.cost.is_none())));
+        let failures: Vec<(usize, f64)> = self
+            .ledger
+            .results()
+            .iter()
+            .enumerate()
+            .map(failed)
+            .skip(latest)
+            .collect();
+        let ground = ground(
+            self.space,
+            &self.encoder,
+            &self.ledger,
+            &self.pool,
+            &self.settings,
+            fit,
+        );
+        (
+            self.costs.learn(&costs, &ground),
+            self.failures.learn(&failures, &ground),
+        )
+    }
+
+    /// Takes the most promising candidates one by one, each taking doubt away from those like it.
+    fn choose(&mut self, n: usize, best: f64, costs: &Lesson, failures: &Lesson) -> Vec<usize> {
+        let known = self.costs.len();
+        let mut best = costs.unit(best);
+        let mut chosen = Vec::new();
+        while chosen.len() < n {
+            if let Some(index) = self
+                .recall
+                .as_mut()
+                .and_then(|recall| recall.turn(&self.ledger))
+            {
+                self.ledger.ask(index);
+                chosen.push(index);
+                let ground = ground(
+                    self.space,
+                    &self.encoder,
+                    &self.ledger,
+                    &self.pool,
+                    &self.settings,
+                    false,
+                );
+                self.costs.suppose(index, &ground);
+                continue;
+            }
+            let Some((promise, place)) = self.most_promising(best, costs, failures) else {
+                break;
+            };
+            if chosen.is_empty() {
+                self.outlook = Some(promise.exp() * costs.scale());
+            }
+            let index = self.pool.indices()[place];
+            self.ledger.ask(index);
+            chosen.push(index);
+            if chosen.len() < n {
+                best = best.min(costs.mean(place));
+                let ground = ground(
+                    self.space,
+                    &self.encoder,
+                    &self.ledger,
+                    &self.pool,
+                    &self.settings,
+                    false,
+                );
+                self.costs.suppose(index, &ground);
+            }
+        }
+        self.costs.truncate(known);
+        chosen
+    }
+
+    fn most_promising(&self, best: f64, costs: &Lesson, failures: &Lesson) -> Option<(f64, usize)> {
+        let variances = self.costs.variances();
+        let widest = variances.iter().copied().fold(0.0, f32::max);
+        let log_widest = (f64::from(widest).sqrt() * costs.spread()).max(1e-12).ln();
+        let mut top: Option<(f64, usize)> = None;
+        for (place, &variance) in variances.iter().enumerate() {
+            let belief = Belief {
+                mean: costs.mean(place),
+                sd: (f64::from(variance.max(1e-9)).sqrt() * costs.spread()).max(1e-12),
+            };
+            let least = top.map_or(f64::NEG_INFINITY, |top| top.0);
+            if log_promise_bound(belief, best, log_widest) < least
+                || self.ledger.was_asked(self.pool.indices()[place])
+            {
+                continue;
+            }
+            let promise = log_promise(belief, best) + self.log_chance(place, failures);
+            if promise > least {
+                top = Some((promise, place));
+            }
+        }
+        top
+    }
+
+    /// Logarithm of the probability that a candidate works.
+    fn log_chance(&self, place: usize, failures: &Lesson) -> f64 {
+        if failures.is_flat() {
+            return 0.0;
+        }
+        let doubt = f64::from(self.failures.variances()[place].max(0.0)).sqrt()
+            * failures.scale()
+            * failures.spread();
+        let z = (0.5 - failures.value(place)) / doubt.max(LEAST_DOUBT);
+        below(z).max(LEAST_CHANCE).ln()
+    }
+}
+
+fn ground<'a>(
+    space: &'a dyn SpaceView,
+    encoder: &'a Encoder,
+    ledger: &'a Ledger,
+    pool: &'a Pool,
+    settings: &'a Settings,
+    fit: bool,
+) -> Ground<'a> {
+    Ground {
+        space,
+        encoder,
+        results: ledger.results(),
+        pool: pool.indices(),
+        settings,
+        fit,
+    }
+}
+
+impl Strategy for Auto<'_> {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn ask(&mut self, n: usize) -> Vec<usize> {
+        if self.ledger.is_exhausted() {
+            return Vec::new();
+        }
+        self.contrast();
+        let mut asked = self.starters(n);
+        let ranking = self.ledger.ranking();
+        if asked.len() < n && ranking.len() >= LEAST_VALID {
+            let (costs, failures) = self.learn(&ranking);
+            if !self.costs.trusts() && self.doubts() {
+                if (self.ledger.results().len() as f64) < 4.0 * self.settings.first {
+                    self.spread(self.settings.first as usize);
+                }
+                asked.extend(self.starters(n - asked.len()));
+            }
+            let rest = n - asked.len();
+            asked.extend(self.choose(rest, ranking[0].1, &costs, &failures));
+        }
+        let rest = n - asked.len();
+        asked.extend(self.ledger.strays(rest));
+        asked
+    }
+
+    fn tell(&mut self, told: &[Told]) {
+        if self.ledger.tell(told) {
+            self.costs.forget();
+            self.failures.forget();
+        }
+    }
+
+    fn outlook(&self) -> Option<f64> {
+        self.outlook
+    }
+}

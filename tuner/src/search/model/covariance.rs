@@ -1,0 +1,148 @@
+//! How alike the costs of two configs are: a product of one factor a feature, read from tables, plus the trends of
+//! earlier results.
+//!
+//! A factor is `1 - share + share * matern(distance / length)`: with a share of 1 two configs that differ in the
+//! feature tell nothing of each other, with less they still share the effect of everything else. So the product holds
+//! effects of single features and of their interactions alike.
+
+use super::feature::{Encoder, Point};
+use super::shape::Shape;
+
+/// The factors of a shape, and the derivatives of their logarithms.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Covariance {
+    features: Vec<Table>,
+    trends: Vec<f64>,
+    pub(crate) noise: f64,
+}
+
+/// One feature: code by code its factor.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    len: usize,
+    factors: Vec<f64>,
+    rows: Vec<f32>,
+    by_scale: Vec<f64>,
+    by_share: Vec<f64>,
+}
+
+impl Table {
+    fn push(&mut self, distance: f64, scale: f64, share: f64) {
+        let (matern, by_scale) = matern(distance * scale);
+        let factor = 1.0 - share + share * matern;
+        self.factors.push(factor);
+        self.rows.push(factor as f32);
+        self.by_scale.push(share * by_scale / factor);
+        self.by_share
+            .push(share * (1.0 - share) * (matern - 1.0) / factor);
+    }
+
+    fn at(&self, a: u16, b: u16) -> usize {
+        usize::from(a) * self.len + usize::from(b)
+    }
+}
+
+/// The Matérn 5/2 correlation at a distance, and its derivative by the logarithm of the distance.
+fn matern(distance: f64) -> (f64, f64) {
+    let q = 5.0_f64.sqrt() * distance;
+    let fall = (-q).exp();
+    let square = q * q / 3.0;
+    ((1.0 + q + square) * fall, -square * (1.0 + q) * fall)
+}
+
+impl Covariance {
+    pub(crate) fn new(encoder: &Encoder, shape: &Shape) -> Self {
+        let numbers = shape.scales.iter().zip(&shape.shares);
+        let table = |(feature, (scale, share)): (&super::feature::Feature, (&f64, &f64))| {
+            let mut table = Table {
+                len: feature.len,
+                ..Table::default()
+            };
+            let (scale, share) = (scale.exp(), 1.0 / (1.0 + (-share).exp()));
+            for &distance in &feature.distances {
+                table.push(distance, scale, share);
+            }
+            table
+        };
+        Self {
+            features: encoder.features.iter().zip(numbers).map(table).collect(),
+            trends: shape.trends.iter().map(|weight| weight.exp()).collect(),
+            noise: shape.noise.exp(),
+        }
+    }
+
+    /// The product over features.
+    pub(crate) fn product(&self, a: &Point, b: &Point) -> f64 {
+        let codes = self.features.iter().zip(a.codes.iter().zip(&b.codes));
+        codes.fold(1.0, |product, (table, (&a, &b))| {
+            product * table.factors[table.at(a, b)]
+        })
+    }
+
+    /// Without noise.
+    pub(crate) fn between(&self, a: &Point, b: &Point) -> f64 {
+        self.product(a, b) + self.trend(a, b)
+    }
+
+    fn trend(&self, a: &Point, b: &Point) -> f64 {
+        let values = self.trends.iter().zip(a.trends.iter().zip(&b.trends));
+        values.map(|(weight, (a, b))| weight * a * b).sum()
+    }
+
+    /// Adds `weight` times the derivative of the covariance of two points by each of the shape's numbers.
+    pub(crate) fn add_gradient(
+        &self,
+        a: &Point,
+        b: &Point,
+        product: f64,
+        weight: f64,
+        gradient: &mut [f64],
+    ) {
+        let (scales, rest) = gradient.split_at_mut(self.features.len());
+        let (shares, trends) = rest.split_at_mut(self.features.len());
+        let weighted = weight * product;
+        for (feature, table) in self.features.iter().enumerate() {
+            let at = table.at(a.codes[feature], b.codes[feature]);
+            scales[feature] += weighted * table.by_scale[at];
+            shares[feature] += weighted * table.by_share[at];
+        }
+        for (source, trend) in self.trends.iter().enumerate() {
+            trends[source] += weight * trend * a.trends[source] * b.trends[source];
+        }
+    }
+
+    /// Covariances of a point with candidates, given by columns of codes and of trends, from candidate `from` on.
+    pub(crate) fn fill(
+        &self,
+        point: &Point,
+        codes: &[Vec<u16>],
+        trends: &[Vec<f32>],
+        from: usize,
+        out: &mut [f32],
+    ) {
+        out.fill(1.0);
+        for ((table, column), &code) in self.features.iter().zip(codes).zip(&point.codes) {
+            let start = usize::from(code) * table.len;
+            let row = &table.rows[start..start + table.len];
+            for (out, &other) in out.iter_mut().zip(&column[from..]) {
+                *out *= row[usize::from(other)];
+            }
+        }
+        for ((weight, column), value) in self.trends.iter().zip(trends).zip(&point.trends) {
+            let slope = (weight * value) as f32;
+            for (out, other) in out.iter_mut().zip(&column[from..]) {
+                *out += slope * other;
+            }
+        }
+    }
+
+    /// Variances of candidates before anything is known.
+    pub(crate) fn fill_variance(&self, trends: &[Vec<f32>], from: usize, out: &mut [f32]) {
+        out.fill(1.0);
+        for (weight, column) in self.trends.iter().zip(trends) {
+            for (out, value) in out.iter_mut().zip(&column[from..]) {
+                *out += *weight as f32 * value * value;
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Fitting a shape to results: towards the mode of its posterior, by resilient propagation.
+
+use super::covariance::Covariance;
+use super::factor::{Factor, dot};
+use super::feature::{Encoder, Point};
+use super::settings::Settings;
+use super::shape::Shape;
+
+/// Weight of the belief that standardised values have a variance of 1, in results.
+pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
+
+/// The first step of each number, and the longest.
+const FIRST_STEP: f64 = 0.3;
+const LONGEST_STEP: f64 = 1.0;
+
+/// Improves `start` for standardised values at some points. What cannot be computed is no improvement: the worst that
+/// can happen is that the shape stays. Also returns minus the logarithm of the evidence, with the prior.
+pub(crate) fn improve(
+    encoder: &Encoder,
+    start: &Shape,
+    prior: &Shape,
+    points: &[&Point],
+    values: &[f64],
+    settings: &Settings,
+) -> (Shape, f64) {
+    let deviations = prior.deviations(settings);
+    let mut shape = start.clone();
+    let mut best = (f64::INFINITY, start.clone());
+    let mut steps = vec![FIRST_STEP; deviations.len()];
+    let mut last = vec![0.0_f64; deviations.len()];
+    for _ in 0..settings.steps as usize {
+        let Some((badness, gradient)) =
+            badness(encoder, &shape, prior, &deviations, points, values)
+        else {
+            break;
+        };
+        if badness < best.0 {
+            best = (badness, shape.clone());
+        }
+        let mut numbers = shape.numbers();
+        for (k, slope) in gradient.iter().enumerate() {
+            let turn = slope * last[k];
+            if turn > 0.0 {
+                steps[k] = (steps[k] * 1.2).min(LONGEST_STEP);
+            } else if turn < 0.0 {
+                steps[k] *= 0.5;
+            }
+            last[k] = *slope;
+            numbers[k] -= slope.signum() * steps[k];
+        }
+        shape = shape.with_numbers(&numbers);
+    }
+    (best.1, best.0)
+}
+
+/// Minus the logarithm of the posterior density of a shape, up to a constant, with the variance at its best; and the
+/// gradient. `None` if it cannot be computed.
+fn badness(
+    encoder: &Encoder,
+    shape: &Shape,
+    prior: &Shape,
+    deviations: &[f64],
+    points: &[&Point],
+    values: &[f64],
+) -> Option<(f64, Vec<f64>)> {
+    let covariance = Covariance::new(encoder, shape);
+    let mut factor = Factor::default();
+    for (i, point) in points.iter().enumerate() {
+        let row: Vec<f64> = points[..i]
+            .iter()
+            .map(|other| covariance.between(point, other))
+            .collect();
+        let variance = covariance.between(point, point) + covariance.noise;
+        factor.push(&row, variance).then_some(())?;
+    }
+    let reduced = factor.solve(values);
+    let weight = values.len() as f64 + VARIANCE_WEIGHT;
+    let variance = (dot(&reduced, &reduced) + VARIANCE_WEIGHT) / weight;
+    let mut badness = weight / 2.0 * variance.ln() + factor.half_log_determinant();
+    let alpha = factor.solve_transposed(&reduced);
+    let inverse = factor.inverse();
+    let mut gradient = vec![0.0; deviations.len()];
+    let last = gradient.len() - 1;
+    for (i, a) in points.iter().enumerate() {
+        let slope = |j: usize| inverse[i][j] - alpha[i] * alpha[j] / variance;
+        for (j, b) in points[..i].iter().enumerate() {
+            covariance.add_gradient(a, b, covariance.product(a, b), slope(j), &mut gradient);
+        }
+        // Where a point meets itself, the product is 1 whatever the features' numbers are.
+        covariance.add_gradient(a, a, 0.0, slope(i) / 2.0, &mut gradient);
+        gradient[last] += slope(i) / 2.0 * covariance.noise;
+    }
+    let numbers = shape.numbers().into_iter().zip(prior.numbers());
+    for (k, (number, mean)) in numbers.enumerate() {
+        let z = (number - mean) / deviations[k];
+        badness += z * z / 2.0;
+        gradient[k] += z / deviations[k];
+    }
+    badness.is_finite().then_some((badness, gradient))
+}

@@ -1,0 +1,18 @@
+//! A statistical model of what untried configs cost, and of whether they work: Gaussian processes whose covariance
+//! is a product over features of a config.
+
+mod covariance;
+mod factor;
+mod feature;
+mod fit;
+mod process;
+mod promise;
+mod settings;
+mod shape;
+
+pub(super) use feature::{Encoder, Point};
+pub(super) use fit::improve;
+pub(super) use process::{Candidates, Process};
+pub(super) use promise::{Belief, below, log_promise, log_promise_bound};
+pub use settings::{Settings, UnknownSetting};
+pub(super) use shape::Shape;
