@@ -21,6 +21,11 @@ static __device__ constexpr int CHUNK = 16 / (int)sizeof(T);
 static __device__ constexpr int LEADING_A = BLOCK_K + CHUNK;
 static __device__ constexpr int LEADING_B = BLOCK_N + CHUNK;
 
+static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0, "warps tile the block");
+static_assert(BLOCK_M * BLOCK_N <= 128 * THREADS, "a thread's sums fit into registers");
+static_assert(TILES == 0 || LANES_M == 4, "tiles have lanes of their own");
+static_assert(THREADS <= 1024, "a block has at most 1024 threads");
+
 #if TILES
 
 // This thread's elements of the product, as tiles hold them.

@@ -34,6 +34,7 @@ conv2d_naive(unsigned int height, unsigned int width, const float* __restrict__ 
 #define TILE_Y (block_size_y * tile_size_y)
 #define INPUT_X (TILE_X + filter_width - 1)
 #define INPUT_Y (TILE_Y + filter_height - 1)
+#define LEADING (INPUT_X + use_padding)
 
 extern "C" __global__ void __launch_bounds__(block_size_x * block_size_y)
 conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, const float* __restrict__ filter,
@@ -45,16 +46,16 @@ conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, con
 
 #if use_shmem
     static_assert(!read_only, "x is read once");
-    __shared__ float input[INPUT_Y][INPUT_X + use_padding * (INPUT_X % 32 == 0)];
+    float* const input = kiln::dynamic_shared<float>();
     for (unsigned int row = threadIdx.y; row < INPUT_Y; row += block_size_y) {
         for (unsigned int col = threadIdx.x; col < INPUT_X; col += block_size_x) {
             const unsigned int from_row = first_row + row, from_col = first_col + col;
             const bool inside = from_row < input_height && from_col < input_width;
-            input[row][col] = inside ? x[(size_t)from_row * input_width + from_col] : 0.0f;
+            input[row * LEADING + col] = inside ? x[(size_t)from_row * input_width + from_col] : 0.0f;
         }
     }
     __syncthreads();
-    const auto at = [&](unsigned int row, unsigned int col) { return input[row][col]; };
+    const auto at = [&](unsigned int row, unsigned int col) { return input[row * LEADING + col]; };
 #else
     static_assert(!use_padding, "only shared memory is padded");
     const auto at = [&](unsigned int row, unsigned int col) {

@@ -23,12 +23,16 @@ use kiln::tuned_kernel;
         block_size_x * block_size_y >= device.warp_size,
         use_padding == 0 || use_shmem != 0,
         read_only == 0 || use_shmem == 0,
-        use_shmem == 0 || (block_size_x * tile_size_x + filter_width - 1 + use_padding)
-            * (block_size_y * tile_size_y + filter_height - 1) * 4 <= min(49152, device.shared_bytes_per_block),
+        use_shmem * (block_size_x * tile_size_x + filter_width - 1 + use_padding)
+            * (block_size_y * tile_size_y + filter_height - 1) * 4 <= device.shared_bytes_per_block,
     ),
     baseline(entry = "conv2d_naive", grid(width.div_ceil(16), height.div_ceil(16)), block(16, 16)),
     grid(width.div_ceil(block_size_x * tile_size_x), height.div_ceil(block_size_y * tile_size_y)),
     block(block_size_x, block_size_y),
+    shared(
+        use_shmem * (block_size_x * tile_size_x + filter_width - 1 + use_padding)
+            * (block_size_y * tile_size_y + filter_height - 1) * 4
+    ),
     problems((height = 512, width = 512)),
     verify(
         (height = 1, width = 1), (height = 33, width = 47), (height = 64, width = 257), (height = 17, width = 1024),

@@ -33,6 +33,7 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
                                               const __half* v, __half* out)
 {
     static_assert(QUERIES == 32, "a thread has one query");
+    static_assert(STAGES == 1, "what is widened is not staged ahead");
     float* const k_tile = kiln::dynamic_shared<float>();
     float* const v_tile = k_tile + BLOCK_K * HEAD_DIM;
     const unsigned int block_first = blockIdx.x * THREADS, query = block_first + threadIdx.x;

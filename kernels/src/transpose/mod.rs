@@ -19,7 +19,6 @@ use kiln::tuned_kernel;
         TILE * THREAD_ROWS >= device.warp_size,
         TILE * THREAD_ROWS <= min(1024, device.max_threads_per_block),
         STAGING == shared || PADDING == 0,
-        TILE * (TILE + PADDING) * size_of(T) <= min(49152, device.shared_bytes_per_block),
     ),
     baseline(entry = "transpose_naive", grid(cols.div_ceil(16), rows.div_ceil(16)), block(16, 16)),
     grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
