@@ -21,7 +21,7 @@
 //! just `tune space`; here `--features course` shows it these examples.)
 //!
 //! ```console
-//! $ cargo tune space --features course --kernel transpose
+//! $ cargo tune space --package kiln-examples --features course --kernel transpose
 //! transpose (rows=100,cols=200): 26 valid of 40 configs
 //!             26 valid of TILE, STEP, PAD
 //!              2 cut by TILE % STEP == 0  (others cut all of them)

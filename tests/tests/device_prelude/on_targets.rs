@@ -14,7 +14,8 @@ use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::space::SearchSpace;
 use kiln::spec::targets::{KnownTarget, TARGETS};
 use kiln::spec::{Backend, Config, KernelSpec, Problem};
-use kiln_tests::capability::{Need, have};
+use kiln_tests::capability::{Need, have, in_full};
+use rayon::prelude::*;
 
 use crate::instructions::{Instruction, count};
 use crate::{kernels, problems_by_type};
@@ -110,9 +111,10 @@ fn every_kernel_that_comes_with_kiln_compiles_for_every_target() {
     for_each_gpu(
         "every_kernel_that_comes_with_kiln_compiles_for_every_target",
         |target| {
-            for kernel in kiln_kernels::catalogue() {
-                compile_all(target, kernel, 3);
-            }
+            let per_type = if in_full() { 3 } else { 1 };
+            kiln_kernels::catalogue()
+                .par_iter()
+                .for_each(|kernel| compile_all(target, kernel, per_type));
         },
     );
 }
