@@ -43,7 +43,7 @@ pub struct Settings {
     pub recall_every: f64,
     /// Configs spread over the space after those of an earlier result, to tell whether it is right.
     pub contrast: f64,
-    /// Earlier results are dropped once values are likelier without them by so much, as a logarithm.
+    /// Results that the belief in an earlier result counts for.
     pub trust: f64,
 }
 
@@ -69,7 +69,7 @@ impl Default for Settings {
             recalled: 8.0,
             recall_every: 3.0,
             contrast: 4.0,
-            trust: 3.0,
+            trust: 4.0,
         }
     }
 }
