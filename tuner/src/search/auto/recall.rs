@@ -66,7 +66,7 @@ impl Recall {
         None
     }
 
-    /// Whether the best are better than the others, by their medians.
+    /// Whether half of the best are better than three quarters of the others.
     fn is_good(&self, ledger: &Ledger) -> bool {
         let costs = |indices: &[usize]| {
             let known = indices.iter().filter_map(|&index| ledger.result(index));
@@ -82,8 +82,8 @@ impl Recall {
             .copied()
             .take_while(|&index| ledger.was_asked(index));
         let (best, others) = (costs(&tried.collect::<Vec<_>>()), costs(&self.others));
-        match (best.get(best.len() / 2), others.get(others.len() / 2)) {
-            (Some(best), Some(others)) => best < others,
+        match (best.get(best.len() / 2), others.get(others.len() / 4)) {
+            (Some(half), Some(quarter)) => half < quarter,
             _ => false,
         }
     }
