@@ -65,7 +65,7 @@ fn closed(text: &str) -> Option<Cow<'_, str>> {
 }
 
 fn params(file: &CacheFile) -> Result<Vec<RecordedParam>, Fault> {
-    let names = file.tune_params_keys.iter().enumerate();
+    let names = &file.tune_params_keys;
     if file.tune_params.is_empty() {
         let seen = |place: usize| {
             let values = file
@@ -78,6 +78,8 @@ fn params(file: &CacheFile) -> Result<Vec<RecordedParam>, Fault> {
             values.into_iter().map(Value::from).collect::<Vec<_>>()
         };
         return Ok(names
+            .iter()
+            .enumerate()
             .map(|(place, name)| RecordedParam::new(name, &seen(place)))
             .collect());
     }
@@ -86,7 +88,7 @@ fn params(file: &CacheFile) -> Result<Vec<RecordedParam>, Fault> {
         let values = file.tune_params.get(name).ok_or_else(missing)?;
         Ok(RecordedParam::new(name, values))
     };
-    names.map(|(_, name)| listed(name)).collect()
+    names.iter().map(listed).collect()
 }
 
 fn entry(key: &str, recorded: &CacheEntry) -> Result<Entry, Fault> {

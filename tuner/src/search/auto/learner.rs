@@ -18,9 +18,11 @@ pub(super) struct Ground<'a> {
 /// A process, and what it has taken in.
 pub(super) struct Learner {
     prior: Shape,
-    /// The shape fitted last without earlier results, and with them.
-    shapes: [Shape; 2],
-    trusts: bool,
+    shape: Shape,
+    /// How much values rise with what earlier results say.
+    slope: f64,
+    /// Variance over the space of what they say.
+    trend_variance: f64,
     process: Process,
     candidates: Candidates,
     /// What earlier results say of each candidate.
@@ -53,8 +55,9 @@ impl Learner {
         let prior = Shape::prior(encoder, trends.len(), noise, settings);
         Self {
             process: Process::new(encoder, &prior),
-            shapes: [prior.clone(), prior.clone()],
-            trusts: !trends.is_empty(),
+            shape: prior.clone(),
+            slope: 1.0,
+            trend_variance: variance_of_mean(&trends),
             prior,
             candidates: Candidates::default(),
             bases: Vec::new(),
@@ -78,14 +81,15 @@ impl Learner {
 
     /// Learns values, each with the place of its result.
     pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
-        if ground.fit {
-            self.fit(values, ground);
+        self.slope = self.slope_of(values, ground);
+        let (centre, scale, units) = self.units(values, ground);
+        if ground.fit && scale > FLAT {
+            self.fit(values, &units, ground);
         }
-        let (centre, scale, units) = self.units(values, self.trusts, ground);
         for &index in &ground.pool[self.bases.len()..] {
             let point = self.point(index, ground);
             self.candidates.push(&point);
-            self.bases.push(self.base(index));
+            self.bases.push(self.mean_trend(index));
         }
         let places: std::collections::HashMap<usize, f64> =
             values.iter().map(|value| value.0).zip(units).collect();
@@ -111,75 +115,38 @@ impl Learner {
         let (means, spread) = self.process.means(&ordered);
         Lesson {
             means,
-            bases: self.bases.clone(),
+            bases: self.bases.iter().map(|base| self.slope * base).collect(),
             centre,
             scale,
             spread,
         }
     }
 
-    /// Fits the scales, with earlier results and without: they are trusted where they make the values more likely.
-    fn fit(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) {
-        let mut best: Option<f64> = None;
-        for trusts in [true, false] {
-            if trusts && self.trends.is_empty() {
-                continue;
-            }
-            let Some((shape, badness)) = self.fitted(values, trusts, ground) else {
-                continue;
-            };
-            self.shapes[usize::from(trusts)] = shape;
-            // Doubt is for the sceptic to prove.
-            let lead = if trusts { ground.settings.trust } else { 0.0 };
-            if best.is_none_or(|best| badness < best) {
-                best = Some(badness - lead);
-                self.trusts = trusts;
-            }
-        }
-        let shape = &self.shapes[usize::from(self.trusts)];
-        self.process = Process::new(ground.encoder, shape);
-        self.taken.clear();
-    }
-
-    /// A shape, and minus the logarithm of how likely the values are with it.
-    fn fitted(
-        &self,
-        values: &[(usize, f64)],
-        trusts: bool,
-        ground: &Ground<'_>,
-    ) -> Option<(Shape, f64)> {
-        let (_, scale, units) = self.units(values, trusts, ground);
-        if scale <= FLAT {
-            return None;
-        }
-        let chosen = representatives(&units, ground.settings.fitted as usize);
-        let point = |&k: &usize| self.point_as(trusts, ground.results[values[k].0].index, ground);
+    /// Fits the scales.
+    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &Ground<'_>) {
+        let chosen = representatives(units, ground.settings.fitted as usize);
+        let point = |&k: &usize| self.point(ground.results[values[k].0].index, ground);
         let points: Vec<Point> = chosen.iter().map(point).collect();
         let points: Vec<&Point> = points.iter().collect();
         let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
-        let start = &self.shapes[usize::from(trusts)];
-        let (shape, badness) = improve(
+        self.shape = improve(
             ground.encoder,
-            start,
+            &self.shape,
             &self.prior,
             &points,
             &units,
             ground.settings,
         );
-        Some((shape, badness + units.len() as f64 * scale.ln()))
+        self.process = Process::new(ground.encoder, &self.shape);
+        self.taken.clear();
     }
 
-    /// Values less what earlier results say, if those are trusted, in units of their scale around their centre.
-    fn units(
-        &self,
-        values: &[(usize, f64)],
-        trusts: bool,
-        ground: &Ground<'_>,
-    ) -> (f64, f64, Vec<f64>) {
-        let base = |slot: usize| self.base_as(trusts, ground.results[slot].index);
+    /// Values less what earlier results let expect, in units of their scale around their centre.
+    fn units(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
+        let expected = |slot: usize| self.slope * self.mean_trend(ground.results[slot].index);
         let residuals: Vec<f64> = values
             .iter()
-            .map(|&(slot, value)| value - base(slot))
+            .map(|&(slot, value)| value - expected(slot))
             .collect();
         let (centre, scale) = centre_and_scale(&residuals);
         (
@@ -192,9 +159,36 @@ impl Learner {
         )
     }
 
-    /// Whether earlier results are listened to.
-    pub(super) fn trusts(&self) -> bool {
-        self.trusts
+    /// How much values rise with what earlier results say: the slope of a regression that starts from a slope of 1, and
+    /// is held to it as if by so many results.
+    fn slope_of(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> f64 {
+        if self.trends.is_empty() {
+            return 0.0;
+        }
+        let trends: Vec<f64> = values
+            .iter()
+            .map(|value| self.mean_trend(ground.results[value.0].index))
+            .collect();
+        let count = values.len().max(1) as f64;
+        let mean_trend = trends.iter().sum::<f64>() / count;
+        let mean = values.iter().map(|value| value.1).sum::<f64>() / count;
+        let held = ground.settings.trust * self.trend_variance;
+        let (mut rise, mut run) = (held, held);
+        for (trend, value) in trends.iter().zip(values) {
+            rise += (trend - mean_trend) * (value.1 - mean);
+            run += (trend - mean_trend).powi(2);
+        }
+        if run > 0.0 {
+            (rise / run).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether earlier results are found to say little.
+    pub(super) fn doubts(&self) -> bool {
+        const LEAST: f64 = 0.3;
+        self.slope < LEAST
     }
 
     /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
@@ -214,28 +208,16 @@ impl Learner {
     }
 
     fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
-        self.point_as(self.trusts, index, ground)
-    }
-
-    fn point_as(&self, trusts: bool, index: usize, ground: &Ground<'_>) -> Point {
-        let trend = |trend: &Vec<f64>| if trusts { trend[index] } else { 0.0 };
         Point {
             codes: ground.encoder.encode(&ground.space.positions(index)),
-            trends: self.trends.iter().map(trend).collect(),
+            trends: self.trends.iter().map(|trend| trend[index]).collect(),
         }
     }
 
-    /// What is expected of a config before anything is learned: the mean of what earlier results say.
-    fn base(&self, index: usize) -> f64 {
-        self.base_as(self.trusts, index)
-    }
-
-    fn base_as(&self, trusts: bool, index: usize) -> f64 {
-        if !trusts || self.trends.is_empty() {
-            return 0.0;
-        }
+    /// The mean of what earlier results say of a config.
+    fn mean_trend(&self, index: usize) -> f64 {
         let sum: f64 = self.trends.iter().map(|trend| trend[index]).sum();
-        sum / self.trends.len() as f64
+        sum / self.trends.len().max(1) as f64
     }
 }
 
@@ -269,6 +251,14 @@ impl Lesson {
     pub(super) fn spread(&self) -> f64 {
         self.spread
     }
+}
+
+/// The variance over the space of the mean of some trends, each of mean 0.
+fn variance_of_mean(trends: &[Vec<f64>]) -> f64 {
+    let len = trends.first().map_or(0, Vec::len);
+    let mean =
+        |index: usize| trends.iter().map(|trend| trend[index]).sum::<f64>() / trends.len() as f64;
+    (0..len).map(|index| mean(index).powi(2)).sum::<f64>() / len.max(1) as f64
 }
 
 fn centre_and_scale(values: &[f64]) -> (f64, f64) {

@@ -305,7 +305,7 @@ impl Strategy for Auto<'_> {
         let ranking = self.ledger.ranking();
         if asked.len() < n && ranking.len() >= LEAST_VALID {
             let (costs, failures) = self.learn(&ranking);
-            if !self.costs.trusts() && self.doubts() {
+            if self.costs.doubts() && self.doubts() {
                 if (self.ledger.results().len() as f64) < 4.0 * self.settings.first {
                     self.spread(self.settings.first as usize);
                 }

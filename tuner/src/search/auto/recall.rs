@@ -50,7 +50,7 @@ impl Recall {
     /// The next of the best, if it is their turn.
     pub(super) fn turn(&mut self, ledger: &Ledger) -> Option<usize> {
         self.turns += 1;
-        if self.turns % self.every != 0
+        if !self.turns.is_multiple_of(self.every)
             || self.turns > MOST_TURNS
             || (self.doubted && !self.is_good(ledger))
         {

@@ -44,10 +44,10 @@ impl Algorithm for ParticleSwarm {
         };
         let mut proposed = Vec::new();
         for particle in &mut self.swarm {
-            for param in 0..best.len() {
+            for (param, best) in best.iter().enumerate() {
                 let here = particle.place[param];
                 let own = PULL * rng.random::<f64>() * (particle.best.0[param] - here);
-                let all = PULL * rng.random::<f64>() * (best[param] - here);
+                let all = PULL * rng.random::<f64>() * (best - here);
                 particle.speed[param] = INERTIA * particle.speed[param] + own + all;
                 particle.place[param] = here + particle.speed[param];
             }

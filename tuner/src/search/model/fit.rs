@@ -14,7 +14,7 @@ const FIRST_STEP: f64 = 0.3;
 const LONGEST_STEP: f64 = 1.0;
 
 /// Improves `start` for standardised values at some points. What cannot be computed is no improvement: the worst that
-/// can happen is that the shape stays. Also returns minus the logarithm of the evidence, with the prior.
+/// can happen is that the shape stays.
 pub(crate) fn improve(
     encoder: &Encoder,
     start: &Shape,
@@ -22,7 +22,7 @@ pub(crate) fn improve(
     points: &[&Point],
     values: &[f64],
     settings: &Settings,
-) -> (Shape, f64) {
+) -> Shape {
     let deviations = prior.deviations(settings);
     let mut shape = start.clone();
     let mut best = (f64::INFINITY, start.clone());
@@ -50,7 +50,7 @@ pub(crate) fn improve(
         }
         shape = shape.with_numbers(&numbers);
     }
-    (best.1, best.0)
+    best.1
 }
 
 /// Minus the logarithm of the posterior density of a shape, up to a constant, with the variance at its best; and the

@@ -43,7 +43,7 @@ pub struct Settings {
     pub recall_every: f64,
     /// Configs spread over the space after those of an earlier result, to tell whether it is right.
     pub contrast: f64,
-    /// Earlier results are dropped once values are likelier without them by so much, as a logarithm.
+    /// Results that the belief in an earlier result counts for.
     pub trust: f64,
 }
 
@@ -60,16 +60,16 @@ impl Default for Settings {
             noise: 1e-3,
             failure_noise: 1e-2,
             clip: 1.0,
-            steps: 25.0,
+            steps: 12.0,
             growth: 1.2,
-            fitted: 120.0,
+            fitted: 80.0,
             whole: 20_000.0,
             candidates: 2_000.0,
             trend_mean: 0.0,
             recalled: 8.0,
             recall_every: 3.0,
             contrast: 4.0,
-            trust: 3.0,
+            trust: 8.0,
         }
     }
 }
