@@ -190,7 +190,10 @@ fn tune_compiles_with_it_in_processes_of_its_own() {
     let empty = tempfile::tempdir().unwrap();
     let library = build(empty.path(), "libhiprtc.so.6");
     let said = inspect_with(empty.path(), &library, "dies-at-kernel", 1);
-    assert!(said.contains("compiler lost: its process ended by signal 6"), "{said}");
+    assert!(
+        said.contains("compiler lost: its process ended by signal 6"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -147,6 +147,9 @@ impl Graph {
     pub(super) fn known_int(&self, id: TermId) -> Option<i64> {
         match (&self.term(id).op, self.kind(id)) {
             (Op::Const(_), Kind::Int { least, .. }) => Some(least),
+            (Op::Const(Some(Value::Bool(x))), _) if self.semantics == Semantics::Python => {
+                Some((*x).into())
+            }
             _ => None,
         }
     }

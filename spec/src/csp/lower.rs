@@ -202,7 +202,11 @@ impl Lowering<'_> {
         match self.lowered.registers[reg.0 as usize].repr {
             Repr::Float => Some(reg),
             Repr::Int | Repr::Bool => {
-                let known = self.graph.known_int(id);
+                // Nothing computes a register of no level, so a constant is converted here.
+                let known = match self.lowered.registers[reg.0 as usize].source {
+                    Source::Const(x) => Some(x),
+                    _ => None,
+                };
                 Some(match known {
                     Some(x) => {
                         let bits = (x as f64).to_bits() as i64;

@@ -38,7 +38,9 @@ impl Graph {
                 return None;
             }
             match &self.term(*id).op {
-                Op::Const(_) => constant += i128::from(*factor) * least,
+                Op::Const(_) => {
+                    constant += i128::from(*factor) * i128::from(self.known_int(*id)?);
+                }
                 Op::Linear {
                     constant: inner,
                     terms: parts,
