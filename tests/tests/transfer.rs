@@ -8,7 +8,10 @@ use kiln_tuner::search::Settings;
 use rayon::prelude::*;
 
 fn mean(runs: &[PairRuns], evals: usize) -> f64 {
-    let place = MARKS.iter().position(|&mark| mark == evals).unwrap();
+    let place = MARKS
+        .iter()
+        .position(|&mark| mark == evals)
+        .expect("the marks should hold it");
     let shares: Vec<f64> = runs.iter().map(|pair| pair.shares[place].1).collect();
     geometric_mean(&shares)
 }
