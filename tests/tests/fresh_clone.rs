@@ -72,7 +72,9 @@ fn a_fresh_clone_is_tuned_in_its_budget_and_then_has_nothing_to_do() {
 }
 
 fn tuned_in_its_budget(clone: &Clone) {
-    let reduced = ["--budget", "40s", "-k", "tensor_add", "-k", "softmax"];
+    let mut reduced = vec!["--budget", "40s", "-k", "tensor_add", "-k", "softmax"];
+    reduced.extend(["--problem", "T=f32,n=1048576"]);
+    reduced.extend(["--problem", "T=f32,rows=1024,cols=2048"]);
     let (words, limit): (&[&str], _) = if in_full() {
         (&[], Duration::from_secs(360))
     } else {
@@ -88,7 +90,8 @@ fn tuned_in_its_budget(clone: &Clone) {
 
 /// Once all is decided, the same again is a look into the cache.
 fn nothing_left_to_do(clone: &Clone) {
-    let words = ["--trials", "6", "--budget", "full", "-k", "tensor_add"];
+    let mut words = vec!["--trials", "6", "--budget", "full", "-k", "tensor_add"];
+    words.extend(["--problem", "T=f32,n=1048576"]);
     // What could not be decided is searched again: go on until all is decided.
     let decided = (0..ATTEMPTS).find_map(|_| {
         let (report, took) = clone.tune("another-cache", &words);

@@ -21,6 +21,10 @@ pub struct Slice {
 /// The part of a task's time that is for searching; the rest proves the finalist.
 const SEARCH_SHARE: f64 = 0.6;
 
+/// A task gets no less than this or a quarter of the budget, whichever is smaller: with less it would be compiled and
+/// verified, and nothing proven. Tasks that are then not reached are left to the next run.
+const LEAST: Duration = Duration::from_secs(30);
+
 /// Kept back for baking and the smoke test at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
 
@@ -34,7 +38,7 @@ impl Budget {
     }
 
     /// The slice of the next task, of so many that are still to do: an equal share of what is left, so
-    /// that time which one task did not need goes to the others.
+    /// that time which one task did not need goes to the others, but enough to prove something.
     pub fn slice(&self, tasks_left: usize) -> Slice {
         let now = Instant::now();
         let Some(total) = self.total else {
@@ -47,7 +51,8 @@ impl Budget {
         let left = (self.start + total)
             .saturating_duration_since(now)
             .saturating_sub(reserve);
-        let share = left / u32::try_from(tasks_left.max(1)).unwrap_or(u32::MAX);
+        let equal = left / u32::try_from(tasks_left.max(1)).unwrap_or(u32::MAX);
+        let share = equal.max(LEAST.min(total / 4)).min(left);
         Slice {
             search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
             confirm_until: Some(now + share),
@@ -106,6 +111,8 @@ mod tests {
         let share = slice.confirm_left().unwrap();
         assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
         assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
+        let of_many = budget.slice(100).confirm_left().unwrap();
+        assert!(of_many <= LEAST && of_many > LEAST - Duration::from_secs(5));
         assert!(budget.is_worth_a_round(5, 5) && budget.is_worth_a_round(5, 1));
         assert!(Budget::start(None).is_worth_a_round(1, 1));
         assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_round(1, 1_000));
