@@ -1,5 +1,5 @@
 #pragma once
-// Keys and values of BLOCK_K positions, staged in shared memory as elements of type `Stored`.
+// Keys and values of BLOCK_K positions, staged in shared memory: as halves for tiles, as floats for threads.
 
 #include "kiln.cuh"
 

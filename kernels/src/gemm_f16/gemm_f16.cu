@@ -22,7 +22,7 @@ gemm_f16_naive(unsigned int m, unsigned int n, unsigned int k, const T* __restri
     c[(size_t)row * n + col] = kiln::from_float<T>(sum);
 }
 
-// How many of `wanted` elements from `first` on are below `end`.
+// How many elements from `first` on are below `end`.
 static __device__ __forceinline__ unsigned int left(unsigned int first, unsigned int end)
 {
     return first < end ? end - first : 0;
