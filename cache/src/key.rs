@@ -145,6 +145,17 @@ impl TuningKey {
         self.field("kernel")
     }
 
+    /// How unlike two keys of a kernel are: first in how many parts of device and problem they differ, then in how many
+    /// fields at all.
+    pub fn distance(&self, wanted: &TuningKey) -> (usize, usize) {
+        let identity = ["device.backend", "device.arch", "device.name", "problem"];
+        let differs = |name: &&&str| self.field(name) != wanted.field(name);
+        (
+            identity.iter().filter(differs).count(),
+            self.differences(wanted).len(),
+        )
+    }
+
     /// The fields in which two keys differ, by name.
     pub fn differences(&self, wanted: &TuningKey) -> Vec<Difference> {
         let names: std::collections::BTreeSet<_> =
@@ -210,21 +221,12 @@ pub fn explain<'a>(
     stored
         .into_iter()
         .filter(|key| key.kernel() == wanted.kernel())
-        .map(|key| (distance(key, wanted), key))
+        .map(|key| (key.distance(wanted), key))
         .min_by_key(|(distance, key)| (*distance, key.hash))
         .map(|(_, key)| Explanation {
             nearest: key.clone(),
             differences: key.differences(wanted),
         })
-}
-
-fn distance(stored: &TuningKey, wanted: &TuningKey) -> (usize, usize) {
-    let identity = ["device.backend", "device.arch", "device.name", "problem"];
-    let differs = |name: &&&str| stored.field(name) != wanted.field(name);
-    (
-        identity.iter().filter(differs).count(),
-        stored.differences(wanted).len(),
-    )
 }
 
 #[cfg(test)]

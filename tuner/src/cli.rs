@@ -138,6 +138,13 @@ pub struct RunArgs {
     /// local-search, particle-swarm, random, tabu
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
+    /// Start searches from these recordings of the same kernels on other devices too: cache files of Kernel Tuner, or T4
+    /// results files
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub transfer_from: Vec<PathBuf>,
+    /// Start searches from nothing, not from what was measured on other devices, for other problems or with other tools
+    #[arg(long, conflicts_with = "transfer_from")]
+    pub no_transfer: bool,
     /// Seed of everything random
     #[arg(
         long,

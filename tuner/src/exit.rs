@@ -34,6 +34,9 @@ pub enum Failure {
         "{0}\nhelp: wait for the end of it or take another device; --allow-shared-gpu measures all the same"
     )]
     SharedGpu(String),
+    /// A recorded file cannot be used.
+    #[error(transparent)]
+    Recording(#[from] crate::recording::RecordingError),
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] kiln_cache::CacheError),

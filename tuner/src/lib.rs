@@ -21,6 +21,7 @@ pub mod compile_only;
 pub mod decide;
 pub mod definition;
 pub mod discover;
+pub mod earlier;
 pub mod evaluate;
 pub mod exit;
 pub mod images;

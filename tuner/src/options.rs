@@ -1,5 +1,6 @@
 //! What the words of [`crate::cli`] mean, validated.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -37,6 +38,10 @@ pub struct RunOptions {
     pub problems: Vec<String>,
     /// The strategy's name.
     pub strategy: String,
+    /// Whether searches start from what the cache knows of the kernel under other conditions.
+    pub transfer: bool,
+    /// Recordings that searches start from.
+    pub transfer_from: Vec<PathBuf>,
     /// Cold or hot; `None` for what is usual on the device.
     pub regime: Option<Regime>,
     /// Seed of everything random.
@@ -67,6 +72,8 @@ impl RunOptions {
             trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
             problems: args.problems.clone(),
             strategy: strategy_name(&args.strategy)?,
+            transfer: !args.no_transfer,
+            transfer_from: args.transfer_from.clone(),
             regime: args.regime.regime,
             seed: args.seed,
             write: args.write,

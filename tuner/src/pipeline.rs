@@ -15,6 +15,7 @@ use kiln_cache::Cache;
 use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
+use crate::earlier;
 use crate::exit::Failure;
 use crate::inspect::LaunchRules;
 use crate::machine;
@@ -67,6 +68,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let conditions = Conditions::new(info, compiler, run.options.regime);
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
+    let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
     let budget = Budget::start(run.options.budget);
 
     let folder = Scratch::new(run.cache.folder())?;
@@ -94,6 +96,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
             .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
         reporter: run.reporter,
         options: run.options,
+        recordings: &recordings,
         catalogue: run.catalogue,
         worker: &WorkerLimits::current()
             .map_err(Failure::file("find", "the running program".as_ref()))?,

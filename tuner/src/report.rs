@@ -50,6 +50,8 @@ pub struct TaskReport {
     pub outcomes: BTreeMap<String, u64>,
     /// Of each outcome of a compiler or of Kiln itself, the first config that had it, with its reason.
     pub examples: BTreeMap<String, String>,
+    /// Earlier results of the kernel that the search started from.
+    pub starts_from: Vec<String>,
     /// The decision, where there is one.
     pub winner: Option<Winner>,
 }
@@ -149,6 +151,7 @@ impl TaskReport {
             trials: 0,
             outcomes: BTreeMap::new(),
             examples: BTreeMap::new(),
+            starts_from: Vec::new(),
             winner: None,
         }
     }
@@ -204,6 +207,13 @@ impl TaskReport {
                 .map(|(name, count)| format!("{name} {count}"))
                 .collect();
             let _ = writeln!(text, "  outcomes  {}", outcomes.join(", "));
+        }
+        if !self.starts_from.is_empty() {
+            let _ = writeln!(
+                text,
+                "  start     from results of {}",
+                self.starts_from.join("; ")
+            );
         }
         for (name, example) in &self.examples {
             let _ = writeln!(text, "            {name}, for example {example}");

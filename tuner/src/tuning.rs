@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::decide::{self, Ruling};
+use crate::earlier;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
 use crate::lab::{Bench, WorkerLab};
@@ -25,10 +26,11 @@ use crate::options::RunOptions;
 use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::progress::Reporter;
+use crate::recording::Recording;
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
-use crate::search::{self, Strategy, Told, stop};
+use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
 use crate::verify::{self, Verifier};
@@ -58,6 +60,8 @@ pub struct Ground<'a> {
     pub reporter: &'a dyn Reporter,
     /// What was asked for.
     pub options: &'a RunOptions,
+    /// Recordings that searches may start from.
+    pub recordings: &'a [Recording],
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
     /// How workers are started.
@@ -184,7 +188,7 @@ fn search_and_decide(
         contenders: Vec::new(),
         rng: rng(ground, task, 1),
     };
-    let complete = search(ground, task, &space, &mut evaluator, slice, trials)?;
+    let complete = search(ground, task, &space, &mut evaluator, slice, trials, report)?;
     if !complete && ground.cache.trials(task.key.hash())?.is_empty() {
         // Nothing was tried in the time there was: nothing can be decided.
         *launches = evaluator.lab.launches();
@@ -227,9 +231,12 @@ fn search(
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
     most: usize,
+    report: &mut TaskReport,
 ) -> Result<bool, Stop> {
     let view = KernelSpace::new(space);
-    let mut strategy = search::by_name(&ground.options.strategy, &view, most, rng(ground, task, 2))
+    let guide = guide(ground, task, space, report)?;
+    let name = &ground.options.strategy;
+    let mut strategy = search::with_guide(name, &view, most, rng(ground, task, 2), &guide)
         .map_err(|error| Stop::Task(error.to_string()))?;
     let mut stop = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
@@ -274,6 +281,24 @@ fn search(
     }
     recall(ground, task, evaluator, slice)?;
     Ok(true)
+}
+
+/// What the search starts from.
+fn guide(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    report: &mut TaskReport,
+) -> Result<Guide, Stop> {
+    if !ground.options.transfer {
+        return Ok(Guide::default());
+    }
+    let earlier = earlier::results(ground.cache, ground.recordings, task, space)?;
+    report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();
+    Ok(Guide {
+        priors: earlier.into_iter().map(|one| one.prior).collect(),
+        ..Guide::default()
+    })
 }
 
 /// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.

@@ -1,6 +1,6 @@
 //! `tune replay`: strategies on recorded spaces.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         .build();
     let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
     pool.install(|| {
-        let recordings = read_all(&args.spaces)?;
+        let recordings = recording::read_all(&args.spaces)?;
         if args.transfer_all_pairs {
             let trials = Trials {
                 budget: args.budget,
@@ -41,7 +41,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             };
             return all_pairs(args, &recordings, &trials);
         }
-        let sources = read_all(&args.transfer_from)?;
+        let sources = recording::read_all(&args.transfer_from)?;
         let guide = |one: &Recording| Guide {
             priors: priors(one, &sources),
             settings,
@@ -88,12 +88,6 @@ fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -
         stop: args.stop,
         guide,
     }
-}
-
-fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, Failure> {
-    let read =
-        |path: &PathBuf| recording::read(path).map_err(|error| Failure::Other(error.to_string()));
-    paths.par_iter().map(read).collect()
 }
 
 /// What recordings of the same kernel on other devices say.

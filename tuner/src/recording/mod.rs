@@ -13,7 +13,7 @@ mod tests;
 
 pub use error::RecordingError;
 pub use param::RecordedParam;
-pub use read::read;
+pub use read::{read, read_all};
 pub use space::RecordedSpace;
 
 /// What became of one config when it was recorded.

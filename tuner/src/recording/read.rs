@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::error::{Fault, RecordingError};
@@ -38,6 +39,14 @@ pub fn read(path: &Path) -> Result<Recording, RecordingError> {
         reason: fault.reason,
         help: HELP.into(),
     })
+}
+
+/// Reads recordings side by side.
+///
+/// # Errors
+/// As [`read`]: that of the first file with any.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
+    paths.par_iter().map(|path| read(path)).collect()
 }
 
 /// The recording in a text.

@@ -116,8 +116,11 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
 
 /// What a recording says of the configs of another's space.
 pub fn prior(source: &Recording, target: &Recording) -> Prior {
+    let times = source.times_in(&target.space).into_iter().enumerate();
     Prior {
-        costs: source.times_in(&target.space),
+        costs: times
+            .filter_map(|(index, time)| Some((index, time?)))
+            .collect(),
     }
 }
 
@@ -145,9 +148,11 @@ fn guided(prior: &Prior, target: &Recording, start: Start, trials: &Trials, seed
 }
 
 fn shuffled(prior: &Prior, seed: u64) -> Prior {
-    let mut costs = prior.costs.clone();
+    let mut costs: Vec<Option<f64>> = prior.costs.values().copied().collect();
     costs.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    Prior { costs }
+    Prior {
+        costs: prior.costs.keys().copied().zip(costs).collect(),
+    }
 }
 
 /// Tries the source's configs from its best on.

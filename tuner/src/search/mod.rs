@@ -87,8 +87,12 @@ pub struct UnknownStrategy {
     pub name: String,
 }
 
-/// The strategy of a name. `budget` is how many configs can be tried: `auto` is exhaustive where the
-/// whole space fits into it, and model-based otherwise.
+/// Configs of a space that is tried as a whole, up to which a model says in which order: the time may end before the
+/// space does.
+const ORDERED: usize = 2_000;
+
+/// The strategy of a name. `budget` is how many configs can be tried: `auto` tries all where the
+/// whole space fits into it.
 ///
 /// # Errors
 /// [`UnknownStrategy`].
@@ -122,6 +126,9 @@ pub fn with_guide<'a>(
     guide: &Guide,
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
     Ok(match name {
+        "auto" if space.len() <= budget && space.len() <= ORDERED => {
+            Box::new(Auto::exhausting(space, rng, guide))
+        }
         "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
         "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
         "auto" => Box::new(Auto::new(space, rng, guide)),

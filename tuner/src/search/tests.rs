@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeSet, HashMap};
 
 /// A space made of positions, with a cost for each valid config.
-struct Landscape {
+pub(super) struct Landscape {
     counts: Vec<u32>,
     configs: Vec<Vec<u32>>,
     indices: HashMap<Vec<u32>, usize>,
@@ -38,7 +38,7 @@ impl Landscape {
     }
 
     /// A line of `len` configs.
-    fn line(len: u32) -> Self {
+    pub(super) fn line(len: u32) -> Self {
         Self::new(&[len], |_| true, |config| Some(f64::from(1 + config[0])))
     }
 
@@ -253,10 +253,21 @@ fn local_search_goes_on_when_results_come_late() {
 }
 
 #[test]
-fn auto_is_exhaustive_where_the_budget_allows_it() {
-    let space = Landscape::line(20);
-    let name = |budget| by_name("auto", &space, budget, seeded(1)).unwrap().name();
-    assert_eq!((name(20), name(19)), ("exhaustive", "auto"));
+fn auto_tries_the_whole_space_where_the_budget_allows_it_and_promises_nothing_less() {
+    let space = Landscape::line(60);
+    for (budget, whole) in [(60, true), (59, false)] {
+        let mut strategy = by_name("auto", &space, budget, seeded(1)).unwrap();
+        let mut promised = false;
+        for _ in 0..30 {
+            let asked = strategy.ask(1);
+            strategy.tell(&space.told(&asked));
+            promised |= strategy.outlook().is_some();
+        }
+        assert_eq!(promised, !whole, "{budget}");
+    }
+    let large = Landscape::line(3_000);
+    let strategy = by_name("auto", &large, 3_000, seeded(1)).unwrap();
+    assert_eq!(strategy.name(), "exhaustive");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! One quantity that is learned from results: costs, or failures.
 
+use std::collections::HashMap;
+
+use super::trend::Trend;
 use crate::search::model::{Candidates, Encoder, Point, Process, Settings, Shape, improve};
 use crate::search::{SpaceView, Told};
 
@@ -27,8 +30,10 @@ pub(super) struct Learner {
     candidates: Candidates,
     /// What earlier results say of each candidate.
     bases: Vec<f64>,
-    /// By earlier result, what it says of each config of the space.
-    trends: Vec<Vec<f64>>,
+    /// What earlier results say.
+    trends: Vec<Trend>,
+    /// What they say of the configs whose results are known.
+    remembered: HashMap<usize, Vec<f64>>,
     /// Places of the results that the process has taken in.
     taken: Vec<usize>,
 }
@@ -48,7 +53,8 @@ const FLAT: f64 = 1e-6;
 impl Learner {
     pub(super) fn new(
         encoder: &Encoder,
-        trends: Vec<Vec<f64>>,
+        trends: Vec<Trend>,
+        trend_variance: f64,
         noise: f64,
         settings: &Settings,
     ) -> Self {
@@ -57,11 +63,12 @@ impl Learner {
             process: Process::new(encoder, &prior),
             shape: prior.clone(),
             slope: 1.0,
-            trend_variance: variance_of_mean(&trends),
+            trend_variance,
             prior,
             candidates: Candidates::default(),
             bases: Vec::new(),
             trends,
+            remembered: HashMap::new(),
             taken: Vec::new(),
         }
     }
@@ -81,6 +88,7 @@ impl Learner {
 
     /// Learns values, each with the place of its result.
     pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
+        self.remember(values, ground);
         self.slope = self.slope_of(values, ground);
         let (centre, scale, units) = self.units(values, ground);
         if ground.fit && scale > FLAT {
@@ -89,10 +97,9 @@ impl Learner {
         for &index in &ground.pool[self.bases.len()..] {
             let point = self.point(index, ground);
             self.candidates.push(&point);
-            self.bases.push(self.mean_trend(index));
+            self.bases.push(mean(&point.trends));
         }
-        let places: std::collections::HashMap<usize, f64> =
-            values.iter().map(|value| value.0).zip(units).collect();
+        let places: HashMap<usize, f64> = values.iter().map(|value| value.0).zip(units).collect();
         self.taken.retain(|slot| places.contains_key(slot));
         if self.taken.len() < self.process.len() {
             self.process.clear();
@@ -143,7 +150,7 @@ impl Learner {
 
     /// Values less what earlier results let expect, in units of their scale around their centre.
     fn units(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
-        let expected = |slot: usize| self.slope * self.mean_trend(ground.results[slot].index);
+        let expected = |slot: usize| self.slope * self.remembered_mean(ground.results[slot].index);
         let residuals: Vec<f64> = values
             .iter()
             .map(|&(slot, value)| value - expected(slot))
@@ -167,7 +174,7 @@ impl Learner {
         }
         let trends: Vec<f64> = values
             .iter()
-            .map(|value| self.mean_trend(ground.results[value.0].index))
+            .map(|value| self.remembered_mean(ground.results[value.0].index))
             .collect();
         let count = values.len().max(1) as f64;
         let mean_trend = trends.iter().sum::<f64>() / count;
@@ -207,18 +214,43 @@ impl Learner {
         self.process.variances()
     }
 
-    fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
-        Point {
-            codes: ground.encoder.encode(&ground.space.positions(index)),
-            trends: self.trends.iter().map(|trend| trend[index]).collect(),
+    /// Notes what earlier results say of the configs of some results: that takes a while where they did not try them.
+    fn remember(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) {
+        if self.trends.is_empty() {
+            return;
+        }
+        for &(slot, _) in values {
+            let index = ground.results[slot].index;
+            if !self.remembered.contains_key(&index) {
+                let trends = self.point(index, ground).trends;
+                self.remembered.insert(index, trends);
+            }
         }
     }
 
-    /// The mean of what earlier results say of a config.
-    fn mean_trend(&self, index: usize) -> f64 {
-        let sum: f64 = self.trends.iter().map(|trend| trend[index]).sum();
-        sum / self.trends.len().max(1) as f64
+    fn remembered_mean(&self, index: usize) -> f64 {
+        self.remembered
+            .get(&index)
+            .map_or(0.0, |trends| mean(trends))
     }
+
+    fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
+        let codes = ground.encoder.encode(&ground.space.positions(index));
+        let trends = match self.remembered.get(&index) {
+            Some(trends) => trends.clone(),
+            None => self
+                .trends
+                .iter()
+                .map(|trend| trend.at(index, &codes))
+                .collect(),
+        };
+        Point { codes, trends }
+    }
+}
+
+/// The mean; 0 of nothing.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 impl Lesson {
@@ -253,14 +285,6 @@ impl Lesson {
     }
 }
 
-/// The variance over the space of the mean of some trends, each of mean 0.
-fn variance_of_mean(trends: &[Vec<f64>]) -> f64 {
-    let len = trends.first().map_or(0, Vec::len);
-    let mean =
-        |index: usize| trends.iter().map(|trend| trend[index]).sum::<f64>() / trends.len() as f64;
-    (0..len).map(|index| mean(index).powi(2)).sum::<f64>() / len.max(1) as f64
-}
-
 fn centre_and_scale(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let centre = values.iter().sum::<f64>() / count;
@@ -273,7 +297,7 @@ fn centre_and_scale(values: &[f64]) -> (f64, f64) {
 }
 
 /// Places of at most `most` values: the lower half of them, and an even spread of the others.
-fn representatives(values: &[f64], most: usize) -> Vec<usize> {
+pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     if values.len() <= most {
         return ranked;

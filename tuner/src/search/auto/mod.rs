@@ -8,16 +8,21 @@ mod learner;
 mod pool;
 mod recall;
 mod start;
+mod trend;
 mod warp;
 
 use self::learner::{Ground, Learner, Lesson};
 use self::pool::Pool;
 use self::recall::Recall;
+use self::trend::{Trend, variance_of_mean};
 use super::ledger::Ledger;
 use super::model::{Belief, Encoder, Settings, below, log_promise, log_promise_bound};
 use super::space::SpaceView;
 use super::{Guide, Prior, Strategy, Told};
 use rand_chacha::ChaCha8Rng;
+
+/// Random configs whose expected costs tell how far an earlier result's spread.
+const TREND_SAMPLE: usize = 5_000;
 
 /// Configs that must have worked before anything is learned.
 const LEAST_VALID: usize = 4;
@@ -49,6 +54,7 @@ pub struct Auto<'a> {
     fitted_at: usize,
     recall: Option<Recall>,
     outlook: Option<f64>,
+    ends_early: bool,
 }
 
 impl<'a> Auto<'a> {
@@ -60,7 +66,7 @@ impl<'a> Auto<'a> {
         let priors: Vec<&Prior> = guide
             .priors
             .iter()
-            .filter(|prior| prior.costs.len() == space.len())
+            .filter(|prior| prior.valid().any(|(index, _)| index < space.len()))
             .collect();
         let starters = if priors.is_empty() {
             settings.first
@@ -69,18 +75,17 @@ impl<'a> Auto<'a> {
         };
         let mut first = start::first(space, &encoder, &ledger, &priors, starters as usize);
         first.reverse();
-        let costs = Learner::new(
-            &encoder,
-            warp::cost_trends(&priors, settings.clip),
-            settings.noise,
-            &settings,
-        );
-        let failures = Learner::new(
-            &encoder,
-            warp::failure_trends(&priors),
-            settings.failure_noise,
-            &settings,
-        );
+        let sample = ledger.sample(TREND_SAMPLE);
+        let learner = |trends: Vec<Trend>, noise: f64| {
+            let variance = variance_of_mean(&trends, &sample, space, &encoder);
+            Learner::new(&encoder, trends, variance, noise, &settings)
+        };
+        let of = |of: fn(&Prior, &dyn SpaceView, &Encoder, &Settings) -> Trend| -> Vec<Trend> {
+            let one = |prior: &&Prior| of(prior, space, &encoder, &settings);
+            priors.iter().map(one).collect()
+        };
+        let costs = learner(of(Trend::of_costs), settings.noise);
+        let failures = learner(of(Trend::of_failures), settings.failure_noise);
         Self {
             pool: Pool::new(space.len(), &settings),
             space,
@@ -94,6 +99,15 @@ impl<'a> Auto<'a> {
             fitted_at: 0,
             recall: Recall::new(&priors, settings.recall_every as usize),
             outlook: None,
+            ends_early: true,
+        }
+    }
+
+    /// A search that ends when the whole of `space` was tried: it says nothing of what is still to be expected.
+    pub fn exhausting(space: &'a dyn SpaceView, rng: ChaCha8Rng, guide: &Guide) -> Self {
+        Self {
+            ends_early: false,
+            ..Self::new(space, rng, guide)
         }
     }
 
@@ -327,6 +341,6 @@ impl Strategy for Auto<'_> {
     }
 
     fn outlook(&self) -> Option<f64> {
-        self.outlook
+        self.outlook.filter(|_| self.ends_early)
     }
 }

@@ -2,6 +2,7 @@
 //! is a product over features of a config.
 
 mod covariance;
+mod extension;
 mod factor;
 mod feature;
 mod fit;
@@ -10,6 +11,7 @@ mod promise;
 mod settings;
 mod shape;
 
+pub(super) use extension::Extension;
 pub(super) use feature::{Encoder, Point};
 pub(super) use fit::improve;
 pub(super) use process::{Candidates, Process};

@@ -1,0 +1,98 @@
+//! A process that is fitted once to some values, and tells what is expected elsewhere.
+
+use super::covariance::Covariance;
+use super::factor::Factor;
+use super::feature::{Encoder, Point};
+use super::fit::improve;
+use super::settings::Settings;
+use super::shape::Shape;
+
+/// A standard deviation below this is none.
+const FLAT: f64 = 1e-9;
+
+/// The means of a process.
+#[derive(Clone, Debug)]
+pub(crate) struct Extension {
+    covariance: Covariance,
+    points: Vec<Point>,
+    weights: Vec<f64>,
+    centre: f64,
+}
+
+impl Extension {
+    /// Fits a process to values at some points; `None` where they are all the same, or numbers fail.
+    pub(crate) fn new(
+        encoder: &Encoder,
+        start: &Shape,
+        points: Vec<Point>,
+        values: &[f64],
+        settings: &Settings,
+    ) -> Option<Self> {
+        let count = values.len().max(1) as f64;
+        let centre = values.iter().sum::<f64>() / count;
+        let variance = values
+            .iter()
+            .map(|value| (value - centre).powi(2))
+            .sum::<f64>()
+            / count;
+        let scale = variance.sqrt();
+        if !(scale > FLAT && scale.is_finite()) {
+            return None;
+        }
+        let units: Vec<f64> = values
+            .iter()
+            .map(|value| (value - centre) / scale)
+            .collect();
+        let step = points
+            .len()
+            .div_ceil((settings.fitted as usize).max(1))
+            .max(1);
+        let fitted: Vec<&Point> = points.iter().step_by(step).collect();
+        let of_fitted: Vec<f64> = units.iter().copied().step_by(step).collect();
+        let shape = improve(encoder, start, start, &fitted, &of_fitted, settings);
+        let covariance = Covariance::new(encoder, &shape);
+        let factor = factor(&covariance, &points)?;
+        let weights = factor.solve_transposed(&factor.solve(&units));
+        weights
+            .iter()
+            .all(|weight| weight.is_finite())
+            .then(|| Self {
+                covariance,
+                points,
+                weights: weights.iter().map(|weight| weight * scale).collect(),
+                centre,
+            })
+    }
+
+    /// The mean at a config.
+    pub(crate) fn expected(&self, codes: &[u16]) -> f64 {
+        let here = Point {
+            codes: codes.to_vec(),
+            trends: Vec::new(),
+        };
+        let terms = self.points.iter().zip(&self.weights);
+        let sum: f64 = terms
+            .map(|(point, weight)| weight * self.covariance.between(point, &here))
+            .sum();
+        self.centre + sum
+    }
+}
+
+/// The factor of the matrix of some points, with as much more noise as it takes.
+fn factor(covariance: &Covariance, points: &[Point]) -> Option<Factor> {
+    const TRIES: i32 = 8;
+    let factor = |noise: f64| {
+        let mut factor = Factor::default();
+        for (i, point) in points.iter().enumerate() {
+            let row: Vec<f64> = points[..i]
+                .iter()
+                .map(|other| covariance.between(point, other))
+                .collect();
+            if !factor.push(&row, covariance.between(point, point) + noise) {
+                return None;
+            }
+        }
+        Some(factor)
+    };
+    (0..TRIES).find_map(|attempt| factor((covariance.noise + 1e-6) * 4.0_f64.powi(attempt)))
+}
