@@ -36,6 +36,7 @@ fn another_devices_results_shorten_the_search_and_wrong_ones_do_not_spoil_it() {
         batch: 1,
         seeds,
         settings: Settings::default(),
+        source_trials: None,
     };
     let all = |start: Start| -> Vec<PairRuns> {
         pairs

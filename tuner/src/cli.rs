@@ -353,6 +353,9 @@ pub struct ReplayArgs {
     /// Recorded spaces of the same kernel on other devices, to start from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub transfer_from: Vec<PathBuf>,
+    /// Of each source only the configs that a search of so many tries, not all that was recorded
+    #[arg(long, value_name = "COUNT")]
+    pub transfer_trials: Option<usize>,
     /// End a search when the improvement to be expected is below what measuring can prove, as `tune run` does
     #[arg(long)]
     pub stop: bool,

@@ -38,10 +38,18 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
                 batch: args.batch,
                 seeds: seeds.clone(),
                 settings,
+                source_trials: args.transfer_trials,
             };
             return all_pairs(args, &recordings, &trials);
         }
         let sources = recording::read_all(&args.transfer_from)?;
+        let sources: Vec<Recording> = match args.transfer_trials {
+            Some(most) => sources
+                .par_iter()
+                .map(|source| transfer::searched(source, most, *seeds.start(), settings))
+                .collect(),
+            None => sources,
+        };
         let guide = |one: &Recording| Guide {
             priors: priors(one, &sources),
             settings,

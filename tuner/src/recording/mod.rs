@@ -48,6 +48,17 @@ impl Recording {
         times.min_by(f64::total_cmp)
     }
 
+    /// Only some of the configs, by their index.
+    #[must_use]
+    pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Recording {
+        let kept: Vec<usize> = (0..self.entries.len()).filter(|&index| keep(index)).collect();
+        Recording {
+            name: self.name.clone(),
+            space: self.space.restricted(&kept),
+            entries: kept.iter().map(|&index| self.entries[index]).collect(),
+        }
+    }
+
     /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` where
     /// this one lacks the config, `Some(None)` where it failed.
     pub fn times_in(&self, space: &RecordedSpace) -> Vec<Option<Option<f64>>> {

@@ -58,6 +58,15 @@ impl RecordedSpace {
         &self.params
     }
 
+    /// Only these configs, given in increasing order.
+    pub(super) fn restricted(&self, indices: &[usize]) -> Self {
+        Self {
+            params: self.params.clone(),
+            counts: self.counts.clone(),
+            keys: indices.iter().map(|&index| self.keys[index]).collect(),
+        }
+    }
+
     /// How the parameters of another space of the same kernel relate to this one's.
     pub(super) fn map_from(&self, other: &Self) -> ParamMap {
         let param = |param: &RecordedParam| {

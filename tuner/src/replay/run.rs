@@ -28,6 +28,17 @@ pub struct Plan<'a> {
 
 /// Searches a recording: the curve of the best time found, over configs tried.
 pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
+    search(recording, plan).0
+}
+
+/// What a search of a recording tries.
+pub fn tried(recording: &Recording, plan: &Plan<'_>) -> Recording {
+    let (_, seen) = search(recording, plan);
+    recording.restricted(|index| seen[index])
+}
+
+/// Searches a recording: its curve, and for each config whether it was tried.
+fn search(recording: &Recording, plan: &Plan<'_>) -> (Run, Vec<bool>) {
     let space = &recording.space;
     let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
     let started = Instant::now();
@@ -37,7 +48,7 @@ pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
         Ok(strategy) => strategy,
         Err(error) => {
             run.status = format!("error: {error}");
-            return run;
+            return (run, vec![false; space.len()]);
         }
     };
     let mut searching = started.elapsed();
@@ -57,7 +68,7 @@ pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
         searching += tell(strategy.as_mut(), &told);
     }
     run.wall_s = searching.as_secs_f64();
-    run
+    (run, seen)
 }
 
 fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {

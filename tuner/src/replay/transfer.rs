@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::curves::Run;
-use super::run::{Plan, replay};
+use super::run::{Plan, replay, tried};
 use crate::recording::Recording;
 use crate::search::{Guide, Prior, Settings};
 
@@ -54,6 +54,8 @@ pub struct Trials {
     pub seeds: std::ops::RangeInclusive<u64>,
     /// Constants of the search.
     pub settings: Settings,
+    /// Of the source only what a search of so many configs tried; `None` for all of it.
+    pub source_trials: Option<usize>,
 }
 
 /// The searches of one pair with one start.
@@ -85,11 +87,17 @@ pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
 
 /// Searches the target of a pair in one way.
 pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Trials) -> PairRuns {
-    let prior = prior(source, target);
+    let whole = prior(source, target);
     let seeds: Vec<u64> = trials.seeds.clone().collect();
     let one = |&seed: &u64| match start {
-        Start::InOrder => in_order(&prior, target, trials.budget, seed),
-        _ => guided(&prior, target, start, trials, seed),
+        Start::InOrder => in_order(&whole, target, trials.budget, seed),
+        Start::Plain => guided(&whole, target, start, trials, seed),
+        _ => {
+            let known = trials
+                .source_trials
+                .map(|most| prior(&searched(source, most, seed, trials.settings), target));
+            guided(known.as_ref().unwrap_or(&whole), target, start, trials, seed)
+        }
     };
     // Without chance one run says everything.
     let seeds = if start == Start::InOrder {
@@ -112,6 +120,22 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
         shares: MARKS.map(share).to_vec(),
         runs,
     }
+}
+
+/// The part of a recording that a search of it from nothing tries.
+pub fn searched(source: &Recording, trials: usize, seed: u64, settings: Settings) -> Recording {
+    let plan = Plan {
+        strategy: "auto",
+        budget: trials,
+        batch: 1,
+        seed,
+        stop: false,
+        guide: &Guide {
+            settings,
+            ..Guide::default()
+        },
+    };
+    tried(source, &plan)
 }
 
 /// What a recording says of the configs of another's space.
