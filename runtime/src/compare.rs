@@ -26,6 +26,15 @@ pub struct MaxError {
 }
 
 impl MaxError {
+    /// The same error where the bound is so many times as wide.
+    #[must_use]
+    pub fn loosened(self, times: f64) -> MaxError {
+        MaxError {
+            bound: self.bound * times,
+            ..self
+        }
+    }
+
     /// Whether the element, and with it the whole output, is within tolerance.
     pub fn passes(&self) -> bool {
         self.error.is_finite() && self.error <= self.bound

@@ -198,6 +198,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
         },
         params,
         problems: vec![Problem::new([("n".into(), ProblemValue::Size(1000))])],
+        gpu_problems: Vec::new(),
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {

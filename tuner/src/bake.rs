@@ -94,7 +94,7 @@ pub fn rows(
     cache: &Cache,
 ) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for problem in &kernel.spec.problems {
+    for problem in kernel.spec.problems_on(conditions.info.key.backend) {
         let key = task::key(kernel, problem, conditions);
         // That the baseline is best can only be said of a search that was carried to its end.
         let whole = cache.search_done(key.hash())?.is_some();

@@ -67,6 +67,18 @@ pub enum ProjectError {
         /// Those that exist.
         known: String,
     },
+    /// A setting of a package's manifest is none.
+    #[error(
+        "package `{package}`: `package.metadata.kiln.{name}` is {value}\nhelp: the one setting is `tune`, which is true or false"
+    )]
+    Setting {
+        /// The package.
+        package: String,
+        /// The setting.
+        name: String,
+        /// What it is set to.
+        value: String,
+    },
     /// There is no such kernel.
     #[error("no kernel `{wanted}` (found: {known})\nhelp: run `tune list`")]
     NoKernel {
@@ -205,7 +217,13 @@ fn chosen<'a>(
 ) -> Result<Vec<&'a Package>, ProjectError> {
     let members = metadata.workspace_packages();
     let Some(wanted) = &args.package else {
-        return Ok(members);
+        let mut chosen = Vec::new();
+        for package in members {
+            if is_tuned_by_default(package)? {
+                chosen.push(package);
+            }
+        }
+        return Ok(chosen);
     };
     let found: Vec<_> = members
         .iter()
@@ -223,6 +241,24 @@ fn chosen<'a>(
         });
     }
     Ok(found)
+}
+
+/// Whether a package is meant where none is named: unless its manifest has `package.metadata.kiln.tune = false`.
+fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
+    let Some(settings) = package.metadata.get("kiln") else {
+        return Ok(true);
+    };
+    let wrong = |name: &str, value: &dyn std::fmt::Display| ProjectError::Setting {
+        package: package.name.to_string(),
+        name: name.to_owned(),
+        value: value.to_string(),
+    };
+    let known = settings.as_object().ok_or_else(|| wrong("*", settings))?;
+    if let Some((name, value)) = known.iter().find(|(name, _)| *name != "tune") {
+        return Err(wrong(name, value));
+    }
+    let tune = known.get("tune").unwrap_or(&serde_json::Value::Bool(true));
+    tune.as_bool().ok_or_else(|| wrong("tune", tune))
 }
 
 /// The folder of a package's manifest.

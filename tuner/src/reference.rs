@@ -7,19 +7,32 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{LaunchPlan, Problem};
+use kiln_spec::{KernelSpec, LaunchPlan, Problem};
 
 use crate::lab::Bench;
+use crate::peaks;
 use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError};
 
 /// How long a plain-Rust reference may take for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
+
+/// Work of a launch, in operations or bytes, up to which a plain-Rust reference, on one core, is waited for.
+const MOST_REFERENCE_WORK: u64 = 20_000_000_000;
 
 /// Where expected outputs come from.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
     Rust,
+    /// That reference for small problems; for the tuned one, which is too much work for it, an entry on a device.
+    RustInSmall {
+        /// The tuned problem.
+        problem: Problem,
+        /// The device that the entry runs on.
+        device: String,
+        /// The compiled entry.
+        arm: Box<ArmJob>,
+    },
     /// An entry of the same source, on a device.
     Launch {
         /// The device it runs on.
@@ -36,9 +49,16 @@ impl Oracle {
     pub fn grade(&self) -> ReferenceGrade {
         match self {
             Oracle::Rust => ReferenceGrade::Reference,
+            Oracle::RustInSmall { .. } => ReferenceGrade::ReferenceInSmall,
             Oracle::Launch { grade, .. } => *grade,
         }
     }
+}
+
+/// Whether a problem is too much work for a plain-Rust reference.
+pub fn is_too_much_work(spec: &KernelSpec, problem: &Problem) -> bool {
+    let work = peaks::work(spec, problem);
+    work.flops.max(work.bytes) > MOST_REFERENCE_WORK
 }
 
 /// A problem and the seed of its inputs.
@@ -99,13 +119,22 @@ impl Expectations {
             .join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
         let mut bench = self.bench.clone();
         let mut arms = Vec::new();
-        let request = match &self.oracle {
-            Oracle::Rust => Request::RustReference {
+        let launched = match &self.oracle {
+            Oracle::Rust => None,
+            Oracle::RustInSmall {
+                problem: large,
+                device,
+                arm,
+            } => (problem == large).then_some((device, arm)),
+            Oracle::Launch { device, arm, .. } => Some((device, arm)),
+        };
+        let request = match launched {
+            None => Request::RustReference {
                 problem: problem.clone(),
                 seed,
                 path: path.clone(),
             },
-            Oracle::Launch { device, arm, .. } => {
+            Some((device, arm)) => {
                 bench.device.clone_from(device);
                 arms.push((**arm).clone());
                 Request::WriteReference {

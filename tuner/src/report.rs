@@ -268,6 +268,9 @@ fn write_winner(winner: &Winner, text: &mut String) {
 fn grade(grade: ReferenceGrade) -> &'static str {
     match grade {
         ReferenceGrade::Reference => "compared with the plain-Rust reference",
+        ReferenceGrade::ReferenceInSmall => {
+            "compared with the plain-Rust reference on small problems, on this one with the baseline"
+        }
         ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
         ReferenceGrade::BaselineOnly => {
             "compared with the baseline only: self-consistent, not verified"

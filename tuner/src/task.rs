@@ -60,17 +60,15 @@ impl<'a> Conditions<'a> {
 /// The tasks of a run: the first problem of every kernel, then the second of each, and so on, so that a short
 /// budget still reaches every kernel.
 pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
-    let most = kernels
-        .iter()
-        .map(|kernel| kernel.spec.problems.len())
-        .max()
-        .unwrap_or(0);
+    let backend = conditions.info.key.backend;
+    let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
+    let most = kernels.iter().map(|kernel| of(kernel).count()).max();
     let nth = |n: usize| {
         kernels
             .iter()
-            .filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)))
+            .filter_map(move |kernel| Some((kernel, of(kernel).nth(n)?)))
     };
-    (0..most)
+    (0..most.unwrap_or(0))
         .flat_map(nth)
         .map(|(kernel, problem)| Task {
             kernel,

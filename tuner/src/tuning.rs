@@ -27,7 +27,7 @@ use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::progress::Reporter;
 use crate::recording::Recording;
-use crate::reference::{Expectations, Oracle};
+use crate::reference::{Expectations, Oracle, is_too_much_work};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
 use crate::search::{self, Guide, Strategy, Told, stop};
@@ -426,15 +426,24 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
     }
 }
 
-/// Where expected outputs come from: the reference that is linked in, else the baseline, launched on the device at
-/// hand.
+/// Where expected outputs come from: the reference that is linked in, where it can be waited for, else the baseline,
+/// launched on the device at hand.
 fn oracle(ground: &Ground<'_>, task: &Task<'_>, baseline: &Compiled) -> Oracle {
-    if reference_of(ground.catalogue, &task.kernel.spec).is_some() {
+    let spec = &task.kernel.spec;
+    let (device, arm) = (ground.device.to_owned(), Box::new(baseline.arm.clone()));
+    if reference_of(ground.catalogue, spec).is_some() {
+        if is_too_much_work(spec, task.problem) {
+            let problem = task.problem.clone();
+            return Oracle::RustInSmall {
+                problem,
+                device,
+                arm,
+            };
+        }
         return Oracle::Rust;
     }
-    let arm = Box::new(baseline.arm.clone());
     Oracle::Launch {
-        device: ground.device.to_owned(),
+        device,
         arm,
         grade: ReferenceGrade::BaselineOnly,
     }

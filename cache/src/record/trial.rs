@@ -36,6 +36,9 @@ impl fmt::Display for TrialId {
 pub enum ReferenceGrade {
     /// Compared with the author's reference.
     Reference,
+    /// Compared with the author's reference on small problems, and on the tuned one, which is too much work for the
+    /// reference, with the baseline, which was compared with the reference in the same way.
+    ReferenceInSmall,
     /// Compared with the same source on the cpu device.
     SameSourceOnCpu,
     /// Compared with the baseline on the same device: self-consistent, not verified.
@@ -46,6 +49,7 @@ impl fmt::Display for ReferenceGrade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             ReferenceGrade::Reference => "reference",
+            ReferenceGrade::ReferenceInSmall => "reference in small",
             ReferenceGrade::SameSourceOnCpu => "same source on cpu",
             ReferenceGrade::BaselineOnly => "baseline only",
         })

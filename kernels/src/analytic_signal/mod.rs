@@ -34,6 +34,7 @@ use kiln::tuned_kernel;
         (rows = 10, samples = 2048, period = 2048, pairs = 64),
         (rows = 4, samples = 30720, period = 30720, pairs = 640),
     ),
+    gpu_problems((rows = 800, samples = 30720, period = 30720, pairs = 640)),
     verify(
         (rows = 1, samples = 2, period = 3, pairs = 1),
         (rows = 3, samples = 257, period = 270, pairs = 40),

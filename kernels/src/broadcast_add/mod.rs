@@ -27,6 +27,10 @@ use kiln::tuned_kernel;
         (rows = 1024, cols = 1024, b_rows = 1, b_cols = 1024),
         (T = f32, rows = 1024, cols = 1024, b_rows = 1024, b_cols = 1),
     ),
+    gpu_problems(
+        (rows = 8192, cols = 12288, b_rows = 1, b_cols = 12288), (rows = 8192, cols = 12288, b_rows = 8192, b_cols = 1),
+        (rows = 8192, cols = 12288, b_rows = 1, b_cols = 1),
+    ),
     verify(
         (rows = 7, cols = 130, b_rows = 1, b_cols = 130),
         (rows = 9, cols = 64, b_rows = 9, b_cols = 1),

@@ -34,6 +34,7 @@ use kiln::tuned_kernel;
             * (block_size_y * tile_size_y + filter_height - 1) * 4
     ),
     problems((height = 512, width = 512)),
+    gpu_problems((height = 4096, width = 4096)),
     verify(
         (height = 1, width = 1), (height = 33, width = 47), (height = 64, width = 257), (height = 17, width = 1024),
     ),

@@ -35,6 +35,7 @@ use kiln::tuned_kernel;
     block(32 * WARPS_M * WARPS_N),
     shared(STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)),
     problems((images = 1, height = 64, width = 64, channels = 64, filters = 64)),
+    gpu_problems((images = 8, height = 128, width = 128, channels = 128, filters = 128)),
     verify(
         (images = 1, height = 1, width = 1, channels = 1, filters = 1),
         (images = 2, height = 5, width = 7, channels = 12, filters = 20),

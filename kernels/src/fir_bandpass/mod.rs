@@ -32,6 +32,7 @@ use kiln::tuned_kernel;
         (channels = 1, samples = 2048, bands = 10, reach = 128),
         (channels = 2, samples = 4096, bands = 6, reach = 768),
     ),
+    gpu_problems((channels = 16, samples = 30720, bands = 50, reach = 768)),
     verify(
         (channels = 1, samples = 1, bands = 1, reach = 0),
         (channels = 2, samples = 257, bands = 3, reach = 40),

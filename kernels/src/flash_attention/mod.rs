@@ -37,6 +37,12 @@ use kiln::tuned_kernel;
         (heads = 8, seq = 128, dim = 64, causal = 1),
         (heads = 1, seq = 512, dim = 128, causal = 2),
     ),
+    gpu_problems(
+        (heads = 1, seq = 32, dim = 64, causal = 1), (heads = 1, seq = 64, dim = 64, causal = 1),
+        (heads = 1, seq = 256, dim = 64, causal = 1), (heads = 32, seq = 2048, dim = 64, causal = 2),
+        (heads = 32, seq = 4096, dim = 64, causal = 1), (heads = 32, seq = 4096, dim = 64, causal = 2),
+        (heads = 32, seq = 4096, dim = 128, causal = 1), (heads = 32, seq = 4096, dim = 128, causal = 2),
+    ),
     verify(
         (heads = 1, seq = 1, dim = 64, causal = 1), (heads = 2, seq = 37, dim = 64, causal = 2),
         (heads = 1, seq = 150, dim = 64, causal = 1), (heads = 3, seq = 64, dim = 128, causal = 2),

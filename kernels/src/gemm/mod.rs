@@ -29,7 +29,14 @@ use kiln::tuned_kernel;
     baseline(entry = "gemm_naive", grid(n.div_ceil(16), m.div_ceil(16)), block(16, 16)),
     grid(n.div_ceil(BLOCK_N), m.div_ceil(BLOCK_M)),
     block(BLOCK_M / THREAD_M * (BLOCK_N / THREAD_N)),
-    problems((m = 512, n = 512, k = 512), (m = 1024, n = 1024, k = 1024)),
+    problems(
+        (m = 512, n = 512, k = 512), (m = 1024, n = 1024, k = 1024), (m = 64, n = 64, k = 64), (m = 1, n = 1024, k = 1024),
+        (m = 8, n = 1024, k = 1024), (m = 16, n = 1024, k = 1024),
+    ),
+    gpu_problems(
+        (m = 4096, n = 4096, k = 4096), (m = 2048, n = 2048, k = 2048), (m = 1, n = 4096, k = 4096), (m = 8, n = 4096, k = 4096),
+        (m = 16, n = 4096, k = 4096),
+    ),
     work(flops = 2 * m * n * k, bytes = 4 * (m * k + k * n + m * n)),
     tolerance(relative = 1e-5),
     reference = reference::gemm,

@@ -34,6 +34,11 @@ use kiln::tuned_kernel;
     block(32 * WARPS_M * WARPS_N),
     shared(STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T)),
     problems((m = 512, n = 512, k = 512), (T = f16, m = 16, n = 1024, k = 1024)),
+    gpu_problems(
+        (m = 4096, n = 4096, k = 4096), (T = f16, m = 2048, n = 2048, k = 2048), (T = f16, m = 1024, n = 1024, k = 1024),
+        (T = f16, m = 64, n = 64, k = 64), (T = f16, m = 1, n = 4096, k = 4096), (T = f16, m = 8, n = 4096, k = 4096),
+        (T = f16, m = 16, n = 4096, k = 4096),
+    ),
     verify(
         (m = 1, n = 1, k = 1), (m = 17, n = 33, k = 40), (m = 70, n = 90, k = 72), (m = 130, n = 264, k = 136),
         (m = 16, n = 256, k = 33),

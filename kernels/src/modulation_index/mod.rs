@@ -32,6 +32,7 @@ use kiln::tuned_kernel;
         (channels = 1, samples = 512, phase_bands = 10, amp_bands = 10, shifts = 1, bins = 18),
         (channels = 8, samples = 2048, phase_bands = 10, amp_bands = 20, shifts = 2, bins = 18),
     ),
+    gpu_problems((channels = 16, samples = 30720, phase_bands = 50, amp_bands = 50, shifts = 1, bins = 18)),
     verify(
         (channels = 1, samples = 1, phase_bands = 1, amp_bands = 1, shifts = 1, bins = 1),
         (channels = 2, samples = 257, phase_bands = 3, amp_bands = 5, shifts = 2, bins = 18),

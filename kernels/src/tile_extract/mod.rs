@@ -42,6 +42,10 @@ use kiln::tuned_kernel;
         (channels_last = 0, batch = 1, channels = 4, height = 512, width = 512, tile = 64, overlap = 8),
         (channels_last = 1, batch = 1, channels = 3, height = 1024, width = 1024, tile = 256, overlap = 32),
     ),
+    gpu_problems(
+        (channels_last = 0, batch = 1, channels = 3, height = 1152, width = 2048, tile = 512, overlap = 64),
+        (channels_last = 1, batch = 1, channels = 3, height = 1152, width = 2048, tile = 512, overlap = 64),
+    ),
     verify(
         (channels_last = 0, batch = 1, channels = 1, height = 1, width = 1, tile = 1, overlap = 0),
         (channels_last = 0, batch = 2, channels = 3, height = 37, width = 131, tile = 32, overlap = 8),

@@ -18,7 +18,11 @@ pub struct ExpectedError {
 
 /// The expected outputs of one launch, by argument.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Expected(BTreeMap<usize, Wide>);
+pub struct Expected {
+    outputs: BTreeMap<usize, Wide>,
+    /// Whether a launch made them: they may be as far from the truth as what is compared with them.
+    launched: bool,
+}
 
 impl Expected {
     /// What a plain-Rust reference says.
@@ -34,23 +38,40 @@ impl Expected {
         let mut call = ReferenceCall::new(spec, problem, make_data(spec, problem, seed)?);
         reference(&mut call);
         let output = |argument: usize| Some((argument, call.output(argument)?.clone()));
-        Ok(Expected((0..spec.args.len()).filter_map(output).collect()))
+        Ok(Expected {
+            outputs: (0..spec.args.len()).filter_map(output).collect(),
+            launched: false,
+        })
+    }
+
+    /// None yet, of a launch.
+    pub fn of_launch() -> Expected {
+        Expected {
+            launched: true,
+            ..Expected::default()
+        }
+    }
+
+    /// How many times the tolerance of the truth outputs may be away: once from the truth itself, twice from what is
+    /// itself only within the tolerance.
+    pub fn slack(&self) -> f64 {
+        if self.launched { 2.0 } else { 1.0 }
     }
 
     /// Adds an output.
     pub fn insert(&mut self, argument: usize, output: Wide) {
-        self.0.insert(argument, output);
+        self.outputs.insert(argument, output);
     }
 
     /// The expected output of an argument.
     pub fn output(&self, argument: usize) -> Option<&Wide> {
-        self.0.get(&argument)
+        self.outputs.get(&argument)
     }
 
-    /// The bytes of a file: for each output its argument, type, length and values, then a checksum.
+    /// The bytes of a file: whether a launch made it, for each output its argument, type, length and values, then a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (&argument, output) in &self.0 {
+        let mut bytes = vec![u8::from(self.launched)];
+        for (&argument, output) in &self.outputs {
             let values = output.to_f64s();
             bytes.push(u8::try_from(argument).unwrap_or(u8::MAX));
             bytes.push(output.elem_type() as u8);
@@ -68,13 +89,17 @@ impl Expected {
     /// When a byte is not as it was written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Expected, ExpectedError> {
         let damaged = |what| ExpectedError { what };
-        let (mut rest, sum) = bytes
+        let (rest, sum) = bytes
             .split_at_checked(bytes.len().wrapping_sub(16))
             .ok_or(damaged("too short"))?;
         if blake3::hash(rest).as_bytes()[..16] != *sum {
             return Err(damaged("its checksum is wrong"));
         }
-        let mut expected = Expected::default();
+        let (launched, mut rest) = rest.split_at_checked(1).ok_or(damaged("too short"))?;
+        let mut expected = Expected {
+            launched: launched != [0],
+            ..Expected::default()
+        };
         while let Some((head, body)) = rest.split_at_checked(10) {
             let ty = ElemType::ALL
                 .iter()
@@ -115,7 +140,7 @@ mod tests {
 
     #[test]
     fn expectations_come_back_from_their_file_and_damage_is_noticed() {
-        let mut expected = Expected::default();
+        let mut expected = Expected::of_launch();
         expected.insert(3, Wide::F32(vec![1.5, -2.0]));
         expected.insert(4, Wide::U8(vec![1, 2, 255]));
         let bytes = expected.to_bytes();

@@ -313,7 +313,7 @@ impl Rig {
                 }
                 continue;
             }
-            worst = worst.max(slice.compare(&bytes, expected.output(argument), &self.spec)?);
+            worst = worst.max(slice.compare(&bytes, argument, expected, &self.spec)?);
         }
         Ok(worst)
     }
@@ -323,7 +323,7 @@ impl Rig {
     /// # Errors
     /// When the device refuses.
     pub fn outputs(&self) -> Result<Expected, RigError> {
-        let mut expected = Expected::default();
+        let mut expected = Expected::of_launch();
         for (argument, held) in self.args.iter().enumerate() {
             if let Held::Slice(slice) = held
                 && slice.spec.access != Access::In
@@ -441,20 +441,24 @@ impl HeldSlice {
     fn compare(
         &self,
         bytes: &[u8],
-        expected: Option<&crate::reference::Wide>,
+        argument: usize,
+        expected: &Expected,
         spec: &KernelSpec,
     ) -> Result<f64, RigError> {
         let len = self.initial.len() / self.ty.bytes();
         let fits =
             |want: &&crate::reference::Wide| want.elem_type() == self.ty && want.len() == len;
         let name = &self.spec.name;
-        let want = expected
-            .filter(fits)
-            .ok_or_else(|| RigError::NoExpectation {
-                argument: name.clone(),
-                len,
-            })?;
-        match compare(name, bytes, want, &spec.tolerance_of(&self.spec)) {
+        let want =
+            expected
+                .output(argument)
+                .filter(fits)
+                .ok_or_else(|| RigError::NoExpectation {
+                    argument: name.clone(),
+                    len,
+                })?;
+        let worst = compare(name, bytes, want, &spec.tolerance_of(&self.spec));
+        match worst.map(|worst| worst.loosened(expected.slack())) {
             None => Ok(0.0),
             Some(worst) if worst.passes() => Ok(worst.ratio()),
             Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {

@@ -219,7 +219,7 @@ impl<'a> Subject<'a> {
                 continue;
             };
             let max = compare(&slice.name, &got, want, &spec.tolerance_of(slice));
-            if let Some(error) = max {
+            if let Some(error) = max.map(|max| max.loosened(self.want.slack())) {
                 if !error.passes() {
                     return Err(Failure::Output { entry, error });
                 }

@@ -22,7 +22,7 @@ impl Check<'_> {
         if !self.diagnostics.is_empty() {
             return;
         }
-        let declared = kernel.spec.problems.iter().chain(&kernel.spec.verify);
+        let declared = kernel.spec.all_problems().chain(&kernel.spec.verify);
         for problem in declared {
             if let Err(error) = kernel.spec.footprint_bytes(problem) {
                 let message = format!("{error} for {problem}");
@@ -41,7 +41,7 @@ impl Check<'_> {
             Ok(value) => Some(format!("{what} is {value} for {problem}")),
             Err(error) => Some(format!("{error} for {problem}")),
         };
-        let found = spec.problems.iter().chain(&spec.verify).find_map(wrong);
+        let found = spec.all_problems().chain(&spec.verify).find_map(wrong);
         if let Some(message) = found {
             let help = format!("it must be at least {least} for every declared problem");
             self.report(expr.span(), message, &help);

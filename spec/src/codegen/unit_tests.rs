@@ -41,6 +41,7 @@ fn spec(params: Vec<TunableParam>) -> KernelSpec {
             geometry: None,
         },
         problems: Vec::new(),
+        gpu_problems: Vec::new(),
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {

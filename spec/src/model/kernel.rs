@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ArgSpec, ElemRef, ElemType, SliceArg, Tolerance};
 use crate::config::{Config, ParamValue};
+use crate::device::Backend;
 use crate::expr::Expr;
 use crate::hash::{Hash, SpecHash};
 use crate::problem::Problem;
@@ -34,6 +35,9 @@ pub struct KernelSpec {
     pub baseline: Baseline,
     /// The sizes to tune for; at least one.
     pub problems: Vec<Problem>,
+    /// Sizes that are tuned for on GPUs alone: too much work for a host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpu_problems: Vec<Problem>,
     /// Small sizes to verify on, beside the tuned ones (derived where none are declared).
     pub verify: Vec<Problem>,
     /// Work of one launch, for the roofline check.
@@ -129,6 +133,18 @@ impl KernelSpec {
     /// Hash of everything declared.
     pub fn hash(&self) -> SpecHash {
         SpecHash(Hash::of("kiln spec 1", self.to_json().as_bytes()))
+    }
+
+    /// The problems that are tuned for on a backend's devices.
+    pub fn problems_on(&self, backend: Backend) -> impl Iterator<Item = &Problem> {
+        let on_gpu = matches!(backend, Backend::Cuda | Backend::Hip);
+        let more: &[Problem] = if on_gpu { &self.gpu_problems } else { &[] };
+        self.problems.iter().chain(more)
+    }
+
+    /// All declared problems.
+    pub fn all_problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().chain(&self.gpu_problems)
     }
 
     /// The baseline's geometry.

@@ -39,6 +39,8 @@ pub struct KernelAttr {
     pub geometry: GeometryDecl,
     /// `problems(..)`.
     pub problems: Vec<ProblemDecl>,
+    /// `gpu_problems(..)`.
+    pub gpu_problems: Vec<ProblemDecl>,
     /// `verify(..)`.
     pub verify: Vec<ProblemDecl>,
     /// `work(flops = ..)`.

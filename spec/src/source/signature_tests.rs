@@ -49,6 +49,7 @@ fn spec(args: Vec<ArgSpec>) -> KernelSpec {
             geometry: None,
         },
         problems: Vec::new(),
+        gpu_problems: Vec::new(),
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {

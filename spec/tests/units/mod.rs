@@ -109,6 +109,7 @@ impl Case {
                 geometry: None,
             },
             problems: Vec::new(),
+            gpu_problems: Vec::new(),
             verify: Vec::new(),
             work: Work::default(),
             tolerance: Tolerance {

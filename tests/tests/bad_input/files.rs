@@ -13,6 +13,12 @@ pub fn cases() -> Vec<Case> {
         case("a manifest without a name")
             .edit("Cargo.toml", "name = \"tiny\"\n", "")
             .says("error: cannot read the package: failed to parse manifest at `<root>/Cargo.toml`\n\nCaused by:\n  missing field `package.name`"),
+        case("a setting that is none")
+            .edit("Cargo.toml", "[workspace]", "[package.metadata.kiln]\ntune = \"no\"\n\n[workspace]")
+            .says("error: package `tiny`: `package.metadata.kiln.tune` is \"no\"\nhelp: the one setting is `tune`, which is true or false"),
+        case("an unknown setting")
+            .edit("Cargo.toml", "[workspace]", "[package.metadata.kiln]\ntuned = false\n\n[workspace]")
+            .says("error: package `tiny`: `package.metadata.kiln.tuned` is false"),
         case("a manifest elsewhere that is not there")
             .runs("$TUNE list --manifest-path $ROOT/none/Cargo.toml")
             .says("error: cannot read the package: manifest path `<root>/none/Cargo.toml` does not exist"),

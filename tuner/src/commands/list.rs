@@ -19,6 +19,7 @@ struct Listed {
     baseline: String,
     parameters: Vec<String>,
     problems: Vec<String>,
+    gpu_problems: Vec<String>,
     reference: Option<String>,
 }
 
@@ -59,6 +60,7 @@ impl Listed {
             },
             parameters: spec.params.iter().map(values).collect(),
             problems: spec.problems.iter().map(ToString::to_string).collect(),
+            gpu_problems: spec.gpu_problems.iter().map(ToString::to_string).collect(),
             reference: spec.reference.as_ref().map(|reference| match reference {
                 kiln_spec::Reference::Rust(path) => path.clone(),
                 kiln_spec::Reference::Entry(entry) => format!("entry {entry}"),
@@ -68,7 +70,8 @@ impl Listed {
 
     fn to_text(&self) -> String {
         let reference = self.reference.as_deref().unwrap_or("none (the baseline)");
-        format!(
+        let column = |lines: &[String]| lines.join("\n             ");
+        let mut text = format!(
             "{} ({})\n  declared   {}\n  source     {}, entry {}\n  baseline   {}\n  reference  {reference}\n  parameters {}\n  problems   {}\n",
             self.kernel,
             self.package,
@@ -76,8 +79,12 @@ impl Listed {
             self.source,
             self.entry,
             self.baseline,
-            self.parameters.join("\n             "),
-            self.problems.join("\n             "),
-        )
+            column(&self.parameters),
+            column(&self.problems),
+        );
+        if !self.gpu_problems.is_empty() {
+            text += &format!("  on GPUs    {}\n", column(&self.gpu_problems));
+        }
+        text
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let mut described = Vec::new();
     for kernel in &project.kernels {
-        for problem in &kernel.spec.problems {
+        for problem in kernel.spec.problems_on(device.info().key.backend) {
             let space = SearchSpace::build(&kernel.spec, problem, &device.info().limits);
             let space = space.map_err(|error| {
                 Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name))

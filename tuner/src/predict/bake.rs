@@ -131,7 +131,7 @@ fn pick(
     rows: &mut Vec<Row>,
 ) -> Vec<(String, String)> {
     let mut picked = Vec::new();
-    for problem in &kernel.spec.problems {
+    for problem in kernel.spec.problems_on(device.backend) {
         let text = problem.to_string();
         let measured = |row: &Row| row.problem == text && row.evidence != Evidence::Predicted;
         if rows.iter().any(measured) {

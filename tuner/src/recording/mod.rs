@@ -51,7 +51,9 @@ impl Recording {
     /// Only some of the configs, by their index.
     #[must_use]
     pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Recording {
-        let kept: Vec<usize> = (0..self.entries.len()).filter(|&index| keep(index)).collect();
+        let kept: Vec<usize> = (0..self.entries.len())
+            .filter(|&index| keep(index))
+            .collect();
         Recording {
             name: self.name.clone(),
             space: self.space.restricted(&kept),

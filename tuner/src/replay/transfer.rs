@@ -96,7 +96,13 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
             let known = trials
                 .source_trials
                 .map(|most| prior(&searched(source, most, seed, trials.settings), target));
-            guided(known.as_ref().unwrap_or(&whole), target, start, trials, seed)
+            guided(
+                known.as_ref().unwrap_or(&whole),
+                target,
+                start,
+                trials,
+                seed,
+            )
         }
     };
     // Without chance one run says everything.

@@ -61,6 +61,8 @@ impl Lower<'_> {
         let args = self.arguments();
         let dims = self.dimensions();
         let geometry = self.kernel_geometry();
+        let problems = self.tuned_problems(&dims);
+        let gpu_problems = self.gpu_problems(&dims, &problems);
         KernelSpec {
             source: self.source(),
             types: self.types(),
@@ -68,7 +70,8 @@ impl Lower<'_> {
             constraints: self.constraints(),
             baseline: self.baseline(&entry),
             geometry,
-            problems: self.tuned_problems(&dims),
+            problems,
+            gpu_problems,
             verify: self.verify_problems(&dims),
             work: Work {
                 flops: expr(&self.attr.flops),

@@ -39,22 +39,33 @@ impl Lower<'_> {
                 &help,
             );
         }
-        self.expand_all(&self.attr.problems, dims)
+        self.expand_all(&self.attr.problems, dims, &[])
+    }
+
+    /// Those of GPUs alone, beside those of all devices.
+    pub(super) fn gpu_problems(
+        &mut self,
+        dims: &[(Arc<str>, ScalarType)],
+        others: &[Problem],
+    ) -> Vec<Problem> {
+        self.expand_all(&self.attr.gpu_problems, dims, others)
     }
 
     pub(super) fn verify_problems(&mut self, dims: &[(Arc<str>, ScalarType)]) -> Vec<Problem> {
-        self.expand_all(&self.attr.verify, dims)
+        self.expand_all(&self.attr.verify, dims, &[])
     }
 
     fn expand_all(
         &mut self,
         decls: &[ProblemDecl],
         dims: &[(Arc<str>, ScalarType)],
+        others: &[Problem],
     ) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         for decl in decls {
             let expanded = self.expand(decl, dims);
-            if let Some(twice) = expanded.iter().find(|p| problems.contains(p)) {
+            let known = |p: &&Problem| problems.contains(p) || others.contains(p);
+            if let Some(twice) = expanded.iter().find(known) {
                 let message = format!("the problem {twice} is declared twice");
                 self.report(decl.span, message, "remove one of them");
             }

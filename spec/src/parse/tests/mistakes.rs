@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "source = \"gemm.cu\"",
         "fancy = \"gemm.cu\"",
         &[
-            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, verify, work, tolerance, reference, evidence",
+            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, gpu_problems, verify, work, tolerance, reference, evidence",
         ],
     ),
     (
@@ -316,6 +316,13 @@ const CASES: &[Case] = &[
         "(m = 4096, n = 4096, k = 4096)",
         &[
             "(m = 4096, n = 4096, k = 4096): the problem m=4096,n=4096,k=4096 is declared twice; remove one of them",
+        ],
+    ),
+    (
+        "work(flops",
+        "gpu_problems((m = 512, n = 512, k = 512)), work(flops",
+        &[
+            "(m = 512, n = 512, k = 512): the problem m=512,n=512,k=512 is declared twice; remove one of them",
         ],
     ),
     (

@@ -4,6 +4,7 @@ mod discover;
 mod mistakes;
 
 use super::{ParsedKernel, kernel};
+use crate::Backend;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{Access, ArgSpec, Fill, KernelSpec, Reference, ScalarValue};
 
@@ -175,6 +176,20 @@ fn types_multiply_problems_that_do_not_name_one() {
     assert_eq!(problems, ["T=f32,n=1024", "T=f16,n=1024", "T=f16,n=2048"]);
     assert_eq!(spec.verify[0].to_string(), "T=f16,n=7");
     assert_eq!(spec.dimensions(), ["T", "n"]);
+}
+
+#[test]
+fn problems_of_gpus_alone_are_tuned_on_gpus_alone() {
+    let more = "gpu_problems((n = 9_000_000, T = f16)),\n    verify(";
+    let attribute = NORM_ATTRIBUTE.replace("verify(", more);
+    let spec = read(&attribute, NORM_ITEM).unwrap().spec;
+    let on = |backend| spec.problems_on(backend).map(ToString::to_string).collect();
+    let (cpu, cuda, hip): (Vec<_>, Vec<_>, Vec<_>) =
+        (on(Backend::Cpu), on(Backend::Cuda), on(Backend::Hip));
+    assert_eq!(cpu, ["T=f32,n=1024", "T=f16,n=1024", "T=f16,n=2048"]);
+    assert_eq!((&cuda[..3], &*cuda[3]), (&cpu[..], "T=f16,n=9000000"));
+    assert_eq!(cuda, hip);
+    assert_eq!(crate::KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
 }
 
 #[test]
