@@ -1,4 +1,24 @@
 //! Phase and amplitude of the analytic signal, by a Hilbert transform that is a filter.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::analytic_signal::{design, analytic_signal};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (rows, samples, period) = (1, 256, 256);
+//! let pairs = design::pairs(256, 1.0, 256.0);
+//! let taps: Vec<f32> = design::taps(256, pairs).into_iter().map(|tap| tap as f32).collect();
+//! let cosine: Vec<f32> = (0..256).map(|n| (n as f32 * std::f32::consts::TAU / 16.0).cos()).collect();
+//! let signal = Buffer::from_slice(&stream, &cosine)?;
+//! let taps = Buffer::from_slice(&stream, &taps)?;
+//! let (mut phase, mut amp) = (Buffer::zeros(&stream, 256)?, Buffer::zeros(&stream, 256)?);
+//! analytic_signal(&stream, rows, samples, period, pairs as u32, &signal, &taps, &mut phase, &mut amp)?;
+//! let (phase, amp) = (phase.to_vec(&stream)?, amp.to_vec(&stream)?);
+//! assert!((amp[100] - 1.0).abs() < 1e-3 && (phase[4] - std::f32::consts::FRAC_PI_2).abs() < 1e-3);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod design;
 pub mod reference;

@@ -1,4 +1,22 @@
 //! A bias and the Gaussian error linear unit in one pass: what follows a linear layer.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::bias_gelu::bias_gelu;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (rows, cols) = (2, 2);
+//! let x = Buffer::from_slice(&stream, &[0.0_f32, 1.0, 2.0, 3.0])?;
+//! let bias = Buffer::from_slice(&stream, &[0.0_f32, -1.0])?;
+//! let mut y = Buffer::zeros(&stream, 4)?;
+//! bias_gelu(&stream, rows, cols, 1, &x, &bias, &mut y)?;
+//! let y = y.to_vec(&stream)?;
+//! assert_eq!((y[0], y[1]), (0.0, 0.0));
+//! assert!((y[2] - y[3]).abs() < 1e-6, "gelu(2) both times");
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

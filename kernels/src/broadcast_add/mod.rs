@@ -1,4 +1,19 @@
 //! Sum of a matrix and a matrix, row, column or number: bound by memory alone.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::broadcast_add::broadcast_add;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let matrix = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let row = Buffer::from_slice(&stream, &[10.0_f32, 20.0, 30.0])?;
+//! let mut sum = Buffer::zeros(&stream, 6)?;
+//! broadcast_add(&stream, 2, 3, 1, 3, &matrix, &row, &mut sum)?;
+//! assert_eq!(sum.to_vec(&stream)?, [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

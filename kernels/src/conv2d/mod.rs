@@ -1,4 +1,24 @@
 //! Convolution of one image with a 15 x 15 filter, with the parameters of the recorded spaces of Kernel Tuner.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::conv2d::conv2d;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (height, width) = (2, 3);
+//! // The image has a border of 7 pixels on each side, beyond what is computed.
+//! let mut image = vec![0.0_f32; (2 + 14) * (3 + 14)];
+//! image[7 * 17 + 7] = 5.0;
+//! let mut filter = [0.0_f32; 225];
+//! filter[7 * 15 + 7] = 2.0;
+//! let (x, filter) = (Buffer::from_slice(&stream, &image)?, Buffer::from_slice(&stream, &filter)?);
+//! let mut y = Buffer::zeros(&stream, 6)?;
+//! conv2d(&stream, height, width, &x, &filter, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,20 @@
 //! Convolution with 3 x 3 filters, channels last: an implicit matrix product.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::conv3x3::conv3x3;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (images, height, width, channels, filters) = (1, 2, 2, 1, 1);
+//! let x = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0])?;
+//! let weight = Buffer::from_slice(&stream, &[1.0_f32; 9])?;
+//! let mut y = Buffer::zeros(&stream, 4)?;
+//! conv3x3(&stream, images, height, width, channels, filters, &x, &weight, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [10.0; 4]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,24 @@
 //! Zero-phase FIR filters of many bands over many channels.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::fir_bandpass::fir_bandpass;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (channels, samples, bands, reach) = (1, 4, 1, 1);
+//! let signal = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0])?;
+//! let reaches = Buffer::from_slice(&stream, &[1_u32])?;
+//! // A moving average of three: a straight line stays as it is, also at its ends.
+//! let taps = Buffer::from_slice(&stream, &[1.0_f32 / 3.0; 2])?;
+//! let mut filtered = Buffer::zeros(&stream, 4)?;
+//! fir_bandpass(&stream, channels, samples, bands, reach, &signal, &reaches, &taps, &mut filtered)?;
+//! for (got, want) in filtered.to_vec(&stream)?.into_iter().zip([1.0, 2.0, 3.0, 4.0]) {
+//!     assert!((got - want).abs() < 1e-6);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod design;
 pub mod reference;

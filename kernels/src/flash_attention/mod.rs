@@ -1,4 +1,25 @@
 //! Attention without the matrix of scores, forwards: 16-bit floats in and out, added up in single precision.
+//!
+//! ```
+//! use kiln::{Buffer, Stream, f16};
+//! use kiln_kernels::flash_attention::flash_attention;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (heads, seq, dim, causal) = (1, 2, 64, 2);
+//! let same = vec![f16::ONE; 128];
+//! let mut values = vec![f16::ZERO; 128];
+//! values[64..].fill(f16::from_f32(2.0));
+//! let q = Buffer::from_slice(&stream, &same)?;
+//! let v = Buffer::from_slice(&stream, &values)?;
+//! let mut out = Buffer::zeros(&stream, 128)?;
+//! flash_attention(&stream, heads, seq, dim, causal, &q, &q, &v, &mut out)?;
+//! // The first query sees itself alone, the second one both positions alike.
+//! let out = out.to_vec(&stream)?;
+//! assert_eq!((out[0].to_f32(), out[64].to_f32()), (0.0, 1.0));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,19 @@
 //! The Gaussian error linear unit, exact or by a hyperbolic tangent.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::gelu::gelu;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[-1.0_f32, 0.0, 1.0])?;
+//! let mut y = Buffer::zeros(&stream, 3)?;
+//! gelu(&stream, 3, 1, &x, &mut y)?;
+//! let y = y.to_vec(&stream)?;
+//! assert!((y[2] - 0.841_345).abs() < 1e-5 && y[1] == 0.0 && (y[2] - y[0] - 1.0).abs() < 1e-6);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

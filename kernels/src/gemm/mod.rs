@@ -1,4 +1,19 @@
 //! Matrix product in single precision: tiles in shared memory, a micro-tile a thread.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::gemm::gemm;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let a = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0])?;
+//! let b = Buffer::from_slice(&stream, &[0.0_f32, 1.0, 1.0, 0.0])?;
+//! let mut c = Buffer::zeros(&stream, 4)?;
+//! gemm(&stream, 2, 2, 2, &a, &b, &mut c)?;
+//! assert_eq!(c.to_vec(&stream)?, [2.0, 1.0, 4.0, 3.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,20 @@
 //! Matrix product of 16-bit floats, added up in single precision: on tensor cores where there are any.
+//!
+//! ```
+//! use kiln::{Buffer, Stream, bf16};
+//! use kiln_kernels::gemm_f16::gemm_f16;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (m, n, k) = (1, 3, 2);
+//! let a = Buffer::from_slice(&stream, &[2.0, 3.0].map(bf16::from_f32))?;
+//! let b = Buffer::from_slice(&stream, &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0].map(bf16::from_f32))?;
+//! let mut c = Buffer::zeros(&stream, 3)?;
+//! gemm_f16(&stream, m, n, k, &a, &b, &mut c)?;
+//! assert_eq!(c.to_vec(&stream)?, [2.0, 3.0, 5.0].map(bf16::from_f32));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

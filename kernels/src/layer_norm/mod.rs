@@ -1,4 +1,21 @@
 //! Layer normalisation along rows: a block a few rows, in three passes or two.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::layer_norm::layer_norm;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[1.0_f32, 3.0])?;
+//! let weight = Buffer::from_slice(&stream, &[1.0_f32, 10.0])?;
+//! let bias = Buffer::from_slice(&stream, &[0.5_f32, 0.0])?;
+//! let mut y = Buffer::zeros(&stream, 2)?;
+//! layer_norm(&stream, 1, 2, 1e-5, &x, &weight, &bias, &mut y)?;
+//! let y = y.to_vec(&stream)?;
+//! assert!((y[0] + 0.5).abs() < 1e-4 && (y[1] - 10.0).abs() < 1e-3);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

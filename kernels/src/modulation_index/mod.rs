@@ -1,4 +1,28 @@
 //! Tort's modulation index of all pairs of phase and amplitude bands, by histograms in shared memory.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::modulation_index::modulation_index;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (channels, samples, phase_bands, amp_bands, shifts, bins) = (1, 360, 1, 2, 1, 18);
+//! let turn: Vec<f32> = (0..360).map(|n| ((n as f32) - 179.5).to_radians()).collect();
+//! // One amplitude is the same at all phases, the other one is there in one bin alone.
+//! let mut amps = vec![1.0_f32; 720];
+//! amps[360..].fill(0.0);
+//! amps[360..380].fill(1.0);
+//! let (phase, amp) = (Buffer::from_slice(&stream, &turn)?, Buffer::from_slice(&stream, &amps)?);
+//! let shift = Buffer::from_slice(&stream, &[0_u32])?;
+//! let mut mi = Buffer::zeros(&stream, 2)?;
+//! modulation_index(
+//!     &stream, channels, samples, phase_bands, amp_bands, shifts, bins, &phase, &amp, &shift, &mut mi,
+//! )?;
+//! let mi = mi.to_vec(&stream)?;
+//! assert!(mi[0].abs() < 1e-6 && (mi[1] - 1.0).abs() < 1e-6);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

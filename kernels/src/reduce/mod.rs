@@ -1,4 +1,20 @@
 //! Sum or maximum along rows: a block a few rows.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::reduce::reduce;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, -1.0, -2.0, -3.0])?;
+//! let mut y = Buffer::zeros(&stream, 2)?;
+//! reduce(&stream, 2, 3, 1, &x, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [6.0, -6.0]);
+//! reduce(&stream, 2, 3, 2, &x, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [3.0, -1.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

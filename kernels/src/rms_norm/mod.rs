@@ -1,4 +1,21 @@
 //! RMS normalisation along rows: a block a few rows.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::rms_norm::rms_norm;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[3.0_f32, -3.0, 3.0, -3.0])?;
+//! let weight = Buffer::from_slice(&stream, &[1.0_f32, 1.0, 2.0, 2.0])?;
+//! let mut y = Buffer::zeros(&stream, 4)?;
+//! rms_norm(&stream, 1, 4, 1e-5, &x, &weight, &mut y)?;
+//! for (got, want) in y.to_vec(&stream)?.into_iter().zip([1.0, -1.0, 2.0, -2.0]) {
+//!     assert!((got - want).abs() < 1e-5);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

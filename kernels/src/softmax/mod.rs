@@ -1,4 +1,20 @@
 //! Softmax along rows: a block a few rows, in three passes or two.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::softmax::softmax;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[0.0_f32, 3.0_f32.ln(), 5.0, 5.0])?;
+//! let mut y = Buffer::zeros(&stream, 4)?;
+//! softmax(&stream, 2, 2, &x, &mut y)?;
+//! for (got, want) in y.to_vec(&stream)?.into_iter().zip([0.25, 0.75, 0.5, 0.5]) {
+//!     assert!((got - want).abs() < 1e-6);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

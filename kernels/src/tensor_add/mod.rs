@@ -1,4 +1,19 @@
 //! Sum of two tensors: bound by memory alone.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::tensor_add::tensor_add;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let a = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0])?;
+//! let b = Buffer::from_slice(&stream, &[10.0_f32, 20.0, 30.0])?;
+//! let mut c = Buffer::zeros(&stream, 3)?;
+//! tensor_add(&stream, 3, &a, &b, &mut c)?;
+//! assert_eq!(c.to_vec(&stream)?, [11.0, 22.0, 33.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

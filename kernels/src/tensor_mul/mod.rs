@@ -1,4 +1,19 @@
 //! Product of two tensors: bound by memory alone.
+//!
+//! ```
+//! use kiln::{Buffer, Stream, f16};
+//! use kiln_kernels::tensor_mul::tensor_mul;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let numbers = [1.5, 2.0, -3.0].map(f16::from_f32);
+//! let a = Buffer::from_slice(&stream, &numbers)?;
+//! let mut squares = Buffer::zeros(&stream, 3)?;
+//! tensor_mul(&stream, 3, &a, &a, &mut squares)?;
+//! assert_eq!(squares.to_vec(&stream)?, [2.25, 4.0, 9.0].map(f16::from_f32));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,20 @@
 //! Overlapping tiles blended into one image, each pixel gathering the tiles that cover it.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::tile_blend::tile_blend;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (channels_last, batch, channels, height, width, tile, overlap) = (0, 1, 1, 3, 5, 3, 1);
+//! // Two tiles side by side, all ones: the seam between them cannot be seen.
+//! let tiles = Buffer::from_slice(&stream, &[1.0_f32; 2 * 9])?;
+//! let mut image = Buffer::zeros(&stream, 3 * 5)?;
+//! tile_blend(&stream, channels_last, batch, channels, height, width, tile, overlap, &tiles, &mut image)?;
+//! assert_eq!(image.to_vec(&stream)?, [1.0; 15]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

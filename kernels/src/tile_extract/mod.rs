@@ -1,4 +1,20 @@
 //! Overlapping tiles copied out of an image: what [`tile_blend`](mod@crate::tile_blend) puts together again.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::tile_extract::tile_extract;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let (channels_last, batch, channels, height, width, tile, overlap) = (0, 1, 1, 1, 5, 3, 1);
+//! let image = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
+//! let mut tiles = Buffer::zeros(&stream, 2 * 9)?;
+//! tile_extract(&stream, channels_last, batch, channels, height, width, tile, overlap, &image, &mut tiles)?;
+//! let tiles = tiles.to_vec(&stream)?;
+//! assert_eq!((&tiles[..3], &tiles[9..12]), (&[1.0, 2.0, 3.0][..], &[3.0, 4.0, 5.0][..]));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 

@@ -1,4 +1,18 @@
 //! A matrix transposed: bound by memory, and by how its tiles lie in it.
+//!
+//! ```
+//! use kiln::{Buffer, Stream};
+//! use kiln_kernels::transpose::transpose;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let x = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let mut y = Buffer::zeros(&stream, 6)?;
+//! transpose(&stream, 2, 3, &x, &mut y)?;
+//! assert_eq!(y.to_vec(&stream)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod reference;
 
