@@ -1,0 +1,58 @@
+"""What `tune bench --peer COMMAND` speaks with a peer: one JSON object a line.
+
+    peer:  {"peer": "NumPy 2.1.0", "threads": 2}
+    tune:  {"open": {"kernel": .., "problem": {"n": 1024, "T": "f32"}, "args": [..]}}
+    peer:  {"opened": "np.add"}                  or {"unsupported": "why"}
+    tune:  {"time": 10}
+    peer:  {"ns": 123456}                        all ten together
+    tune:  {"write": {"y": "/tmp/y"}}
+    peer:  {"written": true}
+
+An argument is a slice, {"name", "type", "access", "len", "file"}, whose file holds its values as they are in memory, or a scalar,
+{"name", "value"}. A peer makes of them a function without arguments that fills the outputs.
+"""
+
+import json
+import sys
+import time
+
+
+class Unsupported(Exception):
+    """The peer has no such kernel, type or size."""
+
+
+def serve(name, threads, make, sync=lambda: None):
+    """Answers until standard input ends. `make(kernel, problem, args)` gives a description, a function to time, and a function
+    from an output's name to its bytes."""
+    # Libraries print what they like: only answers go to standard output.
+    answers, sys.stdout = sys.stdout, sys.stderr
+
+    def say(answer):
+        print(json.dumps(answer), file=answers, flush=True)
+
+    say({"peer": name, "threads": threads})
+    call = read = None
+    for line in sys.stdin:
+        [(request, value)] = json.loads(line).items()
+        if request == "open":
+            try:
+                text, call, read = make(value["kernel"], value["problem"], value["args"])
+                call()
+                sync()
+                say({"opened": text})
+            except Unsupported as why:
+                say({"unsupported": str(why)})
+        elif request == "time":
+            sync()
+            start = time.perf_counter_ns()
+            for _ in range(value):
+                call()
+            sync()
+            say({"ns": time.perf_counter_ns() - start})
+        elif request == "write":
+            for output, path in value.items():
+                with open(path, "wb") as file:
+                    file.write(read(output))
+            say({"written": True})
+        else:
+            raise SystemExit(f"unknown request `{request}`")
