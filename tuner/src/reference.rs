@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use kiln::Kernel;
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{LaunchPlan, Problem};
+use kiln_spec::{KernelSpec, LaunchPlan, Problem};
 
 use crate::lab::Bench;
-use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError};
+use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 
 /// How long a plain-Rust reference may take for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -32,6 +33,23 @@ pub enum Oracle {
 }
 
 impl Oracle {
+    /// The reference of a kernel that is linked in, else its baseline, launched on the device at hand.
+    pub fn of(
+        catalogue: &[&'static Kernel],
+        spec: &KernelSpec,
+        device: &str,
+        baseline: &ArmJob,
+    ) -> Oracle {
+        if reference_of(catalogue, spec).is_some() {
+            return Oracle::Rust;
+        }
+        Oracle::Launch {
+            device: device.to_owned(),
+            arm: Box::new(baseline.clone()),
+            grade: ReferenceGrade::BaselineOnly,
+        }
+    }
+
     /// How good its word is.
     pub fn grade(&self) -> ReferenceGrade {
         match self {
