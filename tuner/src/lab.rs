@@ -147,6 +147,11 @@ impl WorkerLab {
         self.baseline_ns
     }
 
+    /// What a launch of an arm takes, in nanoseconds, as the last process that loaded it found; 0 before.
+    pub fn launch_ns(&self, arm: ArmId) -> u64 {
+        self.arms[arm.0].launch_ns
+    }
+
     /// What a sample of an arm spans, in nanoseconds, as the last process that loaded it found; 0 before.
     pub fn span_ns(&self, arm: ArmId) -> u64 {
         let arm = &self.arms[arm.0];
