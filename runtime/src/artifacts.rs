@@ -224,8 +224,13 @@ pub fn compile_key(
     ] {
         hasher.field(text.as_bytes());
     }
-    for option in compiler.flags(request.build).iter().chain(&request.options) {
+    let own = || compiler.flags(request.build);
+    let flags = request.flags().map_or_else(own, <[String]>::to_vec);
+    for option in flags.iter().chain(&request.options) {
         hasher.field(option.as_bytes());
+    }
+    if let Some(recipe) = &request.recipe {
+        hasher.field(recipe.prelude_hash().to_string().as_bytes());
     }
     CompileKey {
         hash: hasher.finish(),

@@ -10,6 +10,8 @@ use kiln_spec::time::Nanoseconds;
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
+use crate::recipe::Recipe;
+
 /// A compiler for one target.
 pub trait Compiler: Send + Sync + fmt::Debug {
     /// Which compiler it is: part of every tuning key.
@@ -95,6 +97,8 @@ pub struct CompileRequest {
     pub limits: CompileLimits,
     /// An existing folder for the compiler's own files; the system's temporary folder where there is none.
     pub scratch: Option<PathBuf>,
+    /// Headers and flags in place of the compiler's own, for a unit of an earlier time.
+    pub recipe: Option<Arc<Recipe>>,
 }
 
 impl CompileRequest {
@@ -107,7 +111,21 @@ impl CompileRequest {
             build: BuildKind::Release,
             limits: CompileLimits::default(),
             scratch: None,
+            recipe: None,
         }
+    }
+
+    /// The flags that stand in for the compiler's own, if any do.
+    pub(crate) fn flags(&self) -> Option<&[String]> {
+        self.recipe.as_ref()?.flags.as_deref()
+    }
+
+    /// The folder of the headers that stand in for the compiler's own, if any do.
+    pub(crate) fn include_folder(
+        &self,
+    ) -> Result<Option<crate::include_folder::IncludeFolder>, CompileError> {
+        let recipe = self.recipe.as_ref();
+        recipe.map(|recipe| recipe.include_folder()).transpose()
     }
 
     /// The same for another kind of build.

@@ -10,7 +10,7 @@ use kiln_spec::prelude::prelude_hash;
 use crate::compiler::CompileError;
 
 /// Header names below the folder, and texts.
-pub(crate) type Headers = &'static [(&'static str, &'static str)];
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
 /// The include folder of a prelude, complete and unchanged, in the user's cache; in a folder of the user's own below the
 /// temporary one where that cannot be written or may be written by others.
@@ -24,7 +24,7 @@ impl IncludeFolder {
     ///
     /// # Errors
     /// [`CompileError::Io`] when neither the cache nor a temporary folder can be written.
-    pub fn open(files: Headers) -> Result<IncludeFolder, CompileError> {
+    pub fn open(files: Headers<'_>) -> Result<IncludeFolder, CompileError> {
         let name = prelude_hash(files).to_string();
         let complete = |folder: &Path| is_complete(folder, files);
         let write = |folder: &Path| write_files(folder, files);
@@ -126,13 +126,13 @@ fn in_cache(
     }
 }
 
-fn is_complete(folder: &Path, files: Headers) -> bool {
+fn is_complete(folder: &Path, files: Headers<'_>) -> bool {
     files
         .iter()
         .all(|(name, text)| fs::read(folder.join(name)).is_ok_and(|found| found == text.as_bytes()))
 }
 
-fn write_files(folder: &Path, files: Headers) -> io::Result<()> {
+fn write_files(folder: &Path, files: Headers<'_>) -> io::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {

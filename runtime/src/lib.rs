@@ -97,6 +97,7 @@ mod manifest;
 mod memo;
 pub mod prepare;
 pub mod receipt;
+pub mod recipe;
 pub mod reference;
 pub mod rig;
 pub mod select;

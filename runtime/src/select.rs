@@ -304,8 +304,9 @@ fn candidates(kernel: &'static Kernel, key: &DeviceKey, problem: &Problem) -> Ve
     found
 }
 
-/// The sum over the sizes of |log2(tuned / wanted)|; `None` where the element types differ.
-fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
+/// How far a tuned problem is from the wanted one: the sum over the sizes of |log2(tuned / wanted)|; `None` where the
+/// element types differ.
+pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
     use kiln_spec::ProblemValue::{Size, Type};
     let log = |x: i64| (x.max(1) as f64).log2();
     tuned

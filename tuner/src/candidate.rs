@@ -1,11 +1,13 @@
 //! From a config to something a worker can load: generate, compile, store.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use kiln::artifacts::{ArtifactCache, compile_key};
 use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
+use kiln::recipe::Recipe;
 use kiln_cache::Outcome;
 use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
@@ -56,13 +58,25 @@ impl Compiled {
     }
 }
 
+/// A candidate before it is compiled: what a compiler and a launch are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The generated text.
+    pub unit: TranslationUnit,
+    /// The plan for the problem.
+    pub plan: LaunchPlan,
+    /// The config.
+    pub config: Config,
+    /// Whether it is the baseline.
+    pub baseline: bool,
+    /// Headers and flags of the time at which it was kept; none for one of now.
+    pub recipe: Option<Arc<Recipe>>,
+}
+
 /// A candidate as the compiler left it.
 #[derive(Debug)]
 struct Built {
-    unit: TranslationUnit,
-    plan: LaunchPlan,
-    config: Config,
-    baseline: bool,
+    draft: Draft,
     artifact: Artifact,
     compile_ns: u64,
 }
@@ -103,17 +117,33 @@ impl Workshop<'_> {
         problem: &Problem,
         build: BuildKind,
     ) -> Result<Compiled, Outcome> {
-        let built = self.build(kernel, which, problem, build)?;
+        self.make_draft(self.draft(kernel, which, problem)?, build)
+    }
+
+    /// Compiles a draft.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub fn make_draft(&self, draft: Draft, build: BuildKind) -> Result<Compiled, Outcome> {
+        let built = self.build(draft, build)?;
         if let Some(cannot) = self.cannot_launch(&built) {
             return Err(Outcome::Rejected {
                 constraint: one_line(&cannot.to_string()),
             });
         }
-        let resources = self.resources(&built, built.unit.release.as_str()).ok();
+        let resources = self
+            .resources(&built, built.draft.unit.release.as_str())
+            .ok();
         let artifact = self
             .place(&built.artifact)
             .map_err(|error| internal(&error))?;
-        let unit = built.unit;
+        let Draft {
+            unit,
+            plan,
+            config,
+            baseline,
+            ..
+        } = built.draft;
         let arm = ArmJob {
             artifact,
             artifact_hash: built.artifact.hash,
@@ -123,9 +153,9 @@ impl Workshop<'_> {
             receipt: unit.receipt.to_string(),
             symbol_hash: unit.symbol_hash,
             config_hash: unit.config_hash,
-            config: built.config,
-            baseline: built.baseline,
-            plan: built.plan,
+            config,
+            baseline,
+            plan,
             launches: 0,
             launch_ns: 0,
         };
@@ -146,24 +176,28 @@ impl Workshop<'_> {
         which: Which<'_>,
         problem: &Problem,
     ) -> Result<Inspected, Outcome> {
-        let built = self.build(kernel, which, problem, BuildKind::Release)?;
-        let symbol = built.unit.release.as_str();
+        let built = self.build(self.draft(kernel, which, problem)?, BuildKind::Release)?;
+        let Draft { unit, plan, .. } = &built.draft;
+        let symbol = unit.release.as_str();
         Ok(Inspected {
             in_log: inspect::from_log(self.backend, &built.artifact.log, symbol).is_ok(),
-            symbol: built.unit.release.to_string(),
-            plan: built.plan,
-            resources: self.resources(&built, built.unit.release.as_str()),
+            symbol: symbol.to_owned(),
+            plan: *plan,
+            resources: self.resources(&built, symbol),
             cannot: self.cannot_launch(&built),
         })
     }
 
-    fn build(
+    /// Generates a candidate for a problem.
+    ///
+    /// # Errors
+    /// The outcome of a candidate that has no plan or no text.
+    pub fn draft(
         &self,
         kernel: &TunedKernel,
         which: Which<'_>,
         problem: &Problem,
-        build: BuildKind,
-    ) -> Result<Built, Outcome> {
+    ) -> Result<Draft, Outcome> {
         let spec = &kernel.spec;
         let (entry, config, plan) = match which {
             Which::Baseline => {
@@ -189,14 +223,21 @@ impl Workshop<'_> {
             target_of(self.backend),
         )
         .map_err(|error| internal(&error))?;
-        let start = Instant::now();
-        let (artifact, fresh) = self.compile(&unit, build)?;
-        let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(Built {
+        Ok(Draft {
             unit,
             plan,
             config: config.clone(),
             baseline: matches!(which, Which::Baseline),
+            recipe: None,
+        })
+    }
+
+    fn build(&self, draft: Draft, build: BuildKind) -> Result<Built, Outcome> {
+        let start = Instant::now();
+        let (artifact, fresh) = self.compile(&draft, build)?;
+        let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(Built {
+            draft,
             artifact,
             compile_ns: if fresh { elapsed } else { 0 },
         })
@@ -211,23 +252,22 @@ impl Workshop<'_> {
     /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
     /// read excludes nothing: the device has the last word.
     fn cannot_launch(&self, built: &Built) -> Option<CannotLaunch> {
-        let entries = [&built.unit.release, &built.unit.receipt];
+        let unit = &built.draft.unit;
+        let entries = [&unit.release, &unit.receipt];
         entries.into_iter().find_map(|entry| {
             let resources = self.resources(built, entry.as_str()).ok()?;
-            self.rules.check(&resources, &built.plan).err()
+            self.rules.check(&resources, &built.draft.plan).err()
         })
     }
 
-    /// The artifact of a unit: from the cache, or compiled now.
-    fn compile(
-        &self,
-        unit: &TranslationUnit,
-        build: BuildKind,
-    ) -> Result<(Artifact, bool), Outcome> {
+    /// The artifact of a draft: from the cache, or compiled now.
+    fn compile(&self, draft: &Draft, build: BuildKind) -> Result<(Artifact, bool), Outcome> {
+        let unit = &draft.unit;
         let mut request =
             CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
         request.limits = self.limits;
         request.scratch = Some(self.folder.to_owned());
+        request.recipe.clone_from(&draft.recipe);
         let key = compile_key(self.compiler, self.backend, &request);
         if let Some(artifact) = self.artifacts.get(key) {
             return Ok((artifact, false));

@@ -43,6 +43,10 @@ pub enum Command {
     Bake(BakeArgs),
     /// Launch every baked row and prove from the device's own receipt that it is the intended launch
     Smoke(SmokeArgs),
+    /// Time the kernels as a build of now launches them, each beside its baseline; keep them for `tune compare`
+    Bench(BenchArgs),
+    /// Run saved kernels and those of now in the same session, and say which are slower
+    Compare(CompareArgs),
     /// Explain what a result is keyed by, and which field differs from the stored ones
     Why(WhyArgs),
     /// Look after the cache of trials
@@ -304,6 +308,78 @@ pub struct SmokeArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// What is watched, and with how much time.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Only problems of this text, as `tune list` prints them
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
+    /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10m",
+        allow_hyphen_values = true
+    )]
+    pub budget: String,
+    /// Seed of everything random
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub seed: u64,
+    /// Measure although other processes compute on the GPU [otherwise: exit with 4]
+    #[arg(long)]
+    pub allow_shared_gpu: bool,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `tune bench`
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// What, and with how much time.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// The devices, with commas between: `cpu`, `cuda:0`, `hip:0`, … [default: the first GPU, else cpu]
+    #[arg(long = "device", short, value_name = "DEVICES", value_delimiter = ',')]
+    pub devices: Vec<String>,
+    /// Write the kernels themselves into this file, for `tune compare`; packed where it ends in `.gz`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+}
+
+/// `tune compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What `tune bench --save` wrote
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What, and with how much time.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// The devices, with commas between [default: every device here of a kind that the file has]
+    #[arg(long = "device", short, value_name = "DEVICES", value_delimiter = ',')]
+    pub devices: Vec<String>,
+    /// Exit with 1 where a kernel is proven slower and a slow-down of this much (`5%`) is not excluded; a change of this
+    /// much must be excluded for two kernels to be called the same [without it: nothing slower fails; 5% for the latter]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub fail_above: Option<String>,
+    /// Exit with 1 also where the question stays open: inconclusive, gone, changed arguments, a saved kernel that no
+    /// longer works, another device
+    #[arg(long)]
+    pub fail_inconclusive: bool,
 }
 
 /// `tune why`

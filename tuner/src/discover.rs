@@ -175,6 +175,8 @@ impl<'a> Walk<'a> {
             };
             format!("{file}: kernel `{}`: {error}{help}", parsed.spec.name)
         })?;
+        let accepts = parsed.attr.evidence.iter().map(|given| given.value);
+        let accepts = accepts.collect();
         check_source(&parsed, &scan)
             .into_result(())
             .map_err(|wrong| wrong.render(&file, text))?;
@@ -185,6 +187,7 @@ impl<'a> Walk<'a> {
             file: path.to_owned(),
             package: self.package.clone(),
             tuned: self.root.join("tuned"),
+            accepts,
         })
     }
 

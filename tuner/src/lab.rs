@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use kiln_spec::Problem;
+use kiln::device::DeviceInfo;
+use kiln_spec::{Backend, KernelSpec, Problem};
 
 use crate::measure::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use crate::regime::Regime;
 use crate::worker::protocol::{PROTOCOL, ProcessLimits};
 use crate::worker::{ArmJob, Failure, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
 
@@ -48,7 +50,45 @@ pub struct Bench {
     pub limits: ProcessLimits,
 }
 
+/// Where and how workers are opened, whatever they run.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// How workers are started.
+    pub worker: &'a WorkerLimits,
+    /// The device, as on the command line.
+    pub device: &'a str,
+    /// What it is.
+    pub info: &'a DeviceInfo,
+    /// Cold or hot.
+    pub regime: Regime,
+    /// Seed of the inputs.
+    pub seed: u64,
+}
+
 impl Bench {
+    /// What the workers of a kernel and problem have in common on a site.
+    pub fn new(site: &Site<'_>, spec: &KernelSpec, problem: &Problem) -> Bench {
+        // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
+        let data = spec.footprint_bytes(problem).unwrap_or(0);
+        let sets = site.regime.sets(data, &site.info.limits);
+        let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
+        let host = matches!(site.info.key.backend, Backend::Cpu | Backend::Fake);
+        Bench {
+            worker: site.worker.clone(),
+            device: site.device.to_owned(),
+            spec_json: spec.to_json(),
+            problem: problem.clone(),
+            seed: site.seed,
+            sets,
+            timer_tick_ns: site.info.timer_tick_ns,
+            // GPU drivers reserve address space far beyond what they use.
+            limits: ProcessLimits {
+                memory_bytes: if host { memory_bytes } else { 0 },
+                cpu_seconds: 0,
+            },
+        }
+    }
+
     /// The job of opening some arms.
     pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
         OpenJob {
@@ -105,6 +145,17 @@ impl WorkerLab {
     /// What a launch of the baseline takes, in nanoseconds.
     pub fn baseline_ns(&self) -> u64 {
         self.baseline_ns
+    }
+
+    /// What a launch of an arm takes, in nanoseconds, as the last process that loaded it found; 0 before.
+    pub fn launch_ns(&self, arm: ArmId) -> u64 {
+        self.arms[arm.0].launch_ns
+    }
+
+    /// What a sample of an arm spans, in nanoseconds, as the last process that loaded it found; 0 before.
+    pub fn span_ns(&self, arm: ArmId) -> u64 {
+        let arm = &self.arms[arm.0];
+        arm.launch_ns.saturating_mul(u64::from(arm.launches))
     }
 
     /// Launches timed so far.

@@ -49,6 +49,7 @@ pub mod space_view;
 pub mod task;
 pub mod tuning;
 pub mod verify;
+pub mod watch;
 pub mod worker;
 
 use std::process::ExitCode;

@@ -100,6 +100,38 @@ pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
     }
 }
 
+/// A time budget; `None` for no limit.
+///
+/// # Errors
+/// When the text makes no sense.
+pub fn budget(text: &str) -> Result<Option<Duration>, UsageError> {
+    parse_budget(text)
+}
+
+/// A share, from a text such as `5%` or `2.5%`; a bare number is refused, since it could be either.
+///
+/// # Errors
+/// When the text makes no sense.
+pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
+    let error = |reason: &str| UsageError {
+        flag,
+        value: text.into(),
+        reason: reason.into(),
+        help: "write a number and a percent sign, such as `5%`",
+    };
+    let number = text
+        .strip_suffix('%')
+        .ok_or_else(|| error("a number needs a percent sign"))?;
+    let plain = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    match number.parse::<f64>() {
+        Ok(percent) if plain && (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
+        Ok(_) if plain => Err(error("more than 1000 percent")),
+        _ => Err(error("not a number of percent")),
+    }
+}
+
 /// `90s`, `5m`, `1h`, `full`; a bare number is refused, since it could be seconds or minutes.
 fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
     if text == "full" {
@@ -181,6 +213,18 @@ mod tests {
             "800h",
         ] {
             assert!(parse_budget(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares_have_a_percent_sign_and_a_bound() {
+        let share = |text| share("--fail-above", text);
+        assert_eq!((share("5%"), share("0%")), (Ok(0.05), Ok(0.0)));
+        assert_eq!(share("2.5%"), Ok(0.025));
+        for bad in [
+            "", "5", "0.05", "%", "-5%", "5 %", "1e1%", "nan%", "inf%", "1001%", "5%%",
+        ] {
+            assert!(share(bad).is_err(), "{bad}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use kiln_spec::KernelSpec;
+use kiln_spec::baked::Evidence;
 use kiln_spec::source::{SourceScan, SourceText};
 use thiserror::Error;
 
@@ -26,6 +27,8 @@ pub struct TunedKernel {
     pub package: String,
     /// The folder of the package's tables.
     pub tuned: PathBuf,
+    /// Evidence beside `proven` that the program accepts in a row.
+    pub accepts: Vec<Evidence>,
 }
 
 /// The kernels of the chosen packages.

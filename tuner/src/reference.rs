@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use kiln::Kernel;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::{KernelSpec, LaunchPlan, Problem};
 
 use crate::lab::Bench;
 use crate::peaks;
-use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError};
+use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 
 /// How long a plain-Rust reference may take for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -45,6 +46,34 @@ pub enum Oracle {
 }
 
 impl Oracle {
+    /// The reference of a kernel that is linked in, where it can be waited for; else its baseline, launched on the device at
+    /// hand.
+    pub fn of(
+        catalogue: &[&'static Kernel],
+        spec: &KernelSpec,
+        problem: &Problem,
+        device: &str,
+        baseline: &ArmJob,
+    ) -> Oracle {
+        let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
+        if is_linked_in(catalogue, spec, problem) {
+            return Oracle::Rust;
+        }
+        if reference_of(catalogue, spec).is_some() {
+            let problem = problem.clone();
+            return Oracle::RustInSmall {
+                problem,
+                device,
+                arm,
+            };
+        }
+        Oracle::Launch {
+            device,
+            arm,
+            grade: ReferenceGrade::BaselineOnly,
+        }
+    }
+
     /// How good its word is.
     pub fn grade(&self) -> ReferenceGrade {
         match self {
@@ -55,10 +84,10 @@ impl Oracle {
     }
 }
 
-/// Whether a problem is too much work for a plain-Rust reference.
-pub fn is_too_much_work(spec: &KernelSpec, problem: &Problem) -> bool {
+/// Whether a kernel's plain-Rust reference is linked in, and the problem is not too much work for it.
+pub fn is_linked_in(catalogue: &[&'static Kernel], spec: &KernelSpec, problem: &Problem) -> bool {
     let work = peaks::work(spec, problem);
-    work.flops.max(work.bytes) > MOST_REFERENCE_WORK
+    work.flops.max(work.bytes) <= MOST_REFERENCE_WORK && reference_of(catalogue, spec).is_some()
 }
 
 /// A problem and the seed of its inputs.

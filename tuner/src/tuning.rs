@@ -6,10 +6,10 @@ use std::time::Duration;
 use kiln::Kernel;
 use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
-use kiln_cache::record::{ReferenceGrade, SearchDone};
+use kiln_cache::record::SearchDone;
 use kiln_cache::{Cache, Outcome};
+use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, verification_problems};
-use kiln_spec::{Backend, Config};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -19,7 +19,7 @@ use crate::decide::{self, Ruling};
 use crate::earlier;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
-use crate::lab::{Bench, WorkerLab};
+use crate::lab::{Bench, Site, WorkerLab};
 use crate::measure::span::Resolution;
 use crate::measure::{ArmId, Fault, Lab, Opening, RaceSettings, Tournament};
 use crate::options::RunOptions;
@@ -27,15 +27,14 @@ use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::progress::Reporter;
 use crate::recording::Recording;
-use crate::reference::{Expectations, Oracle, is_too_much_work};
+use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
 use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
 use crate::verify::{self, Verifier};
-use crate::worker::protocol::ProcessLimits;
-use crate::worker::{WorkerLimits, reference_of};
+use crate::worker::WorkerLimits;
 
 /// The most arms of earlier runs that race once more in the play-off.
 const RECALLED: usize = 8;
@@ -148,7 +147,7 @@ fn search_and_decide(
         .make(task.kernel, Which::Baseline, problem, BuildKind::Release);
     let baseline = baseline.map_err(|outcome| without_baseline(&outcome))?;
     let expected = Expectations::new(
-        oracle(ground, task, &baseline),
+        Oracle::of(ground.catalogue, spec, problem, ground.device, &baseline.arm),
         bench.clone(),
         ground.folder,
     );
@@ -405,48 +404,14 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
 }
 
 fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
-    // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
-    let data = task.kernel.spec.footprint_bytes(task.problem).unwrap_or(0);
-    let sets = ground.regime.sets(data, &ground.info.limits);
-    let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
-    let host = matches!(ground.info.key.backend, Backend::Cpu | Backend::Fake);
-    Bench {
-        worker: ground.worker.clone(),
-        device: ground.device.to_owned(),
-        spec_json: task.kernel.spec.to_json(),
-        problem: task.problem.clone(),
+    let site = Site {
+        worker: ground.worker,
+        device: ground.device,
+        info: ground.info,
+        regime: ground.regime,
         seed: ground.options.seed,
-        sets,
-        timer_tick_ns: ground.info.timer_tick_ns,
-        // GPU drivers reserve address space far beyond what they use.
-        limits: ProcessLimits {
-            memory_bytes: if host { memory_bytes } else { 0 },
-            cpu_seconds: 0,
-        },
-    }
-}
-
-/// Where expected outputs come from: the reference that is linked in, where it can be waited for, else the baseline,
-/// launched on the device at hand.
-fn oracle(ground: &Ground<'_>, task: &Task<'_>, baseline: &Compiled) -> Oracle {
-    let spec = &task.kernel.spec;
-    let (device, arm) = (ground.device.to_owned(), Box::new(baseline.arm.clone()));
-    if reference_of(ground.catalogue, spec).is_some() {
-        if is_too_much_work(spec, task.problem) {
-            let problem = task.problem.clone();
-            return Oracle::RustInSmall {
-                problem,
-                device,
-                arm,
-            };
-        }
-        return Oracle::Rust;
-    }
-    Oracle::Launch {
-        device,
-        arm,
-        grade: ReferenceGrade::BaselineOnly,
-    }
+    };
+    Bench::new(&site, &task.kernel.spec, task.problem)
 }
 
 /// Opens the lab and times the baseline once, for deadlines.

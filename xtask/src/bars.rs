@@ -123,6 +123,14 @@ const BARS: &[Bar] = &[
         "what a search itself takes, and batches",
         &[("kiln-tests", "search_overhead", "")],
     ),
+    (
+        25,
+        "regressions are flagged, and nothing else",
+        &[
+            ("kiln-tests", "regressions", "flagged"),
+            ("kiln-tuner", "watch", ""),
+        ],
+    ),
 ];
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.

@@ -1,7 +1,9 @@
 //! One subcommand a file.
 
 mod bake;
+mod bench;
 mod cache;
+mod compare;
 mod definition;
 mod devices;
 mod init;
@@ -35,6 +37,8 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Bake(args)) => bake::run(&args),
         Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
+        Some(Command::Bench(args)) => bench::run(&args, catalogue),
+        Some(Command::Compare(args)) => compare::run(&args, catalogue),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
         Some(Command::Replay(args)) => replay::run(&args),

@@ -11,8 +11,10 @@
 //!                         └──► confirm (finalist against baseline, new data) ──► Verdict
 //! ```
 //!
-//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim.
+//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
+//! [`Comparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`] only tells times.
 
+pub mod comparison;
 pub mod confirm;
 pub mod interval;
 pub mod lab;
@@ -23,11 +25,14 @@ pub mod roofline;
 pub mod simulate;
 pub mod span;
 pub mod summary;
+pub mod survey;
 pub mod tournament;
 pub mod wealth;
 
+pub use comparison::{Comparison, ComparisonSettings, Ruling};
 pub use confirm::{
-    Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Verdict, confirm,
+    Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Sequential,
+    Verdict, confirm, drive,
 };
 pub use interval::Interval;
 pub use lab::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
@@ -35,4 +40,5 @@ pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, rac
 pub use roofline::{AboveRoofline, Roofline, Work};
 pub use span::{Resolution, launches_per_sample};
 pub use summary::Summary;
+pub use survey::{Survey, Surveyed};
 pub use tournament::{Finalist, Raced, Tournament};

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kiln::compile_only::{backend_of, library_compiler};
@@ -14,6 +14,7 @@ use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
     is_of_a_crash,
 };
+use kiln::recipe::Recipe;
 use kiln_spec::Backend;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -49,8 +50,32 @@ pub struct CompileJob {
     pub name: String,
     /// Options behind the compiler's own.
     pub options: Vec<String>,
+    /// Headers and flags in place of the compiler's own.
+    #[serde(default)]
+    pub recipe: Option<SentRecipe>,
     /// Address space of the server, in bytes; 0 for any.
     pub memory_bytes: u64,
+}
+
+/// A [`Recipe`] on its way through a pipe.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SentRecipe {
+    flags: Option<Vec<String>>,
+    headers: Vec<(String, String)>,
+}
+
+impl SentRecipe {
+    fn of(recipe: &Recipe) -> SentRecipe {
+        SentRecipe {
+            flags: recipe.flags.clone(),
+            headers: recipe.headers().to_vec(),
+        }
+    }
+
+    fn into_recipe(self) -> Result<Arc<Recipe>, CompileError> {
+        let recipe = Recipe::new(self.headers, self.flags).map(Arc::new);
+        recipe.map_err(|name| CompileError::io("taking a header", format!("`{name}`")))
+    }
 }
 
 /// What became of a compile.
@@ -151,9 +176,13 @@ impl CompileServer {
             deadline: Duration::MAX,
             memory_bytes: job.memory_bytes,
         };
-        let compiled = limit_address_space(job.memory_bytes)
+        let limited = limit_address_space(job.memory_bytes);
+        let compiled = limited
             .map_err(|error| CompileError::io("setting a limit", error))
-            .and_then(|()| self.0.compile(&request));
+            .and_then(|()| {
+                request.recipe = job.recipe.map(SentRecipe::into_recipe).transpose()?;
+                self.0.compile(&request)
+            });
         match compiled {
             Ok(artifact) => Compiled::Done {
                 image: artifact.image.to_vec(),
@@ -235,6 +264,7 @@ impl ProcessCompiler {
             source: request.source.clone(),
             name: request.name.clone(),
             options: request.options.clone(),
+            recipe: request.recipe.as_deref().map(SentRecipe::of),
             memory_bytes: request.limits.memory_bytes,
         };
         match server.ask(&Request::Compile(job), request.limits.deadline)? {

@@ -98,13 +98,20 @@ impl CpuCompiler {
     }
 
     /// The whole command line for a build.
-    fn command(&self, toolchain: &Toolchain, request: &CompileRequest, folder: &Path) -> Command {
+    fn command(
+        &self,
+        toolchain: &Toolchain,
+        request: &CompileRequest,
+        folder: &Path,
+        include: &IncludeFolder,
+    ) -> Command {
+        let own = || self.flags_of(toolchain.family, request.build);
         let mut command = Command::new(&toolchain.program);
         command
-            .args(self.flags_of(toolchain.family, request.build))
+            .args(request.flags().map_or_else(own, <[String]>::to_vec))
             .args(self.frame_flags(toolchain.family, request))
             .arg("-I")
-            .arg(self.include.path())
+            .arg(include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so", "kernel.cpp"])
             .args(&request.options)
@@ -230,7 +237,9 @@ impl Compiler for CpuCompiler {
             _ => &self.toolchain,
         };
         let folder = compile_process::folder(request)?;
-        let mut command = self.command(toolchain, request, folder.path());
+        let kept = request.include_folder()?;
+        let include = kept.as_ref().unwrap_or(&self.include);
+        let mut command = self.command(toolchain, request, folder.path(), include);
         let built = Built {
             source: "kernel.cpp",
             image: "kernel.so",

@@ -125,7 +125,7 @@ impl NvrtcCompiler {
         options.extend(self.keeping_nothing());
         options.push(bundled(folder));
         let request = CompileRequest::new("headers", "#include <cuda_fp16.h>\n");
-        let compiled = self.run(&request, &options)?;
+        let compiled = self.run(&request, &options, &self.include)?;
         if compiled.code == 0 {
             return Ok(());
         }
@@ -138,9 +138,14 @@ impl NvrtcCompiler {
     }
 
     /// The whole option list of a request.
-    fn options(&self, request: &CompileRequest) -> Result<Vec<String>, CompileError> {
-        let mut options = self.flags(request.build);
-        options.push(format!("-I{}", self.include.path().display()));
+    fn options(
+        &self,
+        request: &CompileRequest,
+        include: &IncludeFolder,
+    ) -> Result<Vec<String>, CompileError> {
+        let own = || self.flags(request.build);
+        let mut options = request.flags().map_or_else(own, <[String]>::to_vec);
+        options.push(format!("-I{}", include.path().display()));
         options.extend(self.keeping_nothing());
         match self.headers()? {
             CudaHeaders::Bundled(folder) => options.push(bundled(folder.path())),
@@ -156,7 +161,12 @@ impl NvrtcCompiler {
         Ok(options)
     }
 
-    fn run(&self, request: &CompileRequest, options: &[String]) -> Result<Compiled, CompileError> {
+    fn run(
+        &self,
+        request: &CompileRequest,
+        options: &[String],
+        include: &IncludeFolder,
+    ) -> Result<Compiled, CompileError> {
         let text = |what: &str, text: String| {
             CString::new(text).map_err(|_| CompileError::Failed {
                 name: request.name.clone(),
@@ -167,7 +177,7 @@ impl NvrtcCompiler {
         let source = text("the source", request.source.clone())?;
         // The folder of the source is searched for what it includes: let it be one that is searched anyway, and not
         // the folder that this process happens to be in.
-        let name = self.include.path().join("unit.cu");
+        let name = include.path().join("unit.cu");
         let name = text("the path of the prelude", name.display().to_string())?;
         let list = options
             .iter()
@@ -293,11 +303,13 @@ impl Compiler for NvrtcCompiler {
                 help: "check on the cpu device".into(),
             });
         }
-        let options = self.options(request)?;
-        let mut compiled = self.run(request, &options)?;
+        let kept = request.include_folder()?;
+        let include = kept.as_ref().unwrap_or(&self.include);
+        let options = self.options(request, include)?;
+        let mut compiled = self.run(request, &options, include)?;
         if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
             let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
-            let again = self.run(request, &quiet)?;
+            let again = self.run(request, &quiet, include)?;
             // Should it succeed now, the first answer stands: one build is one option list.
             compiled.log += &again.log;
         }

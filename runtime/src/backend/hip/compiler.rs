@@ -81,12 +81,13 @@ impl HipCompiler {
     }
 
     /// The whole command line.
-    fn command(&self, request: &CompileRequest) -> Command {
+    fn command(&self, request: &CompileRequest, include: &IncludeFolder) -> Command {
+        let own = || self.flags(request.build);
         let mut command = Command::new(&self.clang.program);
         command
-            .args(self.flags(request.build))
+            .args(request.flags().map_or_else(own, <[String]>::to_vec))
             .arg("-I")
-            .arg(self.include.path())
+            .arg(include.path())
             .args(&request.options)
             .args(["-o", "kernel.co", "kernel.hip"]);
         command
@@ -134,7 +135,8 @@ impl Compiler for HipCompiler {
             source: "kernel.hip",
             image: "kernel.co",
         };
-        let mut command = self.command(request);
+        let kept = request.include_folder()?;
+        let mut command = self.command(request, kept.as_ref().unwrap_or(&self.include));
         let (image, log) = compile_process::run(&mut command, request, &folder, built)?;
         self.check(request, &image, &log)?;
         Ok(Artifact::new(

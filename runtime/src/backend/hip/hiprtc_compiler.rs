@@ -65,20 +65,13 @@ impl HiprtcCompiler {
     }
 
     fn of(library: Arc<HiprtcLibrary>, arch: &str) -> Result<HiprtcCompiler, CompileError> {
-        let headers = Target::Hip.prelude().iter();
-        // The library refuses a header that is empty.
-        let headers = headers.map(|(name, text)| {
-            let text = if text.is_empty() { "\n" } else { text };
-            let terminated = |text: &str| CString::new(text).unwrap_or_default();
-            (terminated(name), terminated(text))
-        });
         let compiler = HiprtcCompiler {
             identity: CompilerIdentity {
                 name: "hiprtc".into(),
                 version: library.version.clone(),
                 build: library.build.clone(),
             },
-            headers: headers.collect(),
+            headers: Target::Hip.prelude().iter().map(header).collect(),
             library,
             arch: arch.into(),
         };
@@ -111,6 +104,13 @@ impl HiprtcCompiler {
     }
 }
 
+/// A header as the library takes it: it refuses one that is empty.
+fn header((name, text): &(&str, &str)) -> (CString, CString) {
+    let text = if text.is_empty() { "\n" } else { text };
+    let terminated = |text: &str| CString::new(text).unwrap_or_default();
+    (terminated(name), terminated(text))
+}
+
 impl Compiler for HiprtcCompiler {
     fn identity(&self) -> &CompilerIdentity {
         &self.identity
@@ -138,7 +138,8 @@ impl Compiler for HiprtcCompiler {
                 help: "check on the cpu device".into(),
             });
         }
-        let mut options = self.flags(request.build);
+        let own = || self.flags(request.build);
+        let mut options = request.flags().map_or_else(own, <[String]>::to_vec);
         options.extend(request.options.iter().cloned());
         let name = request.name.clone();
         let text = |text: &str| {
@@ -150,9 +151,15 @@ impl Compiler for HiprtcCompiler {
         };
         let source = text(&request.source)?;
         let list: Vec<CString> = options.iter().map(|o| text(o)).collect::<Result<_, _>>()?;
+        let kept = request.recipe.as_ref().map(|recipe| {
+            let headers = recipe.headers().iter();
+            headers
+                .map(|(name, text)| header(&(name, text)))
+                .collect::<Vec<_>>()
+        });
         let mut compiled = self.library.hiprtc.compile(&Unit {
             source: &source,
-            headers: &self.headers,
+            headers: kept.as_ref().unwrap_or(&self.headers),
             options: &list,
         });
         let (code, memory_bytes) = (compiled.code, request.limits.memory_bytes);

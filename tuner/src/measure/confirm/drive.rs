@@ -1,4 +1,4 @@
-//! Running a claim over a lab.
+//! Running a test over a lab, one fresh process after the other.
 
 use super::Confirm;
 use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
@@ -33,8 +33,55 @@ pub fn confirm(
         }
         test.push(record);
     }
+    drive(lab, &mut test, on_process);
+    test.verdict()
+}
+
+/// A test that asks for one process after the other until it has its answer.
+pub trait Sequential {
+    /// How it is carried out: its time, and the clock's resolution.
+    fn settings(&self) -> &ConfirmSettings;
+    /// What one block takes, in nanoseconds.
+    fn block_ns(&self) -> u64;
+    /// The next process to run; `None` once it is decided.
+    fn next_process(&self) -> Option<ProcessPlan>;
+    /// Takes in what a process found.
+    fn push(&mut self, record: ProcessRecord);
+    /// Ends it without an answer.
+    fn give_up(&mut self, doubt: Doubt);
+}
+
+impl Sequential for Confirm {
+    fn settings(&self) -> &ConfirmSettings {
+        &self.settings
+    }
+
+    fn block_ns(&self) -> u64 {
+        self.block_ns()
+    }
+
+    fn next_process(&self) -> Option<ProcessPlan> {
+        self.next_process()
+    }
+
+    fn push(&mut self, record: ProcessRecord) {
+        self.push(record);
+    }
+
+    fn give_up(&mut self, doubt: Doubt) {
+        self.give_up(doubt);
+    }
+}
+
+/// Opens processes on `lab` until the test is decided or its time is up. `on_process` sees each record as it ends.
+pub fn drive(
+    lab: &mut dyn Lab,
+    test: &mut dyn Sequential,
+    on_process: &mut dyn FnMut(&ProcessRecord),
+) {
+    let settings = *test.settings();
     let deadline_ns = lab.now_ns().saturating_add(settings.budget_ns);
-    let blocks = usize::try_from(REQUEST_NS / test.block_ns()).unwrap_or(usize::MAX);
+    let blocks = usize::try_from(REQUEST_NS / test.block_ns().max(1)).unwrap_or(usize::MAX);
     let request = BLOCK * blocks.clamp(1, 1 << 20);
     let mut lost = 0;
     while let Some(asked) = test.next_process() {
@@ -53,7 +100,6 @@ pub fn confirm(
             }
         }
     }
-    test.verdict()
 }
 
 /// Whether trying again is pointless.

@@ -17,7 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use drive::confirm;
+pub use drive::{Sequential, confirm, drive};
 pub use evidence::{Decision, Doubt, Evidence, ProcessPlan, ProcessRecord, Verdict};
 pub use settings::{Claim, ConfirmSettings, Expected};
 
@@ -68,9 +68,11 @@ impl Confirm {
 
     /// The next process to run; `None` once decided. The same records give the same plan.
     pub fn next_process(&self) -> Option<ProcessPlan> {
-        if self.decision().is_some() {
-            return None;
-        }
+        self.decision().is_none().then(|| self.plan())
+    }
+
+    /// What the next process would do, whether or not this claim still needs one.
+    pub(super) fn plan(&self) -> ProcessPlan {
         let index = self.wealth.processes();
         let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
         rng.set_stream(u64::from(index) / 2);
@@ -87,7 +89,7 @@ impl Confirm {
             (challenger, defender)
         };
         let plan = block_plan(first, other, self.blocks(), &mut rng);
-        Some(ProcessPlan { opening, plan })
+        ProcessPlan { opening, plan }
     }
 
     /// Takes in what a process found.
@@ -156,6 +158,11 @@ impl Confirm {
         }
     }
 
+    /// What the processes so far found.
+    pub(super) fn records(&self) -> &[ProcessRecord] {
+        &self.records
+    }
+
     /// Log of the ratio that must be passed for a win.
     fn delta(&self) -> f64 {
         self.settings.delta.ln_1p()
@@ -169,7 +176,7 @@ impl Confirm {
         )
     }
 
-    fn summary(&self, arm: ArmId) -> Option<Summary> {
+    pub(super) fn summary(&self, arm: ArmId) -> Option<Summary> {
         let samples = self
             .records
             .iter()
@@ -200,7 +207,7 @@ impl Confirm {
             .clamp(1, needed)
     }
 
-    fn block_ns(&self) -> u64 {
+    pub(super) fn block_ns(&self) -> u64 {
         let spans = self
             .expected
             .defender_span_ns

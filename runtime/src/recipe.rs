@@ -1,0 +1,94 @@
+//! What a unit of an earlier time is compiled with: the headers and the flags that were Kiln's own then.
+//!
+//! A kernel that was kept is built again as it was, so that a change of the prelude or of the flags shows in a
+//! comparison as much as a change of the source.
+
+use kiln_spec::Hash;
+use kiln_spec::prelude::prelude_hash;
+
+use crate::compiler::CompileError;
+use crate::include_folder::IncludeFolder;
+
+/// Headers and flags in place of a compiler's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// Flags in place of the compiler's own; `None` for its own, where another compiler's would mean nothing to it.
+    pub flags: Option<Vec<String>>,
+    headers: Vec<(String, String)>,
+}
+
+impl Recipe {
+    /// A recipe with these headers: names below the include folder, and texts.
+    ///
+    /// # Errors
+    /// The first name that would lie outside of the folder.
+    pub fn new(
+        headers: Vec<(String, String)>,
+        flags: Option<Vec<String>>,
+    ) -> Result<Recipe, String> {
+        let outside = |name: &str| {
+            let plain =
+                |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+            !name.split('/').all(plain)
+        };
+        match headers.iter().find(|(name, _)| outside(name)) {
+            Some((name, _)) => Err(name.clone()),
+            None => Ok(Recipe { flags, headers }),
+        }
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
+    /// The hash of the headers, as that of a prelude.
+    pub fn prelude_hash(&self) -> Hash {
+        prelude_hash(&self.borrowed())
+    }
+
+    /// The folder of the headers, complete and unchanged.
+    ///
+    /// # Errors
+    /// [`CompileError::Io`] when it cannot be written.
+    pub(crate) fn include_folder(&self) -> Result<IncludeFolder, CompileError> {
+        IncludeFolder::open(&self.borrowed())
+    }
+
+    fn borrowed(&self) -> Vec<(&str, &str)> {
+        let pairs = self.headers.iter();
+        pairs
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_stay_inside_their_folder() {
+        let named = |name: &str| Recipe::new(vec![(name.into(), String::new())], None);
+        assert!(named("device/tile.h").is_ok());
+        for name in [
+            "/etc/passwd",
+            "../up.h",
+            "a/../../up.h",
+            "",
+            "a//b",
+            "./a",
+            "a\\b",
+        ] {
+            assert_eq!(named(name), Err(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_prelude_with_the_same_headers() {
+        let own = kiln_spec::codegen::Target::Cpu.prelude();
+        let headers = own.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned()));
+        let recipe = Recipe::new(headers.collect(), None).unwrap();
+        assert_eq!(recipe.prelude_hash(), prelude_hash(own));
+    }
+}

@@ -1,0 +1,147 @@
+//! A package whose kernels change, and `tune` on it.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use serde_json::{Value, json};
+
+/// A package of copied kernels in a folder of its own.
+pub struct Shop {
+    directory: tempfile::TempDir,
+}
+
+impl Shop {
+    /// Kernels of the library with these problems, one each.
+    pub fn of_library(kernels: &[(&str, &str)]) -> Shop {
+        let shop = Shop::empty();
+        let library = workspace().join("kernels/src");
+        copy(&library.join("common"), &shop.path("src/common"));
+        let mut root = String::new();
+        for (kernel, problem) in kernels {
+            copy(&library.join(kernel), &shop.path(&format!("src/{kernel}")));
+            shop.edit(&format!("src/{kernel}/mod.rs"), |text| {
+                with_problems(text, problem)
+            });
+            root += &format!("pub mod {kernel};\n");
+        }
+        shop.write("src/lib.rs", &root);
+        shop
+    }
+
+    /// A package with nothing in it.
+    pub fn empty() -> Shop {
+        let directory = tempfile::tempdir().expect("a temporary directory should be had");
+        let shop = Shop { directory };
+        shop.write(
+            "Cargo.toml",
+            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+        );
+        shop
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        let folder = path.parent().expect("a file should be in a folder");
+        std::fs::create_dir_all(folder).expect("a folder should be made");
+        std::fs::write(path, text).expect("a file should be written");
+    }
+
+    pub fn edit(&self, name: &str, edit: impl Fn(&str) -> String) {
+        let text = std::fs::read_to_string(self.path(name)).expect("the file should be there");
+        let edited = edit(&text);
+        assert_ne!(edited, text, "{name} should change");
+        self.write(name, &edited);
+    }
+
+    /// Changes a remark in a kernel's source: another text, the same kernel.
+    pub fn remark(&self, kernel: &str) {
+        self.edit(&format!("src/{kernel}/{kernel}.cu"), |text| {
+            format!("// A remark that changes nothing.\n{text}")
+        });
+    }
+
+    /// Runs `tune` with these words, separated by spaces.
+    pub fn tune(&self, words: &str, code: i32) -> Output {
+        let mut command = tune(self.directory.path(), &self.path("cache"));
+        expect_code(command.args(words.split(' ')), code)
+    }
+
+    /// What `tune` prints as JSON.
+    pub fn json(&self, words: &str, code: i32) -> Value {
+        let text = stdout(&self.tune(&format!("{words} --json"), code));
+        serde_json::from_str(&text).expect("it should be JSON")
+    }
+
+    /// Writes a script of a fake device as noisy as a machine is, on which the entries of these symbols are slower. The
+    /// device's name.
+    pub fn fake(&self, name: &str, slower: &[(String, f64)]) -> String {
+        const BASE_NS: f64 = 100_000.0;
+        let rule = |(symbol, factor): &(String, f64)| json!({"when": {"symbol": symbol}, "time": {"base_ns": BASE_NS * factor}});
+        let mut rules =
+            vec![json!({"when": {"entry": "kiln_least_launch"}, "time": {"base_ns": 2_000.0}})];
+        rules.extend(slower.iter().map(rule));
+        let script = json!({
+            "time": {"base_ns": BASE_NS},
+            "noise": {
+                "sigma": 0.006,
+                "placement_sigma": 0.007,
+                "spike_probability": 0.01,
+                "spike_factor": 1.2,
+                "drift": -0.0001,
+            },
+            "rules": rules,
+        });
+        self.write(name, &script.to_string());
+        format!("fake:{}", self.path(name).display())
+    }
+}
+
+/// A declaration with other problems.
+fn with_problems(text: &str, problem: &str) -> String {
+    let lines = text.lines().map(|line| {
+        if line.trim_start().starts_with("problems(") {
+            format!("    problems({problem}),\n")
+        } else {
+            format!("{line}\n")
+        }
+    });
+    lines.collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder should be made");
+    let entries = std::fs::read_dir(from).expect("the library should be there");
+    for entry in entries.flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file should be copied");
+        }
+    }
+}
+
+/// The row of a kernel.
+pub fn row<'a>(report: &'a Value, kernel: &str) -> &'a Value {
+    let rows = report["rows"]
+        .as_array()
+        .expect("the report should have rows");
+    let found = rows.iter().find(|row| row["kernel"] == kernel);
+    found.unwrap_or_else(|| panic!("no row of {kernel}: {report:#}"))
+}
+
+/// The symbol that was timed for a kernel, by a report of `tune bench`.
+pub fn symbol(report: &Value, kernel: &str) -> String {
+    let rows = report[0]["kernels"]
+        .as_array()
+        .expect("the report should have kernels");
+    let found = rows.iter().find(|row| row["kernel"] == kernel);
+    let row = found.unwrap_or_else(|| panic!("no row of {kernel}: {report:#}"));
+    let symbol = row["outcome"]["symbol"].as_str();
+    symbol.unwrap_or_else(|| panic!("{row:#}")).to_owned()
+}

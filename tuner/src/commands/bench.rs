@@ -1,0 +1,210 @@
+//! `tune bench`: the kernels of now, timed, and kept for `tune compare`.
+
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use kiln::{Device, Kernel};
+use kiln_spec::Problem;
+use serde::Serialize;
+
+use super::{checked, print, print_json};
+use crate::budget::Budget;
+use crate::cli::BenchArgs;
+use crate::exit::Failure;
+use crate::progress::{self, Counter, Reporter};
+use crate::project::{Project, TunedKernel};
+use crate::scratch::Scratch;
+use crate::watch::bench::{self, Benched, Outcome};
+use crate::watch::compare::budget_ns;
+use crate::watch::saved::{Recorded, Saved};
+use crate::watch::stage::{self, Setting, Stage};
+use crate::watch::{kept, least, table};
+use crate::{machine, options, preflight};
+
+/// What was timed on one device.
+#[derive(Serialize)]
+struct OnDevice {
+    device: String,
+    regime: &'static str,
+    launch_ns: Option<u64>,
+    kernels: Vec<Benched>,
+}
+
+pub(super) fn run(
+    args: &BenchArgs,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
+    let watch = &args.watch;
+    let budget = options::budget(&watch.budget)?;
+    let project = Project::read(&watch.package)?;
+    let tasks = tasks(&project, &watch.problems)?;
+    let devices = open(&args.devices)?;
+    let cache = machine::open_cache()?;
+    let folder = Scratch::new(cache.folder())?;
+    let reporter = progress::reporter(false);
+    let setting = Setting {
+        catalogue,
+        cache: cache.folder(),
+        folder: folder.path(),
+        regime: watch.regime.regime,
+        seed: watch.seed,
+    };
+    let budget = Budget::start(budget);
+    let mut saved = Saved::new(unix_s());
+    let mut reports = Vec::new();
+    for (at, (name, device)) in devices.iter().enumerate() {
+        preflight::check(name, &**device, watch.allow_shared_gpu)?;
+        let left = tasks.len() * (devices.len() - at);
+        let run = BenchRun {
+            project: &project,
+            tasks: &tasks,
+            budget: &budget,
+            left,
+            reporter: &*reporter,
+        };
+        let report = stage::on(setting, name, &**device, |stage| run.on(stage, &mut saved))?;
+        reports.push(report);
+    }
+    if let Some(path) = &args.save {
+        saved.write(path)?;
+        let count: usize = saved
+            .sections
+            .iter()
+            .map(|section| section.kernels.len())
+            .sum();
+        reporter.notice(&format!("saved {count} kernels to {}", path.display()));
+    }
+    drop(folder);
+    cache.close()?;
+    if watch.output.json {
+        print_json(&reports)?;
+    } else {
+        print(&to_text(&reports));
+    }
+    let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
+    Ok(checked(
+        !outcomes.any(|one| matches!(one.outcome, Outcome::Failed { .. })),
+    ))
+}
+
+/// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.
+fn tasks<'a>(
+    project: &'a Project,
+    wanted: &[String],
+) -> Result<Vec<(&'a TunedKernel, &'a Problem)>, Failure> {
+    let kernels = &project.kernels;
+    let most = kernels
+        .iter()
+        .map(|kernel| kernel.spec.problems.len())
+        .max()
+        .unwrap_or(0);
+    let nth = |n| {
+        kernels
+            .iter()
+            .filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)))
+    };
+    let all: Vec<(&TunedKernel, &Problem)> = (0..most).flat_map(nth).collect();
+    known_problems(all.iter().map(|(_, problem)| problem.to_string()), wanted)?;
+    let meant =
+        |task: &(&TunedKernel, &Problem)| wanted.is_empty() || wanted.contains(&task.1.to_string());
+    Ok(all.into_iter().filter(meant).collect())
+}
+
+/// Refuses problems that nobody declares.
+fn known_problems(known: impl Iterator<Item = String>, wanted: &[String]) -> Result<(), Failure> {
+    let known: Vec<String> = known.collect();
+    let Some(missing) = wanted.iter().find(|wanted| !known.contains(wanted)) else {
+        return Ok(());
+    };
+    let known = known.join("  ");
+    Err(Failure::Other(format!(
+        "no kernel declares the problem `{missing}` (declared: {known})\nhelp: run `tune list`"
+    )))
+}
+
+type Opened = (String, std::sync::Arc<dyn Device>);
+
+/// The devices of these names; the first GPU, else the cpu, where none is named.
+fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
+    if names.is_empty() {
+        return Ok(vec![machine::open_device(None)?]);
+    }
+    names
+        .iter()
+        .map(|name| machine::open_device(Some(name)))
+        .collect()
+}
+
+struct BenchRun<'a> {
+    project: &'a Project,
+    tasks: &'a [(&'a TunedKernel, &'a Problem)],
+    budget: &'a Budget,
+    /// Kernels and problems that are left, on this device and those to come.
+    left: usize,
+    reporter: &'a dyn Reporter,
+}
+
+impl BenchRun<'_> {
+    fn on(&self, stage: &Stage<'_>, saved: &mut Saved) -> Result<OnDevice, Failure> {
+        let launch = least::launch_ns(stage);
+        if let Err(reason) = &launch {
+            let reason = reason.lines().next().unwrap_or_default();
+            let line = format!(
+                "what a launch costs on {} is not known: {reason}",
+                stage.device
+            );
+            self.reporter.notice(&line);
+        }
+        let launch_ns = launch.ok();
+        let mut section = kept::section(saved, stage.info, stage.workshop.compiler, stage.regime);
+        let progress = Counter::new("kernel problems", self.tasks.len() as u64);
+        let mut kernels = Vec::new();
+        for (at, (kernel, problem)) in self.tasks.iter().enumerate() {
+            let budget_ns = budget_ns(self.budget, self.left - at);
+            let (benched, draft) =
+                bench::bench(stage, self.project, kernel, problem, launch_ns, budget_ns)?;
+            if let Some(draft) = draft {
+                let recorded = recorded(&benched);
+                let problem = problem.to_string();
+                section
+                    .kernels
+                    .push(kept::keep(saved, kernel, &problem, &draft, recorded));
+            }
+            kernels.push(benched);
+            progress.step();
+        }
+        progress.finish();
+        saved.sections.push(section);
+        Ok(OnDevice {
+            device: stage.info.key.to_string(),
+            regime: stage.regime.name(),
+            launch_ns,
+            kernels,
+        })
+    }
+}
+
+fn recorded(benched: &Benched) -> Option<Recorded> {
+    match &benched.outcome {
+        Outcome::Measured(measured) => Some(measured.time),
+        _ => None,
+    }
+}
+
+fn to_text(reports: &[OnDevice]) -> String {
+    let each = reports.iter().map(|report| {
+        let launch = report.launch_ns.map_or("not measured".into(), |ns| {
+            kiln_spec::time::Nanoseconds(ns).to_string()
+        });
+        let table = table::of_bench(&report.kernels);
+        let OnDevice { device, regime, .. } = report;
+        format!("device {device}, {regime} caches, an empty launch takes {launch}\n\n{table}")
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,159 @@
+//! Comparison: is a kernel now slower than it was, faster, or the same?
+//!
+//! Two claims on the same processes, "the earlier is faster" and "the present is faster", each a [`Confirm`] with
+//! all that it promises: fresh processes in pairs of reversed orders, ABBA blocks, a bet on every process. With `m`
+//! comparisons in a run each claim needs the wealth 100·m, so that over the whole run the chance of a false *slower* is
+//! at most 1 %, and so is that of a false *faster*, whenever one stops.
+//!
+//! *Same* is said of what the interval of the ratio excludes: a change of [`ComparisonSettings::margin`] or more. What is
+//! neither proven nor excluded stays open.
+
+use serde::{Deserialize, Serialize};
+
+use super::confirm::{
+    Claim, Confirm, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessPlan,
+    ProcessRecord, Sequential,
+};
+use super::interval::Interval;
+use super::lab::ArmId;
+use super::span::Resolution;
+
+/// Most processes of one comparison: more than a claim of its own gets, since many comparisons in a run need more wealth.
+pub const MOST_PROCESSES: u32 = 40;
+
+/// How a comparison is carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComparisonSettings {
+    /// How each of the two claims is tested; `claims` is the number of comparisons in the run.
+    pub confirm: ConfirmSettings,
+    /// A change of at least this share (0.05: 5 %) must be excluded for two sides to be the same.
+    pub margin: f64,
+}
+
+impl ComparisonSettings {
+    /// The protocol's numbers for one of `claims` comparisons in a run.
+    pub fn new(resolution: Resolution, seed: u64, claims: u32, margin: f64) -> ComparisonSettings {
+        let mut confirm = ConfirmSettings::new(resolution, seed);
+        confirm.claims = claims.max(1);
+        confirm.most_processes = MOST_PROCESSES;
+        ComparisonSettings { confirm, margin }
+    }
+}
+
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Ruling {
+    /// Proven: the present side is slower by more than delta in the median process.
+    Slower,
+    /// Proven: it is faster.
+    Faster,
+    /// Neither is proven, and a change of the margin or more is excluded.
+    Same,
+    /// None of these: why it had to end, or `None` where all processes were used up.
+    Open(Option<Doubt>),
+}
+
+/// A comparison of an earlier side with the present one, one process at a time.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    slower: Confirm,
+    faster: Confirm,
+    settings: ComparisonSettings,
+    ruling: Option<Ruling>,
+}
+
+impl Comparison {
+    /// A comparison with no process run. `expected` is of the present side as the challenger of the earlier one.
+    pub fn new(
+        earlier: ArmId,
+        present: ArmId,
+        expected: Expected,
+        settings: ComparisonSettings,
+    ) -> Comparison {
+        let claim = |defender, challenger| Claim {
+            defender,
+            challenger,
+        };
+        let turned = Expected {
+            ratio: 1.0 / expected.ratio.max(f64::MIN_POSITIVE),
+            defender_span_ns: expected.challenger_span_ns,
+            challenger_span_ns: expected.defender_span_ns,
+        };
+        Comparison {
+            slower: Confirm::new(claim(present, earlier), turned, settings.confirm),
+            faster: Confirm::new(claim(earlier, present), expected, settings.confirm),
+            settings,
+            ruling: None,
+        }
+    }
+
+    /// The ruling, once there is one.
+    pub fn ruling(&self) -> Option<&Ruling> {
+        self.ruling.as_ref()
+    }
+
+    /// The evidence so far; its ratio is the present side's time over the earlier one's: above 1 is slower.
+    pub fn evidence(&self) -> Evidence {
+        self.faster.verdict().evidence
+    }
+
+    fn rule(&self) -> Option<Ruling> {
+        match (self.slower.decision(), self.faster.decision()) {
+            (Some(Decision::Inconclusive(doubt)), _) | (_, Some(Decision::Inconclusive(doubt))) => {
+                Some(Ruling::Open(Some(doubt)))
+            }
+            (Some(Decision::Faster), _) => Some(Ruling::Slower),
+            (_, Some(Decision::Faster)) => Some(Ruling::Faster),
+            // A claim that is still being proven is not cut off because the change is small; and after half a pair
+            // what the order does is not balanced.
+            (Some(_), Some(_))
+                if self.processes().is_multiple_of(2) && self.is_within_the_margin() =>
+            {
+                Some(Ruling::Same)
+            }
+            _ if self.processes() >= self.settings.confirm.most_processes => {
+                Some(Ruling::Open(None))
+            }
+            _ => None,
+        }
+    }
+
+    fn processes(&self) -> u32 {
+        u32::try_from(self.faster.records().len()).unwrap_or(u32::MAX)
+    }
+
+    fn is_within_the_margin(&self) -> bool {
+        let far = 1.0 + self.settings.margin;
+        let within = |interval: Interval| 1.0 / far < interval.low && interval.high < far;
+        self.evidence().interval.is_some_and(within)
+    }
+}
+
+impl Sequential for Comparison {
+    fn settings(&self) -> &ConfirmSettings {
+        &self.settings.confirm
+    }
+
+    fn block_ns(&self) -> u64 {
+        self.faster.block_ns()
+    }
+
+    fn next_process(&self) -> Option<ProcessPlan> {
+        // Wealth that is lost can be won back: either claim may go on as long as the other one does.
+        self.ruling.is_none().then(|| self.faster.plan())
+    }
+
+    fn push(&mut self, record: ProcessRecord) {
+        self.slower.push(record.clone());
+        self.faster.push(record);
+        self.ruling = self.rule();
+    }
+
+    fn give_up(&mut self, doubt: Doubt) {
+        self.ruling = Some(Ruling::Open(Some(doubt)));
+    }
+}
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;

@@ -1,0 +1,250 @@
+//! The kernels of now, timed: each beside its baseline, in fresh processes.
+
+use kiln::compiler::BuildKind;
+use kiln_spec::{Config, Problem};
+use serde::Serialize;
+
+use super::present::{Present, present};
+use super::saved::Recorded;
+use super::stage::{self, Scene, Stage};
+use super::throughput::Throughput;
+use crate::candidate::{Compiled, Draft, Which};
+use crate::exit::Failure;
+use crate::measure::{ArmId, Claim, Doubt, Survey, Surveyed, drive};
+use crate::project::{Project, TunedKernel};
+
+/// A kernel and a problem, timed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Benched {
+    /// The package.
+    pub package: String,
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// The device.
+    pub device: String,
+    /// What a build of now launches, and why.
+    pub selection: String,
+    /// Its config.
+    pub config: String,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of timing a kernel.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It was timed.
+    Measured(Box<Measured>),
+    /// There was no time for it.
+    NotMeasured {
+        /// In words.
+        reason: String,
+    },
+    /// It does not work.
+    Failed {
+        /// In words.
+        reason: String,
+    },
+}
+
+/// Times of a kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// The release symbol that was timed.
+    pub symbol: String,
+    /// What the device wrote about the launch.
+    pub receipt: String,
+    /// One launch in the median process.
+    pub time: Recorded,
+    /// What that means.
+    pub throughput: Throughput,
+    /// The baseline beside it; `None` where the kernel is its own baseline.
+    pub baseline: Option<BesideBaseline>,
+    /// Whether outputs were compared with more than its own baseline.
+    pub has_reference: bool,
+}
+
+/// A kernel beside its baseline.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BesideBaseline {
+    /// One launch of the baseline in the median process, in nanoseconds.
+    pub median_ns: u64,
+    /// Its time over the kernel's: above 1 the kernel is faster.
+    pub speedup: f64,
+    /// The lower end of its 95 % interval; `None` where too few processes ran for one.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+/// Times a kernel for a problem. Beside the report: what was drafted, to be saved, if it works.
+///
+/// # Errors
+/// When a table cannot be read. What is wrong with the kernel is in the report.
+pub fn bench(
+    stage: &Stage<'_>,
+    project: &Project,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    launch_ns: Option<u64>,
+    budget_ns: u64,
+) -> Result<(Benched, Option<Draft>), Failure> {
+    let present = present(project, kernel, problem, stage.info)?;
+    let baseline = &kernel.spec.baseline.config;
+    let mut benched = Benched {
+        package: kernel.package.clone(),
+        kernel: kernel.spec.name.clone(),
+        problem: problem.to_string(),
+        device: stage.info.key.to_string(),
+        selection: present.why.clone(),
+        config: present.config.as_ref().unwrap_or(baseline).to_string(),
+        outcome: Outcome::NotMeasured {
+            reason: "no time was left for it".into(),
+        },
+    };
+    let draft = match stage.workshop.draft(kernel, present.which(), problem) {
+        Ok(draft) => draft,
+        Err(outcome) => {
+            benched.outcome = Outcome::Failed {
+                reason: outcome.to_string(),
+            };
+            return Ok((benched, None));
+        }
+    };
+    if budget_ns > 0 {
+        let timing = Timing {
+            stage,
+            kernel,
+            problem,
+            launch_ns,
+            budget_ns,
+        };
+        benched.outcome = timing
+            .time(&present, draft.clone())
+            .unwrap_or_else(|reason| Outcome::Failed { reason });
+    }
+    let works = !matches!(benched.outcome, Outcome::Failed { .. });
+    Ok((benched, works.then_some(draft)))
+}
+
+struct Timing<'a> {
+    stage: &'a Stage<'a>,
+    kernel: &'a TunedKernel,
+    problem: &'a Problem,
+    launch_ns: Option<u64>,
+    budget_ns: u64,
+}
+
+impl Timing<'_> {
+    fn time(&self, present: &Present, draft: Draft) -> Result<Outcome, String> {
+        let (stage, spec) = (self.stage, &self.kernel.spec);
+        let config: Config = draft.config.clone();
+        let made = stage.workshop.make_draft(draft, BuildKind::Release);
+        let made = made.map_err(|outcome| outcome.to_string())?;
+        let scene = stage.scene(self.kernel, self.problem, &config)?;
+        let proof = scene.verify(spec, &made)?;
+        let baseline = present
+            .config
+            .as_ref()
+            .map(|_| self.baseline(&scene))
+            .transpose()?;
+        let survey = self.survey(&scene, &made, baseline.as_ref())?;
+        if let Some(Doubt::Faulted(fault)) = survey.doubt() {
+            return Err(fault.to_string());
+        }
+        let Some(time) = survey.time(arm_of(baseline.is_some())) else {
+            return Ok(Outcome::NotMeasured {
+                reason: stage::why(survey.doubt()),
+            });
+        };
+        let time = recorded(&time);
+        let throughput = Throughput::new(
+            stage.info,
+            spec,
+            self.problem,
+            time.median_ns,
+            self.launch_ns,
+        );
+        Ok(Outcome::Measured(Box::new(Measured {
+            symbol: made.arm.release.clone(),
+            receipt: stage::receipt(&proof),
+            time,
+            throughput: throughput.map_err(|error| error.to_string())?,
+            baseline: beside(&survey),
+            has_reference: scene.has_reference(),
+        })))
+    }
+
+    fn baseline(&self, scene: &Scene<'_>) -> Result<Compiled, String> {
+        let made = self.stage.workshop.make(
+            self.kernel,
+            Which::Baseline,
+            self.problem,
+            BuildKind::Release,
+        );
+        let made = made.map_err(|outcome| format!("the baseline: {outcome}"))?;
+        scene
+            .verify(&self.kernel.spec, &made)
+            .map_err(|why| format!("the baseline: {why}"))?;
+        Ok(made)
+    }
+
+    fn survey(
+        &self,
+        scene: &Scene<'_>,
+        made: &Compiled,
+        baseline: Option<&Compiled>,
+    ) -> Result<Survey, String> {
+        let (resolution, seed) = (
+            self.stage.resolution(),
+            self.stage.seed_of(self.kernel, self.problem),
+        );
+        let sides: Vec<_> = baseline
+            .into_iter()
+            .chain([made])
+            .map(|side| &side.arm)
+            .collect();
+        let mut lab = scene.lab(&sides).map_err(|fault| fault.to_string())?;
+        let survey = if baseline.is_some() {
+            let claim = Claim {
+                defender: ArmId(0),
+                challenger: ArmId(1),
+            };
+            let expected = stage::expected(&lab, claim.defender, claim.challenger);
+            Survey::beside(claim, expected, resolution, seed)
+        } else {
+            Survey::of_one(ArmId(0), lab.span_ns(ArmId(0)), resolution, seed)
+        };
+        let mut survey = survey.within(self.budget_ns);
+        drive(&mut lab, &mut survey, &mut |_| {});
+        Ok(survey)
+    }
+}
+
+/// The baseline is loaded as the first arm, where there is one beside the kernel.
+fn arm_of(beside: bool) -> ArmId {
+    ArmId(usize::from(beside))
+}
+
+fn recorded(time: &Surveyed) -> Recorded {
+    let ns = |ns: f64| ns.round() as u64;
+    Recorded {
+        median_ns: ns(time.median_ns),
+        low_ns: time.interval_ns.map(|interval| ns(interval.low)),
+        high_ns: time.interval_ns.map(|interval| ns(interval.high)),
+    }
+}
+
+fn beside(survey: &Survey) -> Option<BesideBaseline> {
+    let evidence = survey.beside_baseline()?;
+    let ratio = evidence.median_ratio?;
+    Some(BesideBaseline {
+        median_ns: survey.time(ArmId(0))?.median_ns.round() as u64,
+        speedup: 1.0 / ratio,
+        low: evidence.interval.map(|interval| 1.0 / interval.high),
+        high: evidence.interval.map(|interval| 1.0 / interval.low),
+    })
+}

@@ -1,0 +1,212 @@
+//! Between a kernel as it is drafted now and as it stands in a file.
+
+use std::sync::Arc;
+
+use kiln::compiler::{BuildKind, Compiler};
+use kiln::recipe::Recipe;
+use kiln_spec::codegen::{Symbol, TranslationUnit};
+use kiln_spec::source::Mode;
+use kiln_spec::{ArgSpec, Backend, KernelSpec};
+
+use super::saved::{Recorded, Saved, SavedKernel, Section};
+use crate::candidate::{Draft, target_of};
+use crate::project::TunedKernel;
+use crate::regime::Regime;
+
+/// An empty section for a device.
+pub fn section(
+    saved: &mut Saved,
+    device: &kiln::device::DeviceInfo,
+    compiler: &dyn Compiler,
+    regime: Regime,
+) -> Section {
+    let identity = compiler.identity();
+    Section {
+        device: device.key.clone(),
+        compiler: identity.name.clone(),
+        compiler_version: format!("{} {}", identity.version, identity.build),
+        flags: compiler.flags(BuildKind::Release),
+        prelude: saved.keep_prelude(target_of(device.key.backend).prelude()),
+        regime: regime.name().into(),
+        kernels: Vec::new(),
+    }
+}
+
+/// A kernel of now as it is saved.
+pub fn keep(
+    saved: &mut Saved,
+    kernel: &TunedKernel,
+    problem: &str,
+    draft: &Draft,
+    recorded: Option<Recorded>,
+) -> SavedKernel {
+    let spec = &kernel.spec;
+    let entry = if draft.baseline {
+        &spec.baseline.entry
+    } else {
+        &spec.entry
+    };
+    SavedKernel {
+        package: kernel.package.clone(),
+        kernel: spec.name.clone(),
+        problem: problem.to_owned(),
+        spec: serde_json::to_value(spec).unwrap_or_default(),
+        source: kernel.source.hash().to_string(),
+        entry: entry.clone(),
+        config: draft.config.to_string(),
+        baseline: draft.baseline,
+        plan: draft.plan,
+        unit: saved.keep_text(&draft.unit.text),
+        symbol_hash: format!("{:016x}", draft.unit.symbol_hash),
+        config_hash: format!("{:016x}", draft.unit.config_hash),
+        fibers: draft.unit.mode == Mode::Fiber,
+        recorded,
+    }
+}
+
+/// A saved kernel, ready to be compiled as it was.
+#[derive(Clone, Debug)]
+pub struct Revived {
+    /// Its declaration of then.
+    pub spec: KernelSpec,
+    /// What a compiler is given.
+    pub draft: Draft,
+}
+
+/// Makes a saved kernel compilable again with a compiler of now.
+///
+/// # Errors
+/// What of it cannot be understood any more, in words.
+pub fn revive(
+    saved: &Saved,
+    section: &Section,
+    kernel: &SavedKernel,
+    compiler: &dyn Compiler,
+) -> Result<Revived, String> {
+    let spec: KernelSpec = serde_json::from_value(kernel.spec.clone())
+        .map_err(|error| format!("its declaration is of another version of Kiln: {error}"))?;
+    let config = spec
+        .parse_config(&kernel.config)
+        .map_err(|error| error.to_string())?;
+    let symbol_hash = number(&kernel.symbol_hash)?;
+    let config_hash = number(&kernel.config_hash)?;
+    if config.hash().0.short() != config_hash {
+        return Err(format!(
+            "its config {} has another hash than is written",
+            kernel.config
+        ));
+    }
+    let release = Symbol::release(&kernel.entry, symbol_hash);
+    // Flags of another compiler would mean nothing to this one.
+    let same_compiler = compiler.identity().name == section.compiler;
+    let flags = same_compiler.then(|| section.flags.clone());
+    let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
+    let recipe = recipe.map_err(|name| format!("a header is named `{}`", name.escape_default()))?;
+    if recipe.prelude_hash().to_string() != section.prelude {
+        return Err("its prelude has another hash than is written".into());
+    }
+    let unit = TranslationUnit {
+        text: saved.text(&kernel.unit)?.to_owned(),
+        receipt: release.receipt(),
+        release,
+        symbol_hash,
+        config_hash,
+        mode: if kernel.fibers {
+            Mode::Fiber
+        } else {
+            Mode::Loop
+        },
+    };
+    Ok(Revived {
+        spec,
+        draft: Draft {
+            unit,
+            plan: kernel.plan,
+            config,
+            baseline: kernel.baseline,
+            recipe: Some(Arc::new(recipe)),
+        },
+    })
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    u64::from_str_radix(text, 16).map_err(|_| format!("`{}` is no hash", text.escape_default()))
+}
+
+/// Whether two drafts come to the same code, launched in the same way: then there is nothing to measure.
+pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn Compiler) -> bool {
+    let own = || compiler.flags(BuildKind::Release);
+    let of = |draft: &Draft| {
+        let recipe = draft.recipe.as_deref();
+        let prelude =
+            recipe.map_or_else(|| target_of(backend).prelude_hash(), Recipe::prelude_hash);
+        let flags = recipe.and_then(|recipe| recipe.flags.clone());
+        (prelude, flags.unwrap_or_else(own))
+    };
+    then.unit.text == now.unit.text && then.plan == now.plan && of(then) == of(now)
+}
+
+/// Why the arguments of two declarations cannot be given the same data; `None` where they can.
+pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
+    let plain = |spec: &KernelSpec| -> Vec<ArgSpec> {
+        let args = spec.args.iter().cloned();
+        args.map(|mut arg| {
+            // Neither decides what a kernel is given.
+            if let ArgSpec::Slice(slice) = &mut arg {
+                slice.align = None;
+                slice.tolerance = None;
+            }
+            arg
+        })
+        .collect()
+    };
+    let (then, now) = (plain(then), plain(now));
+    if then == now {
+        return None;
+    }
+    let differs = then.iter().zip(&now).find(|(then, now)| then != now);
+    Some(match differs {
+        Some((then, now)) if then.name() != now.name() => {
+            format!("argument `{}` is now `{}`", then.name(), now.name())
+        }
+        Some((then, _)) => format!(
+            "argument `{}` is of another type, length or filling",
+            then.name()
+        ),
+        None => format!("it has {} arguments, and had {}", now.len(), then.len()),
+    })
+}
+
+/// What changed between a saved kernel and the one of now, in words.
+pub fn changes(
+    kernel: &SavedKernel,
+    then: &Revived,
+    now: (&TunedKernel, &Draft),
+    backend: Backend,
+) -> Vec<&'static str> {
+    let (present, draft) = now;
+    let recipe = then.draft.recipe.as_deref();
+    let prelude = target_of(backend).prelude_hash();
+    let changed = [
+        ("source", kernel.source != present.source.hash().to_string()),
+        ("parameters", then.spec.params != present.spec.params),
+        (
+            "config",
+            then.draft.config != draft.config || then.draft.baseline != draft.baseline,
+        ),
+        ("launch", then.draft.plan != draft.plan),
+        (
+            "prelude",
+            recipe.is_some_and(|recipe| recipe.prelude_hash() != prelude),
+        ),
+    ];
+    let named: Vec<_> = changed
+        .into_iter()
+        .filter_map(|(name, is)| is.then_some(name))
+        .collect();
+    if named.is_empty() {
+        vec!["code generator or flags"]
+    } else {
+        named
+    }
+}

@@ -1,0 +1,22 @@
+//! Regression watch: what kernels take now, and whether they are slower than those that were saved.
+//!
+//! ```text
+//! tune bench --save FILE      present ──► draft ──► verify ──► Survey, beside its baseline ──► table
+//!                                           └──► kept ──► saved: the kernels themselves, and what they took
+//! tune compare FILE           saved ──► revived ┐
+//!                             present ──► draft ┴► verify both ──► Comparison, in pairs ──► verdict ──► gate
+//! ```
+//!
+//! A file keeps kernels, not just times: a comparison runs both sides in the same session, on the same data, interleaved in
+//! fresh processes. Times of another day are never compared with.
+
+pub mod bench;
+pub mod compare;
+pub mod kept;
+pub mod least;
+pub mod present;
+pub mod saved;
+pub mod stage;
+pub mod table;
+pub mod throughput;
+pub mod verdict;

@@ -1,0 +1,285 @@
+//! One device, and what kernels are compiled, verified and timed with on it.
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::{BuildKind, CompileLimits, Compiler};
+use kiln::device::DeviceInfo;
+use kiln::{Device, Kernel};
+use kiln_spec::space::verification_problems;
+use kiln_spec::{Config, KernelSpec, Problem};
+
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::exit::Failure;
+use crate::inspect::LaunchRules;
+use crate::lab::{Bench, Site, WorkerLab};
+use crate::machine;
+use crate::measure::confirm::Expected;
+use crate::measure::span::Resolution;
+use crate::measure::{ArmId, Doubt, Fault, Lab, Opening};
+use crate::outcome::of_worker_error;
+use crate::project::TunedKernel;
+use crate::reference::{Expectations, Oracle, is_linked_in};
+use crate::regime::Regime;
+use crate::verify::{self, Case, Proof, Verifier};
+use crate::worker::{ArmJob, WorkerLimits};
+
+/// Compiled artifacts are kept up to this many bytes.
+const ARTIFACT_BYTES: u64 = 2 << 30;
+
+/// What all devices of a command share.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// The cache's folder, for artifacts.
+    pub cache: &'a Path,
+    /// The command's own folder.
+    pub folder: &'a Path,
+    /// Cold or hot; `None` for what is usual on the device.
+    pub regime: Option<Regime>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// One device, ready to compile, verify and time.
+pub struct Stage<'a> {
+    /// Its name on the command line.
+    pub device: &'a str,
+    /// What it is.
+    pub info: &'a DeviceInfo,
+    /// Where kernels are compiled.
+    pub workshop: Workshop<'a>,
+    /// Cold or hot.
+    pub regime: Regime,
+    /// What all devices share.
+    pub setting: Setting<'a>,
+    worker: WorkerLimits,
+}
+
+/// Does something on a device.
+///
+/// # Errors
+/// When its compiler is missing, and what `act` fails with.
+pub fn on<T>(
+    setting: Setting<'_>,
+    name: &str,
+    device: &dyn Device,
+    act: impl FnOnce(&Stage<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let info = device.info();
+    let compiler = machine::compiler(device)?;
+    let isolated = machine::isolated(compiler)?;
+    let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
+    let artifacts = ArtifactCache::at(setting.cache.join("artifacts"), ARTIFACT_BYTES);
+    act(&Stage {
+        device: name,
+        info,
+        workshop: Workshop {
+            compiler,
+            backend: info.key.backend,
+            artifacts: &artifacts,
+            folder: setting.folder,
+            limits: CompileLimits::default(),
+            rules: LaunchRules::of(info),
+            compiles: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        },
+        regime: setting
+            .regime
+            .unwrap_or_else(|| Regime::of_backend(info.key.backend)),
+        setting,
+        worker: WorkerLimits::current()
+            .map_err(Failure::file("find", "the running program".as_ref()))?,
+    })
+}
+
+impl Stage<'_> {
+    /// How finely the device's clock ticks.
+    pub fn resolution(&self) -> Resolution {
+        Resolution {
+            tick_ns: self.info.timer_tick_ns,
+        }
+    }
+
+    /// A seed of its own for each kernel and problem.
+    pub fn seed_of(&self, kernel: &TunedKernel, problem: &Problem) -> u64 {
+        let name = format!("{} {} {problem}", kernel.package, kernel.spec.name);
+        self.setting.seed ^ kiln_spec::Hash::of("watched", name.as_bytes()).short()
+    }
+
+    /// Prepares the verification of a kernel on a problem: inputs, cases and expected outputs, the same for every side.
+    ///
+    /// # Errors
+    /// Why there is nothing to compare with, in words.
+    pub fn scene<'s>(
+        &'s self,
+        kernel: &'s TunedKernel,
+        problem: &'s Problem,
+        config: &Config,
+    ) -> Result<Scene<'s>, String> {
+        let spec = &kernel.spec;
+        self.fits(spec, problem)?;
+        let site = Site {
+            worker: &self.worker,
+            device: self.device,
+            info: self.info,
+            regime: self.regime,
+            seed: self.setting.seed,
+        };
+        let bench = Bench::new(&site, spec, problem);
+        let limits = Some(&self.info.limits);
+        let small = verification_problems(spec, std::slice::from_ref(config), problem, limits);
+        let cases = verify::cases(&small, problem, self.setting.seed);
+        let expected = Expectations::new(
+            self.oracle(kernel, problem)?,
+            bench.clone(),
+            self.setting.folder,
+        );
+        for case in &cases {
+            let plan = spec.baseline_plan(&case.problem, None);
+            let plan = plan.map_err(|error| format!("the baseline: {error}"))?;
+            let made = expected.get(&case.problem, case.seed, plan);
+            made.map_err(|error| format!("no expected outputs: {}", of_worker_error(&error)))?;
+        }
+        Ok(Scene {
+            stage: self,
+            spec,
+            problem,
+            bench,
+            cases,
+            expected,
+        })
+    }
+
+    /// Refuses a problem whose data does not fit the device, before anything is allocated.
+    fn fits(&self, spec: &KernelSpec, problem: &Problem) -> Result<(), String> {
+        let bytes = spec
+            .footprint_bytes(problem)
+            .map_err(|error| error.to_string())?;
+        let room = self.info.limits.memory_bytes / 10 * 9;
+        if self.info.limits.memory_bytes > 0 && bytes > room {
+            return Err(format!(
+                "its data takes {bytes} bytes, the device has room for {room}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, String> {
+        let catalogue = self.setting.catalogue;
+        if is_linked_in(catalogue, &kernel.spec, problem) {
+            return Ok(Oracle::Rust);
+        }
+        let baseline = self
+            .workshop
+            .make(kernel, Which::Baseline, problem, BuildKind::Release);
+        let baseline =
+            baseline.map_err(|outcome| format!("the baseline does not work: {outcome}"))?;
+        Ok(Oracle::of(
+            catalogue,
+            &kernel.spec,
+            problem,
+            self.device,
+            &baseline.arm,
+        ))
+    }
+}
+
+/// A kernel on a problem, with what its outputs should be.
+pub struct Scene<'a> {
+    stage: &'a Stage<'a>,
+    spec: &'a KernelSpec,
+    problem: &'a Problem,
+    bench: Bench,
+    cases: Vec<Case>,
+    expected: Expectations,
+}
+
+impl Scene<'_> {
+    /// Whether outputs are compared with more than the kernel's own baseline.
+    pub fn has_reference(&self) -> bool {
+        self.expected.grade() == kiln_cache::record::ReferenceGrade::Reference
+    }
+
+    /// Launches a side on every case: outputs must be right, and the device's receipts the intended launch. `spec` is the
+    /// side's own declaration, of now or then.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn verify(&self, spec: &KernelSpec, side: &Compiled) -> Result<Proof, String> {
+        let verifier = Verifier {
+            bench: &self.bench,
+            spec,
+            expected: &self.expected,
+            baseline_ns: 0,
+        };
+        let proof = verifier.verify(&side.arm, &self.cases);
+        proof.map_err(|error| of_worker_error(&error).to_string())
+    }
+
+    /// A lab with verified sides, warmed once so that what a sample of each spans is known.
+    ///
+    /// # Errors
+    /// When they cannot be loaded or launched.
+    pub fn lab(&self, sides: &[&ArmJob]) -> Result<WorkerLab, Fault> {
+        let outputs = self
+            .expected
+            .get(self.problem, self.timed_seed(), self.baseline_plan());
+        let outputs = outputs.map_err(|error| {
+            Fault::unattributed(crate::measure::FaultCause::WorkerLost(error.to_string()))
+        })?;
+        let mut lab = WorkerLab::new(self.bench.clone(), outputs);
+        let arms: Vec<ArmId> = sides.iter().map(|side| lab.add((*side).clone())).collect();
+        let opening = Opening {
+            load: arms.clone(),
+            allocate: arms.clone(),
+        };
+        lab.open(&opening)?;
+        let slowest_ns = arms.iter().map(|&arm| lab.launch_ns(arm)).max();
+        lab.set_baseline_ns(slowest_ns.unwrap_or(0).max(1));
+        Ok(lab)
+    }
+
+    fn timed_seed(&self) -> u64 {
+        self.stage.setting.seed
+    }
+
+    fn baseline_plan(&self) -> kiln_spec::LaunchPlan {
+        let plan = self.spec.baseline_plan(self.problem, None);
+        plan.unwrap_or(kiln_spec::LaunchPlan {
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+        })
+    }
+}
+
+/// What two sides of a lab are expected to do to each other.
+pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> Expected {
+    let (defender_ns, challenger_ns) = (
+        lab.launch_ns(defender).max(1),
+        lab.launch_ns(challenger).max(1),
+    );
+    Expected {
+        ratio: challenger_ns as f64 / defender_ns as f64,
+        defender_span_ns: lab.span_ns(defender),
+        challenger_span_ns: lab.span_ns(challenger),
+    }
+}
+
+/// The receipt of the timed problem, as the device wrote it.
+pub fn receipt(proof: &Proof) -> String {
+    proof.receipts.last().cloned().unwrap_or_default()
+}
+
+/// Why a series of processes ended without an answer, in words.
+pub fn why(doubt: Option<&Doubt>) -> String {
+    match doubt {
+        None => "all processes were used up".into(),
+        Some(Doubt::BudgetSpent) => "its time was up".into(),
+        Some(Doubt::Faulted(fault)) => fault.to_string(),
+        Some(Doubt::UnsteadyClocks) => "the device's clocks were unsteady".into(),
+    }
+}

@@ -1,0 +1,214 @@
+//! Reports as tables for people.
+
+use std::fmt::Write as _;
+
+use kiln_spec::time::Nanoseconds;
+
+use super::bench::{Benched, BesideBaseline, Measured, Outcome};
+use super::throughput::Throughput;
+use super::verdict::{Compared, Row, Verdict};
+
+/// Columns as wide as their widest cell, two spaces apart; the last is not padded.
+fn columns(lines: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..lines.iter().map(Vec::len).max().unwrap_or(0))
+        .map(width)
+        .collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut out = String::new();
+        for (cell, width) in line.iter().zip(&widths) {
+            let pad = width - cell.chars().count();
+            // Writing to a string does not fail.
+            let _ = write!(out, "{cell}{}  ", " ".repeat(pad));
+        }
+        text += out.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+/// `one [low, high]`, or the one alone.
+fn with_interval(one: &str, ends: Option<(String, String)>) -> String {
+    ends.map_or_else(
+        || one.to_owned(),
+        |(low, high)| format!("{one} [{low}, {high}]"),
+    )
+}
+
+/// Timed kernels.
+pub fn of_bench(rows: &[Benched]) -> String {
+    let head = [
+        "kernel",
+        "problem",
+        "time",
+        "GB/s",
+        "GFLOP/s",
+        "of peak",
+        "over baseline",
+        "launched",
+    ];
+    let mut lines = vec![cells(head)];
+    for row in rows {
+        lines.push(match &row.outcome {
+            Outcome::Measured(measured) => measured_line(row, measured),
+            Outcome::NotMeasured { reason } => reason_line(row, "not measured", reason),
+            Outcome::Failed { reason } => reason_line(row, "failed", reason),
+        });
+    }
+    let mut text = columns(&lines);
+    let measured = || {
+        rows.iter().filter_map(|row| match &row.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            _ => None,
+        })
+    };
+    if measured().any(|one| one.throughput.launch_bound) {
+        text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says little of the kernel\n";
+    }
+    if measured().any(|one| one.throughput.peak_is_bound && one.throughput.peak_percent.is_some()) {
+        text +=
+            "of peak on the cpu: at least so much; the peak is a bound that no processor reaches\n";
+    }
+    if measured().any(|one| !one.has_reference) {
+        text += "outputs of kernels marked * are compared with their baselines only: self-consistent, not verified\n";
+    }
+    text
+}
+
+fn reason_line(row: &Benched, state: &str, reason: &str) -> Vec<String> {
+    let first = reason.lines().next().unwrap_or_default();
+    cells([&row.kernel, &row.problem, &format!("{state}: {first}")])
+}
+
+fn measured_line(row: &Benched, measured: &Measured) -> Vec<String> {
+    let Throughput {
+        gb_per_s,
+        gflop_per_s,
+        ..
+    } = measured.throughput;
+    let time = measured.time;
+    let ns = |ns: u64| Nanoseconds(ns).to_string();
+    let ends = time
+        .low_ns
+        .zip(time.high_ns)
+        .map(|(low, high)| (ns(low), ns(high)));
+    let rate = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.3}"));
+    let mark = if measured.has_reference { "" } else { " *" };
+    vec![
+        format!("{}{mark}", row.kernel),
+        row.problem.clone(),
+        with_interval(&ns(time.median_ns), ends),
+        rate(gb_per_s),
+        rate(gflop_per_s),
+        peak(&measured.throughput),
+        measured
+            .baseline
+            .as_ref()
+            .map_or("is the baseline".into(), over_baseline),
+        format!("{} ({})", row.config, row.selection),
+    ]
+}
+
+fn peak(throughput: &Throughput) -> String {
+    if throughput.launch_bound {
+        let percent = throughput.launch_percent.unwrap_or_default();
+        return format!("launch-bound ({percent:.0} %)");
+    }
+    let at_least = if throughput.peak_is_bound { ">= " } else { "" };
+    throughput
+        .peak_percent
+        .map_or("-".into(), |percent| format!("{at_least}{percent:.2} %"))
+}
+
+fn over_baseline(beside: &BesideBaseline) -> String {
+    let times = |ratio: f64| format!("{ratio:.2}");
+    let ends = beside
+        .low
+        .zip(beside.high)
+        .map(|(low, high)| (times(low), times(high)));
+    with_interval(&format!("{:.2}x", beside.speedup), ends)
+}
+
+/// Compared kernels, with a line of counts.
+pub fn of_comparison(rows: &[Row]) -> String {
+    let head = [
+        "verdict",
+        "kernel",
+        "problem",
+        "now / then",
+        "then",
+        "now",
+        "processes",
+        "why",
+    ];
+    let mut lines = vec![cells(head)];
+    lines.extend(rows.iter().map(compared_line));
+    let mut text = columns(&lines);
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for row in rows {
+        let name = row.verdict.name();
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    let _ = writeln!(text, "{}", counts.join(", "));
+    text
+}
+
+fn compared_line(row: &Row) -> Vec<String> {
+    let failing = if row.fails { " (fails)" } else { "" };
+    let verdict = format!("{}{failing}", row.verdict.name());
+    let measured = row.measured.as_deref();
+    let median = |time: Option<crate::measure::Summary>| {
+        time.map_or("-".into(), |time| Nanoseconds(time.median_ns).to_string())
+    };
+    vec![
+        verdict,
+        row.kernel.clone(),
+        row.problem.clone(),
+        measured.map_or("-".into(), ratio),
+        measured.map_or("-".into(), |one| median(one.then.time)),
+        measured.map_or("-".into(), |one| median(one.now.time)),
+        measured.map_or("-".into(), |one| one.processes.to_string()),
+        row.reason.lines().next().unwrap_or_default().to_owned(),
+    ]
+}
+
+fn ratio(compared: &Compared) -> String {
+    let Some(ratio) = compared.ratio else {
+        return "-".into();
+    };
+    let ends = compared.interval.map(|interval| {
+        (
+            format!("{:.3}", interval.low),
+            format!("{:.3}", interval.high),
+        )
+    });
+    with_interval(&format!("{ratio:.3}"), ends)
+}
+
+/// What a row that fails is about, in a sentence.
+pub fn why_it_fails(row: &Row, fail_above: Option<f64>) -> String {
+    let name = format!("{} ({})", row.kernel, row.problem);
+    match (row.verdict, fail_above, &row.measured) {
+        (Verdict::Slower, Some(share), Some(measured)) => format!(
+            "{name} is proven slower, {}x, and {:.1} % or more is not excluded",
+            ratio(measured),
+            share * 100.0
+        ),
+        (verdict, _, _) => format!("{name} is {}: {}", verdict.name(), row.reason),
+    }
+}

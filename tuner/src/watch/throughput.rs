@@ -1,0 +1,57 @@
+//! What a time means: work a second, the share of the device's peaks, and whether the launch itself is what takes it.
+
+use kiln::device::DeviceInfo;
+use kiln_spec::{Backend, KernelSpec, Problem};
+use serde::Serialize;
+
+use super::least::LARGE_SHARE;
+use crate::measure::roofline::AboveRoofline;
+use crate::peaks;
+
+/// What a time of one launch means.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Throughput {
+    /// Bytes that must move, in 10^9 a second; `None` where none are declared.
+    pub gb_per_s: Option<f64>,
+    /// Floating-point operations, in 10^9 a second; `None` where none are declared.
+    pub gflop_per_s: Option<f64>,
+    /// The share of the device's roofline, in percent; `None` where nothing bounds it.
+    pub peak_percent: Option<f64>,
+    /// The peak is an upper bound that no processor reaches, so the true share is larger.
+    pub peak_is_bound: bool,
+    /// A launch that does nothing, in nanoseconds; `None` where it could not be measured.
+    pub launch_ns: Option<u64>,
+    /// Its share of the time, in percent.
+    pub launch_percent: Option<f64>,
+    /// The share is so large that the time says little about the kernel.
+    pub launch_bound: bool,
+}
+
+impl Throughput {
+    /// What `time_ns` of one launch means.
+    ///
+    /// # Errors
+    /// A time faster than the device can be.
+    pub fn new(
+        info: &DeviceInfo,
+        spec: &KernelSpec,
+        problem: &Problem,
+        time_ns: u64,
+        launch_ns: Option<u64>,
+    ) -> Result<Throughput, AboveRoofline> {
+        let (roofline, work) = (peaks::roofline(info), peaks::work(spec, problem));
+        roofline.check(work, time_ns)?;
+        // Units of a nanosecond are 10^9 units a second.
+        let rate = |amount: u64| (amount > 0).then(|| amount as f64 / time_ns.max(1) as f64);
+        let share = launch_ns.map(|launch_ns| launch_ns as f64 / time_ns.max(1) as f64);
+        Ok(Throughput {
+            gb_per_s: rate(work.bytes),
+            gflop_per_s: rate(work.flops),
+            peak_percent: roofline.percent(work, time_ns),
+            peak_is_bound: info.key.backend == Backend::Cpu,
+            launch_ns,
+            launch_percent: share.map(|share| share * 100.0),
+            launch_bound: share.is_some_and(|share| share >= LARGE_SHARE),
+        })
+    }
+}
