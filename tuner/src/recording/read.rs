@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::error::{Fault, RecordingError};
+use super::error::{RecordingError, TextFault};
 use super::param::RecordedParam;
 use super::space::{RecordedSpace, Unpackable};
 use super::{Entry, Recording, kernel_tuner, results};
@@ -14,10 +14,22 @@ use super::{Entry, Recording, kernel_tuner, results};
 const HELP: &str =
     "a recording is a cache file of Kernel Tuner or a T4 results file, as `.json` or `.json.gz`";
 
-/// Parameters, and configs in the order of the file: key, positions and entry.
+/// One recorded config.
+pub(super) struct Row {
+    /// What the file calls it.
+    pub(super) name: String,
+    /// The line it is on.
+    pub(super) line: usize,
+    pub(super) positions: Vec<u32>,
+    pub(super) entry: Entry,
+}
+
+/// Parameters, and configs in the order of the file.
 pub(super) struct Table {
     pub(super) params: Vec<RecordedParam>,
-    pub(super) rows: Vec<(String, Vec<u32>, Entry)>,
+    pub(super) rows: Vec<Row>,
+    /// The device, where the file names one.
+    pub(super) device: Option<String>,
 }
 
 /// Reads the recording in a file.
@@ -25,44 +37,54 @@ pub(super) struct Table {
 /// # Errors
 /// What is wrong with the file, where and in which field.
 pub fn read(path: &Path) -> Result<Recording, RecordingError> {
-    let text = text(path).map_err(|reason| RecordingError {
+    let wrong = |line: Option<usize>, reason: String| RecordingError {
         path: path.to_owned(),
-        line: None,
+        line,
         reason,
         help: HELP.into(),
-    })?;
-    let recording = parse(&text, name(path));
-    recording.map_err(|fault| RecordingError {
-        path: path.to_owned(),
-        line: fault.line_in(&text),
-        reason: fault.reason,
-        help: HELP.into(),
-    })
+    };
+    let text = text(path).map_err(|reason| wrong(None, reason))?;
+    parse(&text, name(path)).map_err(|fault| wrong(Some(fault.line), fault.reason))
 }
 
-/// The recording in a text.
-pub(super) fn parse(text: &str, name: String) -> Result<Recording, Fault> {
-    let table = if is_results(text) {
-        results::table(text)?
+/// The recording in a text; `name` is `KERNEL@DEVICE`.
+///
+/// # Errors
+/// What is wrong, with line and field.
+pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
+    let (table, field) = if is_results(text) {
+        (results::table(text)?, "results")
     } else {
-        kernel_tuner::table(text)?
+        (kernel_tuner::table(text)?, "cache")
     };
     if table.rows.is_empty() {
-        return Err(Fault::new("field `cache`: no config is recorded"));
+        return Err(TextFault::field(text, field, "no config is recorded"));
     }
-    let configs: Vec<Vec<u32>> = table.rows.iter().map(|row| row.1.clone()).collect();
+    if table.params.is_empty() {
+        return Err(TextFault::field(
+            text,
+            field,
+            "the configs have no parameters",
+        ));
+    }
+    let configs: Vec<&[u32]> = table.rows.iter().map(|row| &*row.positions).collect();
     let (space, order) =
         RecordedSpace::new(table.params, &configs).map_err(|error| match error {
             Unpackable::TooMany => {
-                Fault::new("the parameters have too many values to number their configs")
+                let reason = "the parameters have too many values to number their configs";
+                TextFault::field(text, field, reason)
             }
             Unpackable::Twice(row) => {
-                Fault::at(&table.rows[row].0, "this config was recorded before")
+                let Row { name, line, .. } = &table.rows[row];
+                let reason = format!("`{name}`: this config was recorded before");
+                let line = *line;
+                TextFault { line, reason }
             }
         })?;
-    let entries = order.iter().map(|&row| table.rows[row].2).collect();
+    let entries = order.iter().map(|&row| table.rows[row].entry).collect();
     Ok(Recording {
         name,
+        device: table.device,
         space,
         entries,
     })
@@ -72,24 +94,20 @@ pub(super) fn parse(text: &str, name: String) -> Result<Recording, Fault> {
 pub(super) fn positions(
     params: &[RecordedParam],
     lookup: &[HashMap<String, u32>],
-    key: &str,
-    values: &[String],
-) -> Result<Vec<u32>, Fault> {
+    values: &[&str],
+) -> Result<Vec<u32>, String> {
     if values.len() != params.len() {
         let (found, wanted) = (values.len(), params.len());
-        return Err(Fault::at(
-            key,
-            format!("{found} values for {wanted} parameters"),
-        ));
+        return Err(format!("{found} values for {wanted} parameters"));
     }
-    let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &String)| {
+    let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &&str)| {
         let unlisted = || {
-            Fault::at(
-                key,
-                format!("field `{}`: the value `{value}` is not listed", param.name),
+            format!(
+                "field `{}`: the value `{value:.40}` is not listed",
+                param.name
             )
         };
-        lookup.get(value).copied().ok_or_else(unlisted)
+        lookup.get(*value).copied().ok_or_else(unlisted)
     };
     params.iter().zip(lookup).zip(values).map(place).collect()
 }
@@ -101,18 +119,25 @@ pub(super) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
 }
 
 /// A time in milliseconds that must be a number of at least 0 where it is given.
-pub(super) fn milliseconds(value: Option<&Value>, key: &str, field: &str) -> Result<f64, Fault> {
-    let wrong = |value: &Value| Fault::at(key, format!("field `{field}`: {value} is no time"));
+pub(super) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, String> {
     match value {
         None | Some(Value::Null) => Ok(0.0),
         Some(value) => {
             let number = value
                 .as_f64()
-                .filter(|number| number.is_finite() && *number >= 0.0);
-            number.ok_or_else(|| wrong(value))
+                .filter(|number| (0.0..MOST_MS).contains(number));
+            number.ok_or_else(|| format!("field `{field}`: {} is no time", shown(value)))
         }
     }
 }
+
+/// A value as it stands in the file, cut where it is long.
+pub(super) fn shown(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
+}
+
+/// No time is as long as this: sums stay finite.
+const MOST_MS: f64 = 1e100;
 
 fn is_results(text: &str) -> bool {
     let start = text
