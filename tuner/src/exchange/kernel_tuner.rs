@@ -6,34 +6,35 @@ use super::{Ordered, ResultRow, Results, json as line};
 use crate::recording::spelled;
 
 /// The text of the file. It ends as Kernel Tuner's own files do, so that it can go on where this one ends.
-pub(super) fn text(results: &Results) -> String {
-    let names: Vec<&str> = results
-        .params
+///
+/// # Errors
+/// A value with a comma: keys of the file are values with commas between them.
+pub(super) fn text(results: &Results) -> Result<String, String> {
+    let params = &results.params;
+    let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, values) in params {
+        if let Some(value) = values.iter().map(spelled).find(|value| value.contains(',')) {
+            return Err(format!(
+                "a cache file of Kernel Tuner cannot hold the value `{value}` of `{name}`, which has a comma"
+            ));
+        }
+    }
+    let listed = params
         .iter()
-        .map(|(name, _)| name.as_str())
+        .map(|(name, values)| (name.as_str(), values))
         .collect();
-    let params = results
-        .params
-        .iter()
-        .map(|(name, values)| (name.as_str(), values));
     let header = [
         ("device_name", line(&results.device)),
         ("kernel_name", line(&results.kernel)),
         ("problem_size", line(&results.sizes())),
         ("tune_params_keys", line(&names)),
-        ("tune_params", line(&Ordered(params.collect()))),
+        ("tune_params", line(&Ordered(listed))),
         ("objective", line(&"time")),
     ];
-    let header: Vec<String> = header
-        .iter()
-        .map(|(name, value)| format!("\"{name}\": {value}"))
-        .collect();
+    let header = header.map(|(name, value)| format!("\"{name}\": {value}"));
     let rows: Vec<String> = results.rows.iter().map(|row| entry(&names, row)).collect();
-    format!(
-        "{{\n{},\n\"cache\": {{\n{}\n}}\n}}",
-        header.join(",\n"),
-        rows.join(",\n")
-    )
+    let (header, rows) = (header.join(",\n"), rows.join(",\n"));
+    Ok(format!("{{\n{header},\n\"cache\": {{\n{rows}\n}}\n}}"))
 }
 
 fn entry(names: &[&str], row: &ResultRow) -> String {

@@ -2,11 +2,17 @@
 //!
 //! `tune export` writes them; [`crate::recording`] and [`crate::definition`] read them back.
 
+mod kernel;
 mod kernel_tuner;
+mod python;
 mod recorded;
+mod t1;
 mod t4;
+mod trials;
 
+pub use kernel::kernel_as_t1;
 pub use recorded::of_recording;
+pub use trials::{Exported, of_trials};
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -56,7 +62,10 @@ pub struct ResultRow {
 
 impl Results {
     /// As a cache file of Kernel Tuner, which its simulation mode opens.
-    pub fn to_kernel_tuner(&self) -> String {
+    ///
+    /// # Errors
+    /// A value that such a file cannot hold.
+    pub fn to_kernel_tuner(&self) -> Result<String, String> {
         kernel_tuner::text(self)
     }
 

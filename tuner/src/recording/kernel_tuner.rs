@@ -66,7 +66,7 @@ struct CacheEntry {
 }
 
 /// Times from here on stand for failures in old files.
-const FAILED_FROM_MS: f64 = 1e20;
+pub(super) const FAILED_FROM_MS: f64 = 1e20;
 
 /// Reads the text of a cache file, also one that was never closed.
 pub(super) fn table(text: &str) -> Result<Table, TextFault> {

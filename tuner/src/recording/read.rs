@@ -67,6 +67,10 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
             "the configs have no parameters",
         ));
     }
+    if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MOST_MS) {
+        let (line, reason) = (row.line, format!("`{}`: its times are too long", row.name));
+        return Err(TextFault { line, reason });
+    }
     let configs: Vec<&[u32]> = table.rows.iter().map(|row| &*row.positions).collect();
     let (space, order) =
         RecordedSpace::new(table.params, &configs).map_err(|error| match error {
@@ -125,7 +129,7 @@ pub(super) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, St
         Some(value) => {
             let number = value
                 .as_f64()
-                .filter(|number| (0.0..MOST_MS).contains(number));
+                .filter(|number| number.is_finite() && *number >= 0.0);
             number.ok_or_else(|| format!("field `{field}`: {} is no time", shown(value)))
         }
     }
@@ -136,7 +140,7 @@ pub(super) fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }
 
-/// No time is as long as this: sums stay finite.
+/// What it took to try a config is shorter than this, so that sums stay finite.
 const MOST_MS: f64 = 1e100;
 
 fn is_results(text: &str) -> bool {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::TextFault;
+use super::kernel_tuner::FAILED_FROM_MS;
 use super::param::{RecordedParam, spelled};
 use super::read::{Row, Table, lookups, milliseconds, positions, shown};
 use super::{Entry, Invalidity};
@@ -168,7 +169,7 @@ fn time(result: &ResultEntry, unit: f64) -> Result<f64, String> {
         };
         Some(one.value.as_f64()? * unit)
     });
-    time.filter(|time| time.is_finite() && *time > 0.0)
+    time.filter(|time| *time > 0.0 && *time < FAILED_FROM_MS)
         .ok_or_else(|| {
             "field `measurements`: a correct result has a `time` above 0 in s, ms, us or ns".into()
         })
