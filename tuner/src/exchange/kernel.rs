@@ -82,10 +82,13 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, String> {
         .iter()
         .map(|constraint| &constraint.expr);
     let limits = limits(scope);
-    let mut constraints = Vec::new();
+    let mut constraints: Vec<Constraint> = Vec::new();
     for expr in declared.chain(&limits) {
         let piece = condition(expr, scope).map_err(|why| format!("`{expr}`: {why}"))?;
         if piece.truth == Some(true) || !depends(expr, scope) {
+            continue;
+        }
+        if constraints.iter().any(|known| known.text == piece.text) {
             continue;
         }
         let parsed = python::parse(&piece.text);

@@ -330,7 +330,8 @@ fn div_ceil(x: &Piece, y: &Piece, from: (i128, i128), to: (i128, i128)) -> Resul
         y.inside(PRODUCT),
         y.inside(SIGN)
     );
-    let range = from.1.checked_add(to.1).map(|_| (0, from.1.max(0)));
+    let least = i128::from(from.0 > 0);
+    let range = from.1.checked_add(to.1).map(|_| (least, from.1.max(0)));
     let piece = arithmetic(text, PRODUCT, range, &[x, y])?;
     let piece = needing(piece, from.0 < 0, format!("{} >= 0", x.inside(SUM)));
     Ok(needing(piece, to.0 <= 0, format!("{} > 0", y.inside(SUM))))
