@@ -54,7 +54,40 @@ pub fn of_trials(
             Err(why) => *exported.left_out.entry(why).or_default() += 1,
         }
     }
+    let baseline = baseline(spec, trials);
+    exported.results.rows.extend(baseline);
     exported
+}
+
+/// The baseline's row, where it is a config of the space: it has no trial of its own, it is what all others were timed
+/// beside.
+fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
+    let config = &spec.baseline.config;
+    let text = config.to_string();
+    if spec.baseline_is_another_entry() || trials.iter().any(|trial| trial.config == text) {
+        return None;
+    }
+    let mut times: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| {
+            let summary = trial.outcome.summary()?;
+            let ratio = summary.ratio_ppm.filter(|ratio| *ratio > 0)?;
+            Some(milliseconds(summary.median_ns) * 1e6 / ratio as f64)
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let values = spec
+        .params
+        .iter()
+        .map(|param| config.get(&param.name).map(value));
+    let grade = trials.iter().find(|trial| trial.outcome.is_valid())?.grade;
+    Some(ResultRow {
+        values: values.collect::<Option<_>>()?,
+        reason: Some("the baseline: times of the others over their ratios to it".into()),
+        verified_against: Some(grade.to_string()),
+        time_ms: Some(*times.get(times.len() / 2)?),
+        ..ResultRow::default()
+    })
 }
 
 fn value(value: &ParamValue) -> Value {

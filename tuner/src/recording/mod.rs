@@ -2,6 +2,7 @@
 //! read; a search is replayed on them without the device.
 
 mod error;
+mod format;
 mod invalidity;
 mod kernel_tuner;
 mod param;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::error::{RecordingError, TextFault};
+use super::format::is_results;
 use super::param::RecordedParam;
 use super::space::{RecordedSpace, Unpackable};
 use super::{Entry, Recording, kernel_tuner, results};
@@ -142,14 +143,6 @@ pub(super) fn shown(value: &Value) -> String {
 
 /// What it took to try a config is shorter than this, so that sums stay finite.
 const MOST_MS: f64 = 1e100;
-
-fn is_results(text: &str) -> bool {
-    let start = text
-        .char_indices()
-        .nth(2_000)
-        .map_or(text, |(end, _)| &text[..end]);
-    start.contains("\"results\"") && !start.contains("\"cache\"")
-}
 
 fn text(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
