@@ -133,8 +133,8 @@ unsafe extern "C" {
 fn constraints_keep_their_integer_meaning_in_python() {
     let crate_ = odd();
     let file = crate_.path().join("t1.json");
-    let mut export = crate_.tune("export -k odd --format t1 --target sm_86 -o");
-    expect_code(export.arg(&file), 0);
+    let mut export = crate_.tune("export -k odd --format t1 --target sm_86");
+    expect_code(export.arg("-o").arg(&file), 0);
     let listed = expect_code(&mut crate_.tune("space --device cpu --json"), 0);
     let listed: Value = serde_json::from_str(&stdout(&listed)).expect("the space should be JSON");
     assert!(

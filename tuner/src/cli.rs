@@ -364,6 +364,19 @@ pub struct ReplayArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "COUNT")]
     pub jobs: Option<usize>,
+    /// Bake the best config that was found as a row of evidence `replayed`, for the device that was recorded; needs one
+    /// space, `-k` and --target
+    #[arg(long, requires = "target", conflicts_with = "transfer_all_pairs")]
+    pub bake: bool,
+    /// With --bake: the architecture of the recorded device, such as sm_86
+    #[arg(long, value_name = "ARCH", requires = "bake")]
+    pub target: Option<String>,
+    /// With --bake: only for this problem, as `tune list` prints it [default: every one declared]
+    #[arg(long, value_name = "SIZES", requires = "bake")]
+    pub problem: Option<String>,
+    /// With --bake: which kernel.
+    #[command(flatten)]
+    pub package: PackageArgs,
 }
 
 /// `tune export`
