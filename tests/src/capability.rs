@@ -35,6 +35,8 @@ pub enum Need {
     HipHeaders,
     /// The HIP runtime that Debian has.
     HipLibrary,
+    /// A Python that has Kernel Tuner.
+    KernelTuner,
 }
 
 impl Need {
@@ -74,6 +76,10 @@ impl Need {
             Need::CudaDevice => device("cuda:0"),
             Need::HipDevice => device("hip:0"),
             Need::HipHeaders => file("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+            Need::KernelTuner => match kernel_tuner() {
+                Some(_) => Ok(()),
+                None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
+            },
             Need::HipLibrary => file(
                 "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
                 "libamdhip64-5",
@@ -129,6 +135,17 @@ pub fn cuda_occupancy() -> Option<PathBuf> {
         .into_iter()
         .chain([unpacked])
         .find(|folder| folder.join("cuda_occupancy.h").is_file())
+}
+
+/// A Python that has Kernel Tuner: that of the virtual environment that `cargo xtask setup` makes, or the one that
+/// `KILN_KERNEL_TUNER` names.
+pub fn kernel_tuner() -> Option<PathBuf> {
+    let given = std::env::var_os("KILN_KERNEL_TUNER").map(PathBuf::from);
+    let made = crate::command::workspace().join("target/kernel-tuner/bin/python");
+    given
+        .into_iter()
+        .chain([made])
+        .find(|python| python.is_file())
 }
 
 /// The folder of recorded tuning data.

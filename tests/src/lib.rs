@@ -9,6 +9,7 @@ pub mod console;
 pub mod cuda_stand_in;
 pub mod hip_host;
 pub mod hiprtc_stand_in;
+pub mod importers;
 pub mod recorded;
 pub mod tables;
 pub mod throwaway;

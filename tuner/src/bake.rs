@@ -195,6 +195,16 @@ fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
 /// # Errors
 /// When a table cannot be read or understood.
 pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Failure> {
+    let mut rows = committed_rows(kernel)?;
+    rows.retain(|row| row.device == *device);
+    Ok(rows)
+}
+
+/// All rows of a kernel's committed table.
+///
+/// # Errors
+/// When a table cannot be read or understood.
+pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
     let Some(index) = read_index(&kernel.tuned)? else {
         return Ok(Vec::new());
     };
@@ -202,7 +212,7 @@ pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Fai
         return Ok(Vec::new());
     };
     let table = read_table(&kernel.tuned.join(file))?;
-    let rows = table.iter().flat_map(|table| table.device_rows(device));
+    let rows = table.iter().flat_map(|table| table.rows());
     Ok(rows.cloned().collect())
 }
 

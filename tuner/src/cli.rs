@@ -53,6 +53,8 @@ pub enum Command {
     Cache(CacheArgs),
     /// Search recorded spaces instead of a device, and write the curves of the best time found
     Replay(ReplayArgs),
+    /// Write spaces and results in the formats of other tuners: T1, T4, cache files of Kernel Tuner
+    Export(ExportArgs),
     /// Run candidates for a parent process
     #[command(hide = true)]
     Worker,
@@ -448,6 +450,71 @@ pub struct ReplayArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "COUNT")]
     pub jobs: Option<usize>,
+    /// Bake the best config that was found as a row of evidence `replayed`, for the device that was recorded; needs one
+    /// space, `-k` and --target
+    #[arg(long, requires = "target", conflicts_with = "transfer_all_pairs")]
+    pub bake: bool,
+    /// With --bake: the architecture of the recorded device, such as sm_86
+    #[arg(long, value_name = "ARCH", requires = "bake")]
+    pub target: Option<String>,
+    /// With --bake: only for this problem, as `tune list` prints it [default: every one declared]
+    #[arg(long, value_name = "SIZES", requires = "bake")]
+    pub problem: Option<String>,
+    /// With --bake: which kernel.
+    #[command(flatten)]
+    pub package: PackageArgs,
+}
+
+/// `tune export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Which package; `-k` names the kernel.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    pub format: ExportFormat,
+    /// Where to write it [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The problem, as `tune list` prints it [default: the first declared]
+    #[arg(long, value_name = "SIZES")]
+    pub problem: Option<String>,
+    /// Results of this device, or of those that begin so: `cuda/sm_86/NVIDIA RTX A4000`, `cpu`; for t1: the device here
+    /// whose limits count
+    #[arg(long, short, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// For t1: the GPU whose limits count, such as sm_89 or gfx1151; it need not be here
+    #[arg(long, value_name = "ARCH", conflicts_with = "device")]
+    pub target: Option<String>,
+    /// Results under this key, or under the one that begins so
+    #[arg(long, value_name = "HASH")]
+    pub key: Option<String>,
+    /// Not a kernel's trials but this recorded space, from one format to another
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernels", "problem", "device", "target", "key"])]
+    pub space: Option<PathBuf>,
+}
+
+/// A format of other tuners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A search space, with its constraints in Python.
+    T1,
+    /// Results, with why configs failed.
+    T4,
+    /// Results as a cache file of Kernel Tuner.
+    KernelTuner,
+}
+
+impl ExportFormat {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExportFormat::T1 => "t1",
+            ExportFormat::T4 => "t4",
+            ExportFormat::KernelTuner => "kernel-tuner",
+        }
+    }
 }
 
 /// `tune cache`

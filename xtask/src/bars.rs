@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crate::fuzz;
 use crate::step::{self, cargo};
 
 /// A bar's number, what it says in short, and the tests that measure it: package, test file, filter.
@@ -124,6 +125,16 @@ const BARS: &[Bar] = &[
         &[("kiln-tests", "search_overhead", "")],
     ),
     (
+        23,
+        "files of other tuners",
+        &[("kiln-tests", "kernel_tuner", "")],
+    ),
+    (
+        FUZZING,
+        "importers of foreign text",
+        &[("kiln-tests", "importers", "")],
+    ),
+    (
         25,
         "regressions are flagged, and nothing else",
         &[
@@ -132,6 +143,9 @@ const BARS: &[Bar] = &[
         ],
     ),
 ];
+
+/// The bar whose tests fuzzing goes on from.
+const FUZZING: u32 = 24;
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.
 ///
@@ -159,6 +173,9 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
                 &format!("bar {number}, {title}"),
                 &mut test(package, file, filter),
             )?;
+        }
+        if *number == FUZZING {
+            fuzz::run()?;
         }
     }
     Ok(())

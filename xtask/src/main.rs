@@ -3,6 +3,8 @@
 
 mod bars;
 mod check;
+mod fuzz;
+mod kernel_tuner;
 mod occupancy_header;
 mod setup;
 mod step;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{occupancy_header, step};
+use crate::{kernel_tuner, occupancy_header, step};
 
 /// Compilers that the tests run kernels through, with the Debian packages that bring them.
 const CLANG: &[(&str, &[&str])] = &[
@@ -35,6 +35,7 @@ pub fn run() -> Result<(), String> {
         )?,
     }
     nvrtc()?;
+    kernel_tuner::install().or_else(|how| missing("Kernel Tuner", &how))?;
     for (tool, packages) in [
         ("objdump", ["binutils"]),
         ("valgrind", ["valgrind"]),
@@ -194,7 +195,7 @@ fn missing(tool: &str, how: &str) -> Result<(), String> {
 }
 
 /// Installs Debian packages, if this is a Debian machine and we may.
-fn apt(packages: &[&str]) -> bool {
+pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
     }

@@ -64,8 +64,7 @@ fn truth(x: Value) -> bool {
         Value::Int(x) => x != 0,
         Value::Float(x) => x != 0.0,
         Value::Bool(x) => x,
-        // Names stand for strings that are not empty.
-        Value::Name(_) => true,
+        name @ Value::Name(_) => name != Value::EMPTY_NAME,
     }
 }
 

@@ -20,6 +20,9 @@ pub enum Value {
 pub type Outcome = Option<Value>;
 
 impl Value {
+    /// The name that stands for the empty string: the only one that Python does not take for true.
+    pub const EMPTY_NAME: Value = Value::Name(u32::MAX);
+
     /// Kind and bits: what makes two values the same.
     fn identity(self) -> (u8, u128) {
         match self {

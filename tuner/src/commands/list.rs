@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use kiln_spec::baked::Row;
 use serde::Serialize;
 
 use super::{checked, print, print_json};
+use crate::bake;
 use crate::cli::ListArgs;
 use crate::exit::Failure;
 use crate::project::{Project, TunedKernel};
@@ -21,11 +23,45 @@ struct Listed {
     problems: Vec<String>,
     gpu_problems: Vec<String>,
     reference: Option<String>,
+    baked: Vec<Baked>,
+}
+
+/// A row of the kernel's committed table.
+#[derive(Serialize)]
+pub(super) struct Baked {
+    device: String,
+    problem: String,
+    config: String,
+    evidence: &'static str,
+}
+
+impl Baked {
+    pub(super) fn new(row: &Row) -> Baked {
+        Baked {
+            device: row.device.to_string(),
+            problem: row.problem.clone(),
+            config: row.config.clone(),
+            evidence: row.evidence.name(),
+        }
+    }
+
+    /// The row, and how good its evidence is.
+    pub(super) fn to_text(&self) -> String {
+        let remark = match self.evidence {
+            "proven" => "",
+            _ => ", never measured with this kernel",
+        };
+        format!(
+            "{} ({}): {}, {}{remark}",
+            self.device, self.problem, self.config, self.evidence
+        )
+    }
 }
 
 pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     let project = Project::read(&args.package)?;
-    let listed: Vec<Listed> = project.kernels.iter().map(Listed::new).collect();
+    let listed = project.kernels.iter().map(Listed::new);
+    let listed = listed.collect::<Result<Vec<Listed>, Failure>>()?;
     if args.output.json {
         print_json(&listed)?;
     } else {
@@ -41,13 +77,13 @@ pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
 }
 
 impl Listed {
-    fn new(kernel: &TunedKernel) -> Listed {
+    fn new(kernel: &TunedKernel) -> Result<Listed, Failure> {
         let spec = &kernel.spec;
         let values = |param: &kiln_spec::TunableParam| {
             let values: Vec<_> = param.values.iter().map(ToString::to_string).collect();
             format!("{} in [{}]", param.name, values.join(", "))
         };
-        Listed {
+        Ok(Listed {
             kernel: spec.name.clone(),
             package: kernel.package.clone(),
             file: kernel.file.display().to_string(),
@@ -65,12 +101,17 @@ impl Listed {
                 kiln_spec::Reference::Rust(path) => path.clone(),
                 kiln_spec::Reference::Entry(entry) => format!("entry {entry}"),
             }),
-        }
+            baked: bake::committed_rows(kernel)?
+                .iter()
+                .map(Baked::new)
+                .collect(),
+        })
     }
 
     fn to_text(&self) -> String {
         let reference = self.reference.as_deref().unwrap_or("none (the baseline)");
         let column = |lines: &[String]| lines.join("\n             ");
+        let baked: Vec<String> = self.baked.iter().map(Baked::to_text).collect();
         let mut text = format!(
             "{} ({})\n  declared   {}\n  source     {}, entry {}\n  baseline   {}\n  reference  {reference}\n  parameters {}\n  problems   {}\n",
             self.kernel,
@@ -84,6 +125,9 @@ impl Listed {
         );
         if !self.gpu_problems.is_empty() {
             text += &format!("  on GPUs    {}\n", column(&self.gpu_problems));
+        }
+        if !baked.is_empty() {
+            text += &format!("  baked      {}\n", column(&baked));
         }
         text
     }

@@ -6,6 +6,7 @@ mod cache;
 mod compare;
 mod definition;
 mod devices;
+mod export;
 mod init;
 mod inspect;
 mod list;
@@ -42,6 +43,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
         Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Export(args)) => export::run(&args),
         Some(Command::Worker) => Ok(server::serve(catalogue)),
         Some(Command::ProbeStore { path }) => Ok(ExitCode::from(
             u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED),

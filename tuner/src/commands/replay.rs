@@ -4,20 +4,26 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use kiln_spec::Problem;
 use rayon::prelude::*;
 
 use super::{checked, print};
 use crate::cli::ReplayArgs;
+use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::options::UsageError;
 use crate::progress::Counter;
+use crate::project::{Project, TunedKernel};
 use crate::recording::{self, Recording};
 use crate::replay::curves::{Curves, Run};
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
-use crate::replay::{Plan, replay};
+use crate::replay::{self, Plan, replay};
 use crate::search::{Guide, NAMES, Prior, Settings};
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
+    // What cannot be baked is said before anything is searched.
+    let to_bake = args.target.as_deref().map(|arch| ToBake::new(args, arch));
+    let to_bake = to_bake.transpose()?;
     let strategies = strategies(&args.strategy)?;
     let seeds = seeds(&args.seeds)?;
     let mut settings = Settings::default();
@@ -81,10 +87,50 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             started.elapsed().as_secs_f64(),
         ));
         if let Some(path) = &args.curves {
-            write(path, &Curves::new(args.budget, runs))?;
+            write(path, &Curves::new(args.budget, runs.clone()))?;
+        }
+        if let (Some(to_bake), [recording]) = (&to_bake, recordings.as_slice()) {
+            let (kernel, problems) = (&to_bake.kernel, &to_bake.problems);
+            let report = replay::bake(kernel, problems, recording, &runs, &to_bake.target)?;
+            print(&report.to_text(&kernel.spec.name));
         }
         Ok(checked(true))
     })
+}
+
+/// What the best config is baked for.
+struct ToBake {
+    kernel: TunedKernel,
+    problems: Vec<Problem>,
+    target: Target,
+}
+
+impl ToBake {
+    fn new(args: &ReplayArgs, arch: &str) -> Result<ToBake, Failure> {
+        if args.spaces.len() != 1 || args.package.kernels.len() != 1 {
+            let spaces = args.spaces.len().to_string();
+            let reason = "a replayed row is of one recording and one kernel";
+            let help = "give one `--space` and one `-k`";
+            return Err(wrong("--bake", &spaces, reason, help));
+        }
+        let kernel = Project::read(&args.package)?.kernels.into_iter().next();
+        let kernel = kernel.ok_or_else(|| {
+            Failure::Other("no kernel of that name\nhelp: run `tune list`".to_owned())
+        })?;
+        let problems = match &args.problem {
+            None => kernel.spec.problems.clone(),
+            Some(text) => {
+                let problem = kernel.spec.parse_problem(text);
+                let wrong = |error| Failure::Other(format!("problem `{text}`: {error}"));
+                vec![problem.map_err(wrong)?]
+            }
+        };
+        Ok(ToBake {
+            kernel,
+            problems,
+            target: Target::isolated(arch)?,
+        })
+    }
 }
 
 fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -> Plan<'a> {

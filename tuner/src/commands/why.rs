@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::list::Baked;
 use super::{checked, print, print_json};
+use crate::bake;
 use crate::cli::WhyArgs;
 use crate::exit::Failure;
 use crate::machine;
@@ -22,6 +24,8 @@ struct Why {
     trials: usize,
     winner: Option<kiln_cache::Winner>,
     nearest: Option<Nearest>,
+    /// What is baked for the problem on this device.
+    baked: Option<Baked>,
 }
 
 #[derive(Serialize)]
@@ -75,6 +79,10 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
         trials,
         winner,
         nearest,
+        baked: bake::rows_of(kernel, &device.info().key)?
+            .iter()
+            .find(|row| row.problem == problem.to_string())
+            .map(Baked::new),
     };
     if args.output.json {
         print_json(&why)?;
@@ -126,6 +134,9 @@ impl Why {
         }
         if let Some(winner) = &self.winner {
             text += &format!("winner: {} ({:?})\n", winner.config, winner.verdict);
+        }
+        if let Some(baked) = &self.baked {
+            text += &format!("baked: {}\n", baked.to_text());
         }
         text
     }

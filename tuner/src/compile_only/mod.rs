@@ -37,19 +37,27 @@ pub struct Target {
 }
 
 impl Target {
+    /// The row of the target table of a GPU's architecture.
+    ///
+    /// # Errors
+    /// When the table has no such GPU.
+    pub fn known(arch: &str) -> Result<&'static KnownTarget, Failure> {
+        let gpu =
+            targets::target(arch).filter(|known| known.multiprocessor != Multiprocessor::Host);
+        gpu.ok_or_else(|| {
+            Failure::NoDevice(format!(
+                "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
+                names().join(", ")
+            ))
+        })
+    }
+
     /// The target of an architecture.
     ///
     /// # Errors
     /// When the table has no such GPU, or its compiler is not installed.
     pub fn open(arch: &str) -> Result<Target, Failure> {
-        let known = targets::target(arch)
-            .filter(|known| known.multiprocessor != Multiprocessor::Host)
-            .ok_or_else(|| {
-                Failure::NoDevice(format!(
-                    "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
-                    names().join(", ")
-                ))
-            })?;
+        let known = Target::known(arch)?;
         let compiler = kiln::compile_only::compiler(arch)
             .map_err(|error| Failure::Other(error.to_string()))?;
         let info = DeviceInfo {

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::error::DefinitionError;
 use super::python::{self, evaluate::MOST};
 use super::{Constraint, Definition, Literal, Param};
+use crate::lines::line_of;
 
 /// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
 #[derive(Deserialize)]
@@ -185,8 +186,6 @@ impl<'a> Source<'a> {
 
     /// The line on which a part begins.
     fn line(&self, part: &str) -> usize {
-        let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let before = self.text.as_bytes().get(..offset).unwrap_or_default();
-        1 + before.iter().filter(|byte| **byte == b'\n').count()
+        line_of(self.text, part)
     }
 }

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::lines::line_of;
+
 /// Why a file is no recording.
 #[derive(Debug, Error)]
 #[error("{}{}: {reason}\nhelp: {help}", .path.display(), .line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct RecordingError {
     /// The file.
     pub path: PathBuf,
-    /// The line, where one is to blame.
+    /// The line; none where the file could not be read as text.
     pub line: Option<usize>,
     /// What is wrong, with the field.
     pub reason: String,
@@ -18,45 +20,41 @@ pub struct RecordingError {
     pub help: String,
 }
 
-/// What is wrong, before the file is named.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// A piece of text that stands in the line to blame.
-    pub(super) near: Option<String>,
-    pub(super) line: Option<usize>,
-    pub(super) reason: String,
+/// What is wrong with the text of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {reason}")]
+pub struct TextFault {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong, with the field.
+    pub reason: String,
 }
 
-impl Fault {
-    pub(super) fn new(reason: impl Into<String>) -> Self {
+impl TextFault {
+    /// A fault of the part of the text that begins at `part`.
+    pub(super) fn at(text: &str, part: &str, reason: impl Into<String>) -> Self {
         Self {
-            near: None,
-            line: None,
+            line: line_of(text, part),
             reason: reason.into(),
         }
     }
 
-    /// A fault of the entry with this key.
-    pub(super) fn at(key: &str, reason: impl AsRef<str>) -> Self {
-        Self {
-            near: Some(format!("\"{key}\"")),
-            line: None,
-            reason: format!("`{key}`: {}", reason.as_ref()),
-        }
+    /// A fault of a field that stands in the text, if it does.
+    pub(super) fn field(text: &str, field: &str, reason: &str) -> Self {
+        let place = text.find(&format!("\"{field}\"")).unwrap_or_default();
+        let part = text.get(place..).unwrap_or_default();
+        Self::at(text, part, format!("field `{field}`: {reason}"))
     }
 
-    pub(super) fn json(error: &serde_json::Error) -> Self {
+    /// What the JSON reader says of the part of the text that is field `field`.
+    pub(super) fn json(text: &str, part: &str, field: &str, error: &serde_json::Error) -> Self {
+        let said = error.to_string();
+        let said = said.split(" at line ").next().unwrap_or_default();
+        // What follows the part in the file is not the part's fault.
+        let lines = error.line().saturating_sub(1);
         Self {
-            near: None,
-            line: Some(error.line()),
-            reason: format!("no recording: {error}"),
+            line: line_of(text, part) + lines,
+            reason: format!("{field}: {said}"),
         }
-    }
-
-    /// The line to blame in the file's text.
-    pub(super) fn line_in(&self, text: &str) -> Option<usize> {
-        let place = || text.find(self.near.as_deref()?);
-        self.line
-            .or_else(|| Some(text[..place()?].matches('\n').count() + 1))
     }
 }

@@ -1,22 +1,54 @@
 //! Cache files of Kernel Tuner.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::Entry;
-use super::error::Fault;
+use super::error::TextFault;
 use super::param::RecordedParam;
-use super::read::{Table, lookups, milliseconds, positions};
+use super::read::{Row, Table, lookups, milliseconds, positions, shown};
+use super::{Entry, Invalidity};
 
+/// The parts that are looked at. They keep their text, so that errors know their lines.
 #[derive(Deserialize)]
-struct CacheFile {
-    tune_params_keys: Vec<String>,
+struct CacheFile<'a> {
     #[serde(default)]
-    tune_params: HashMap<String, Vec<Value>>,
-    cache: HashMap<String, CacheEntry>,
+    device_name: Option<String>,
+    tune_params_keys: Vec<String>,
+    #[serde(borrow, default)]
+    tune_params: Option<Entries<'a>>,
+    #[serde(borrow)]
+    cache: Entries<'a>,
+}
+
+/// The members of an object, in order, those of the same name too.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Members).map(Entries)
+    }
 }
 
 #[derive(Deserialize)]
@@ -34,28 +66,40 @@ struct CacheEntry {
 }
 
 /// Times from here on stand for failures in old files.
-const FAILED_FROM_MS: f64 = 1e20;
+pub(super) const FAILED_FROM_MS: f64 = 1e20;
 
 /// Reads the text of a cache file, also one that was never closed.
-pub(super) fn table(text: &str) -> Result<Table, Fault> {
-    let file: CacheFile = match serde_json::from_str(text) {
-        Err(error) if error.is_eof() => {
-            let closed = closed(text).ok_or_else(|| Fault::json(&error))?;
-            serde_json::from_str(&closed).map_err(|_| Fault::json(&error))?
-        }
-        other => other.map_err(|error| Fault::json(&error))?,
+pub(super) fn table(text: &str) -> Result<Table, TextFault> {
+    let unread = |error: &serde_json::Error| TextFault::json(text, text, "the file", error);
+    let text = match serde_json::from_str::<CacheFile<'_>>(text) {
+        Err(error) if error.is_eof() => closed(text).ok_or_else(|| unread(&error))?,
+        _ => Cow::Borrowed(text),
     };
-    let params = params(&file)?;
+    let file: CacheFile<'_> = serde_json::from_str(&text).map_err(|error| unread(&error))?;
+    let rows = file.cache.0.iter();
+    let keys: Vec<Vec<&str>> = rows.map(|(key, _)| key.split(',').collect()).collect();
+    let params = params(&text, &file, &keys)?;
     let lookup = lookups(&params);
-    let mut keys: Vec<&String> = file.cache.keys().collect();
-    keys.sort();
-    let row = |key: &String| {
-        let values: Vec<String> = key.split(',').map(str::to_owned).collect();
-        let positions = positions(&params, &lookup, key, &values)?;
-        Ok((key.clone(), positions, entry(key, &file.cache[key])?))
+    let row = |((key, raw), values): (&(String, &RawValue), &Vec<&str>)| {
+        let wrong = |reason: &str| TextFault::at(&text, raw.get(), format!("`{key}`: {reason}"));
+        let positions = positions(&params, &lookup, values).map_err(|reason| wrong(&reason))?;
+        let recorded: CacheEntry = serde_json::from_str(raw.get())
+            .map_err(|error| TextFault::json(&text, raw.get(), &format!("`{key}`"), &error))?;
+        let entry = entry(&recorded).map_err(|reason| wrong(&reason))?;
+        Ok(Row {
+            name: key.clone(),
+            line: crate::lines::line_of(&text, raw.get()),
+            positions,
+            entry,
+        })
     };
-    let rows = keys.into_iter().map(row).collect::<Result<_, Fault>>()?;
-    Ok(Table { params, rows })
+    let rows = file.cache.0.iter().zip(&keys).map(row);
+    let rows = rows.collect::<Result<_, TextFault>>()?;
+    Ok(Table {
+        params,
+        rows,
+        device: file.device_name,
+    })
 }
 
 /// The text with what the recorder had still to write: it appends entries, each with a comma, and closes the file last.
@@ -64,55 +108,86 @@ fn closed(text: &str) -> Option<Cow<'_, str>> {
     Some(format!("{whole}}}}}").into())
 }
 
-fn params(file: &CacheFile) -> Result<Vec<RecordedParam>, Fault> {
+fn params(
+    text: &str,
+    file: &CacheFile<'_>,
+    keys: &[Vec<&str>],
+) -> Result<Vec<RecordedParam>, TextFault> {
     let names = &file.tune_params_keys;
-    if file.tune_params.is_empty() {
+    let mut seen = HashSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(*name)) {
+        let reason = format!("`{name}` is there twice");
+        return Err(TextFault::field(text, "tune_params_keys", &reason));
+    }
+    let listed = file.tune_params.as_ref().map_or(&[][..], |all| &all.0);
+    if listed.is_empty() {
         let seen = |place: usize| {
-            let values = file
-                .cache
-                .keys()
-                .filter_map(move |key| key.split(',').nth(place));
-            let mut values: Vec<&str> = values.collect();
+            let mut values: Vec<&str> = keys
+                .iter()
+                .filter_map(|key| key.get(place).copied())
+                .collect();
             values.sort_unstable();
             values.dedup();
             values.into_iter().map(Value::from).collect::<Vec<_>>()
         };
+        // A key of another length is an error of its own: no need to look at more places than keys have.
+        let longest = keys.iter().map(Vec::len).max().unwrap_or_default();
+        let names = names.iter().enumerate();
         return Ok(names
-            .iter()
-            .enumerate()
-            .map(|(place, name)| RecordedParam::new(name, &seen(place)))
+            .map(|(place, name)| {
+                RecordedParam::new(
+                    name,
+                    &if place < longest {
+                        seen(place)
+                    } else {
+                        Vec::new()
+                    },
+                )
+            })
             .collect());
     }
-    let listed = |name: &String| {
-        let missing = || Fault::new(format!("field `tune_params`: no values for `{name}`"));
-        let values = file.tune_params.get(name).ok_or_else(missing)?;
-        Ok(RecordedParam::new(name, values))
+    let by_name: HashMap<&String, &RawValue> =
+        listed.iter().map(|(name, raw)| (name, *raw)).collect();
+    let values = |name: &String| {
+        let missing = || TextFault::field(text, "tune_params", &format!("no values for `{name}`"));
+        let raw = by_name.get(name).ok_or_else(missing)?;
+        let field = format!("field `tune_params`: `{name}`");
+        let values: Vec<Value> = serde_json::from_str(raw.get())
+            .map_err(|error| TextFault::json(text, raw.get(), &field, &error))?;
+        Ok(RecordedParam::new(name, &values))
     };
-    names.iter().map(listed).collect()
+    names.iter().map(values).collect()
 }
 
-fn entry(key: &str, recorded: &CacheEntry) -> Result<Entry, Fault> {
-    let time_ms = match &recorded.time {
-        _ if recorded.error.is_some() => None,
-        Some(Value::String(_)) => None,
-        Some(Value::Number(time)) => time.as_f64().filter(|time| *time < FAILED_FROM_MS),
-        Some(other) => {
-            return Err(Fault::at(
-                key,
-                format!("field `time`: {other} is neither a time nor a failure"),
+fn entry(recorded: &CacheEntry) -> Result<Entry, String> {
+    let failed = |value: &Value| Invalidity::of_cache_files(value.as_str().unwrap_or_default());
+    let (time_ms, invalidity) = match (&recorded.error, &recorded.time) {
+        (Some(error), _) => (None, failed(error)),
+        (None, Some(text @ Value::String(_))) => (None, failed(text)),
+        (None, Some(Value::Number(time))) => match time.as_f64() {
+            Some(time) if time < FAILED_FROM_MS => (Some(time), Invalidity::Correct),
+            _ => (None, Invalidity::Runtime),
+        },
+        (None, Some(other)) => {
+            return Err(format!(
+                "field `time`: {} is neither a time nor a failure",
+                shown(other)
             ));
         }
-        None => return Err(Fault::at(key, "field `time`: missing")),
+        (None, None) => return Err("field `time`: missing".into()),
     };
     if time_ms.is_some_and(|time| time <= 0.0) {
-        return Err(Fault::at(key, "field `time`: not above 0"));
+        return Err("field `time`: not above 0".into());
     }
     let parts = [
         ("compile_time", &recorded.compile_time),
         ("verification_time", &recorded.verification_time),
         ("benchmark_time", &recorded.benchmark_time),
     ];
-    let costs = parts.map(|(field, value)| milliseconds(value.as_ref(), key, field));
-    let cost_ms = costs.into_iter().sum::<Result<f64, Fault>>()?;
-    Ok(Entry { time_ms, cost_ms })
+    let costs = parts.map(|(field, value)| milliseconds(value.as_ref(), field));
+    Ok(Entry {
+        time_ms,
+        cost_ms: costs.into_iter().sum::<Result<f64, String>>()?,
+        invalidity,
+    })
 }

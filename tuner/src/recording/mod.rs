@@ -2,6 +2,8 @@
 //! read; a search is replayed on them without the device.
 
 mod error;
+mod format;
+mod invalidity;
 mod kernel_tuner;
 mod param;
 mod read;
@@ -11,9 +13,11 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use error::RecordingError;
+pub use error::{RecordingError, TextFault};
+pub use invalidity::Invalidity;
 pub use param::RecordedParam;
-pub use read::{read, read_all};
+pub(crate) use param::spelled;
+pub use read::{parse, read, read_all};
 pub use space::RecordedSpace;
 
 /// What became of one config when it was recorded.
@@ -23,6 +27,8 @@ pub struct Entry {
     pub time_ms: Option<f64>,
     /// What it took to compile, verify and time it, in milliseconds.
     pub cost_ms: f64,
+    /// Why it has no time.
+    pub invalidity: Invalidity,
 }
 
 /// A recorded space: its configs in the order of their [`RecordedSpace`], and their entries in the same order.
@@ -30,6 +36,8 @@ pub struct Entry {
 pub struct Recording {
     /// `KERNEL@DEVICE`, from the file's name.
     pub name: String,
+    /// The device as the file names it, where it does.
+    pub device: Option<String>,
     /// The configs.
     pub space: RecordedSpace,
     /// What became of each.
@@ -56,6 +64,7 @@ impl Recording {
             .collect();
         Recording {
             name: self.name.clone(),
+            device: self.device.clone(),
             space: self.space.restricted(&kept),
             entries: kept.iter().map(|&index| self.entries[index]).collect(),
         }

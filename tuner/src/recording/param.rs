@@ -41,13 +41,28 @@ impl RecordedParam {
 }
 
 /// A value as the keys of a cache file spell it.
-pub(super) fn spelled(value: &Value) -> String {
+pub(crate) fn spelled(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
         Value::Null => "None".into(),
+        Value::Number(number) if number.is_f64() => {
+            python_float(number.as_f64().unwrap_or_default())
+        }
         other => other.to_string(),
+    }
+}
+
+/// A double as Python writes it: with two digits of the exponent at least, and its sign.
+fn python_float(number: f64) -> String {
+    let text = format!("{number:?}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    match exponent.strip_prefix('-') {
+        Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+        None => format!("{digits}e+{exponent:0>2}"),
     }
 }
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::error::{Fault, RecordingError};
+use super::error::{RecordingError, TextFault};
+use super::format::is_results;
 use super::param::RecordedParam;
 use super::space::{RecordedSpace, Unpackable};
 use super::{Entry, Recording, kernel_tuner, results};
@@ -15,10 +16,22 @@ use super::{Entry, Recording, kernel_tuner, results};
 const HELP: &str =
     "a recording is a cache file of Kernel Tuner or a T4 results file, as `.json` or `.json.gz`";
 
-/// Parameters, and configs in the order of the file: key, positions and entry.
+/// One recorded config.
+pub(super) struct Row {
+    /// What the file calls it.
+    pub(super) name: String,
+    /// The line it is on.
+    pub(super) line: usize,
+    pub(super) positions: Vec<u32>,
+    pub(super) entry: Entry,
+}
+
+/// Parameters, and configs in the order of the file.
 pub(super) struct Table {
     pub(super) params: Vec<RecordedParam>,
-    pub(super) rows: Vec<(String, Vec<u32>, Entry)>,
+    pub(super) rows: Vec<Row>,
+    /// The device, where the file names one.
+    pub(super) device: Option<String>,
 }
 
 /// Reads the recording in a file.
@@ -26,19 +39,14 @@ pub(super) struct Table {
 /// # Errors
 /// What is wrong with the file, where and in which field.
 pub fn read(path: &Path) -> Result<Recording, RecordingError> {
-    let text = text(path).map_err(|reason| RecordingError {
+    let wrong = |line: Option<usize>, reason: String| RecordingError {
         path: path.to_owned(),
-        line: None,
+        line,
         reason,
         help: HELP.into(),
-    })?;
-    let recording = parse(&text, name(path));
-    recording.map_err(|fault| RecordingError {
-        path: path.to_owned(),
-        line: fault.line_in(&text),
-        reason: fault.reason,
-        help: HELP.into(),
-    })
+    };
+    let text = text(path).map_err(|reason| wrong(None, reason))?;
+    parse(&text, name(path)).map_err(|fault| wrong(Some(fault.line), fault.reason))
 }
 
 /// Reads recordings side by side.
@@ -49,29 +57,48 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
     paths.par_iter().map(|path| read(path)).collect()
 }
 
-/// The recording in a text.
-pub(super) fn parse(text: &str, name: String) -> Result<Recording, Fault> {
-    let table = if is_results(text) {
-        results::table(text)?
+/// The recording in a text; `name` is `KERNEL@DEVICE`.
+///
+/// # Errors
+/// What is wrong, with line and field.
+pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
+    let (table, field) = if is_results(text) {
+        (results::table(text)?, "results")
     } else {
-        kernel_tuner::table(text)?
+        (kernel_tuner::table(text)?, "cache")
     };
     if table.rows.is_empty() {
-        return Err(Fault::new("field `cache`: no config is recorded"));
+        return Err(TextFault::field(text, field, "no config is recorded"));
     }
-    let configs: Vec<Vec<u32>> = table.rows.iter().map(|row| row.1.clone()).collect();
+    if table.params.is_empty() {
+        return Err(TextFault::field(
+            text,
+            field,
+            "the configs have no parameters",
+        ));
+    }
+    if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MOST_MS) {
+        let (line, reason) = (row.line, format!("`{}`: its times are too long", row.name));
+        return Err(TextFault { line, reason });
+    }
+    let configs: Vec<&[u32]> = table.rows.iter().map(|row| &*row.positions).collect();
     let (space, order) =
         RecordedSpace::new(table.params, &configs).map_err(|error| match error {
             Unpackable::TooMany => {
-                Fault::new("the parameters have too many values to number their configs")
+                let reason = "the parameters have too many values to number their configs";
+                TextFault::field(text, field, reason)
             }
             Unpackable::Twice(row) => {
-                Fault::at(&table.rows[row].0, "this config was recorded before")
+                let Row { name, line, .. } = &table.rows[row];
+                let reason = format!("`{name}`: this config was recorded before");
+                let line = *line;
+                TextFault { line, reason }
             }
         })?;
-    let entries = order.iter().map(|&row| table.rows[row].2).collect();
+    let entries = order.iter().map(|&row| table.rows[row].entry).collect();
     Ok(Recording {
         name,
+        device: table.device,
         space,
         entries,
     })
@@ -81,24 +108,20 @@ pub(super) fn parse(text: &str, name: String) -> Result<Recording, Fault> {
 pub(super) fn positions(
     params: &[RecordedParam],
     lookup: &[HashMap<String, u32>],
-    key: &str,
-    values: &[String],
-) -> Result<Vec<u32>, Fault> {
+    values: &[&str],
+) -> Result<Vec<u32>, String> {
     if values.len() != params.len() {
         let (found, wanted) = (values.len(), params.len());
-        return Err(Fault::at(
-            key,
-            format!("{found} values for {wanted} parameters"),
-        ));
+        return Err(format!("{found} values for {wanted} parameters"));
     }
-    let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &String)| {
+    let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &&str)| {
         let unlisted = || {
-            Fault::at(
-                key,
-                format!("field `{}`: the value `{value}` is not listed", param.name),
+            format!(
+                "field `{}`: the value `{value:.40}` is not listed",
+                param.name
             )
         };
-        lookup.get(value).copied().ok_or_else(unlisted)
+        lookup.get(*value).copied().ok_or_else(unlisted)
     };
     params.iter().zip(lookup).zip(values).map(place).collect()
 }
@@ -110,26 +133,25 @@ pub(super) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
 }
 
 /// A time in milliseconds that must be a number of at least 0 where it is given.
-pub(super) fn milliseconds(value: Option<&Value>, key: &str, field: &str) -> Result<f64, Fault> {
-    let wrong = |value: &Value| Fault::at(key, format!("field `{field}`: {value} is no time"));
+pub(super) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, String> {
     match value {
         None | Some(Value::Null) => Ok(0.0),
         Some(value) => {
             let number = value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0);
-            number.ok_or_else(|| wrong(value))
+            number.ok_or_else(|| format!("field `{field}`: {} is no time", shown(value)))
         }
     }
 }
 
-fn is_results(text: &str) -> bool {
-    let start = text
-        .char_indices()
-        .nth(2_000)
-        .map_or(text, |(end, _)| &text[..end]);
-    start.contains("\"results\"") && !start.contains("\"cache\"")
+/// A value as it stands in the file, cut where it is long.
+pub(super) fn shown(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
 }
+
+/// What it took to try a config is shorter than this, so that sums stay finite.
+const MOST_MS: f64 = 1e100;
 
 fn text(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;

@@ -22,7 +22,7 @@ impl RecordedSpace {
     /// The space of these configs, and the order they come in: place by place, which of `configs` it is.
     pub(super) fn new(
         params: Vec<RecordedParam>,
-        configs: &[Vec<u32>],
+        configs: &[&[u32]],
     ) -> Result<(Self, Vec<usize>), Unpackable> {
         let counts: Vec<u32> = params
             .iter()

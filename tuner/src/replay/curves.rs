@@ -55,6 +55,9 @@ pub struct Run {
     pub wall_s: f64,
     /// `ok`, or what went wrong.
     pub status: String,
+    /// The configs tried, by their index in the recording.
+    #[serde(skip)]
+    pub tried: Vec<usize>,
 }
 
 impl Run {
@@ -70,6 +73,7 @@ impl Run {
             cost_ms: 0.0,
             wall_s: 0.0,
             status: "ok".to_owned(),
+            tried: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Searches on recorded spaces: what a strategy would have found, with no device at hand.
 
+mod bake;
 pub mod curves;
 mod run;
 pub mod transfer;
@@ -7,4 +8,5 @@ pub mod transfer;
 #[cfg(test)]
 mod tests;
 
+pub use bake::{Replayed, bake};
 pub use run::{Plan, replay};

@@ -82,6 +82,7 @@ fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut Run
     let entry = recording.entries[index];
     if !std::mem::replace(&mut seen[index], true) {
         run.count(entry);
+        run.tried.push(index);
     }
     Told {
         index,

@@ -15,6 +15,9 @@ pub(crate) struct Names<'a> {
 impl Names<'_> {
     /// The value that stands for a string.
     pub(crate) fn text(&mut self, text: &str) -> Value {
+        if text.is_empty() {
+            return Value::EMPTY_NAME;
+        }
         let known = self.texts.iter().position(|known| known == text);
         let number = known.unwrap_or_else(|| {
             self.texts.push(text.into());
@@ -71,15 +74,27 @@ pub(crate) fn lower(
             negated,
         } => {
             let item = lower(item, graph, names)?;
-            let mut terms = all(list, graph, names)?;
-            for term in &mut terms {
-                *term = graph.apply(Function::Eq, &[item, *term]);
+            let terms = all(list, graph, names)?;
+            // All of the list must have values, also what stands behind the one that is found.
+            let computed: Vec<TermId> = terms
+                .iter()
+                .filter(|term| graph.value(**term).is_none())
+                .copied()
+                .collect();
+            let equal = terms
+                .iter()
+                .map(|term| graph.apply(Function::Eq, &[item, *term]));
+            let equal: Vec<TermId> = equal.collect();
+            let mut found = joined(graph, Function::Or, &equal, false)?;
+            if *negated {
+                found = graph.apply(Function::Not, &[found]);
             }
-            let found = joined(graph, Function::Or, &terms, false)?;
-            Ok(match negated {
-                true => graph.apply(Function::Not, &[found]),
-                false => found,
-            })
+            let yes = graph.constant(Value::Bool(true));
+            for term in computed {
+                let known = graph.apply(Function::Or, &[term, yes]);
+                found = graph.apply(Function::Select, &[known, found, found]);
+            }
+            Ok(found)
         }
         Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
             Err("a list where a value is needed".into())

@@ -1,0 +1,137 @@
+//! Search spaces from files: definitions and T1 files, and the Python expressions in them.
+
+use kiln_spec::csp::{Budget, ConfigSet};
+use kiln_tuner::definition::{Definition, DefinitionError, Literal, Param, python};
+
+use super::{assert_line, oracle};
+
+/// What a construction may look at and keep here: less than by default, so that a fuzzer goes on.
+const BUDGET: Budget = Budget {
+    kept: 1 << 18,
+    looked_at: 1 << 20,
+};
+
+/// Products up to this size are counted config by config.
+const MOST: u128 = 4096;
+
+pub(super) fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    match Definition::read(text) {
+        Ok(definition) => {
+            reads_back(&definition);
+            counts(&definition);
+        }
+        Err(error) => says_where(text, &error),
+    }
+}
+
+/// An expression is a constraint on four parameters of every kind.
+pub(super) fn check_expression(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(expr) = python::parse(text) else {
+        return;
+    };
+    let params = [
+        (
+            "A",
+            vec![
+                Literal::Int(0),
+                Literal::Int(1),
+                Literal::Int(-7),
+                Literal::Int(64),
+            ],
+        ),
+        (
+            "B",
+            vec![
+                Literal::Int(3),
+                Literal::Float(0.5),
+                Literal::Float(-2.0),
+                Literal::Int(i128::MAX),
+            ],
+        ),
+        (
+            "C",
+            vec![Literal::Bool(false), Literal::Bool(true), Literal::Int(2)],
+        ),
+        (
+            "D",
+            vec![Literal::Text("a".into()), Literal::Text("b".into())],
+        ),
+    ];
+    let params = params.map(|(name, values)| Param {
+        name: name.into(),
+        values,
+    });
+    let known = |name: &str| params.iter().any(|param| param.name == name);
+    if expr.unknown_name(&known).is_some() {
+        return;
+    }
+    let definition = Definition {
+        name: "expression".into(),
+        params: params.into(),
+        constraints: vec![kiln_tuner::definition::Constraint {
+            text: text.into(),
+            expr,
+        }],
+    };
+    counts(&definition);
+}
+
+fn says_where(text: &str, error: &DefinitionError) {
+    let message = error.to_string();
+    assert!(message.contains("\nhelp: "), "{message}");
+    if let DefinitionError::Field { line, field, .. } = error {
+        assert_line(text, *line, &message);
+        assert!(!field.is_empty(), "{message}");
+    }
+}
+
+/// As T1, and read again. What T1 cannot say is an error.
+fn reads_back(definition: &Definition) {
+    let Ok(written) = definition.to_t1() else {
+        return;
+    };
+    let again = Definition::read(&written);
+    let again = again.unwrap_or_else(|error| panic!("{error}\n{written}"));
+    assert_eq!(definition.name, again.name);
+    assert_eq!(definition.params, again.params, "{written}");
+    assert_eq!(definition.constraints, again.constraints, "{written}");
+    assert_eq!(again.to_t1().as_deref(), Ok(written.as_str()));
+}
+
+/// The space is what looking at every config finds, and its configs have their numbers.
+fn counts(definition: &Definition) {
+    let Some(set) = solved(definition) else {
+        return;
+    };
+    let product = definition.params.iter().try_fold(1u128, |product, param| {
+        product.checked_mul(param.values.len() as u128)
+    });
+    if product.is_some_and(|product| product <= MOST) {
+        assert_eq!(set.len(), oracle::count(definition), "{definition:?}");
+    }
+    let step = (set.len() / 64).max(1);
+    let mut index = 0;
+    while index < set.len() {
+        assert_eq!(set.index_of(&set.places(index)), Some(index));
+        let Some(next) = index.checked_add(step) else {
+            break;
+        };
+        index = next;
+    }
+}
+
+fn solved(definition: &Definition) -> Option<ConfigSet> {
+    match definition.model() {
+        Ok(model) => model.solve(BUDGET).ok(),
+        Err(error) => {
+            assert!(error.to_string().contains("help: "), "{error}");
+            None
+        }
+    }
+}

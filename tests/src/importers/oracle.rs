@@ -1,0 +1,144 @@
+//! Python expressions, evaluated for one config the plain way: in order, parts that decide nothing left out.
+
+use kiln_spec::csp::{Function, Semantics, Value};
+use kiln_tuner::definition::Definition;
+use kiln_tuner::definition::Literal;
+use kiln_tuner::definition::python::Expr;
+
+/// How many configs of the product meet every constraint; each is looked at.
+pub(super) fn count(definition: &Definition) -> u128 {
+    let params = &definition.params;
+    let mut places = vec![0; params.len()];
+    let mut count = 0;
+    loop {
+        let config: Vec<(&str, &Literal)> = params
+            .iter()
+            .zip(&places)
+            .map(|(param, place)| (param.name.as_str(), &param.values[*place]))
+            .collect();
+        let mut constraints = definition.constraints.iter();
+        let valid = constraints
+            .all(|constraint| value(&constraint.expr, &config).is_some_and(|value| truth(&value)));
+        count += u128::from(valid);
+        let next = params
+            .iter()
+            .zip(&mut places)
+            .rev()
+            .find_map(|(param, place)| {
+                *place += 1;
+                if *place < param.values.len() {
+                    return Some(());
+                }
+                *place = 0;
+                None
+            });
+        if next.is_none() {
+            return count;
+        }
+    }
+}
+
+/// `None` where Python raises.
+fn value(expr: &Expr, config: &[(&str, &Literal)]) -> Option<Literal> {
+    match expr {
+        Expr::Value(value) => literal(*value, &[]),
+        Expr::Text(text) => Some(Literal::Text(text.clone())),
+        Expr::Name(name) => {
+            let found = config.iter().find(|(known, _)| known == name)?;
+            Some(found.1.clone())
+        }
+        Expr::Apply(Function::Select, parts) => {
+            let chosen = if truth(&value(&parts[0], config)?) {
+                1
+            } else {
+                2
+            };
+            value(&parts[chosen], config)
+        }
+        Expr::Apply(function, parts) => {
+            let parts: Option<Vec<Literal>> =
+                parts.iter().map(|part| value(part, config)).collect();
+            apply(*function, &parts?)
+        }
+        Expr::All(parts) => decided(parts, config, false),
+        Expr::Any(parts) => decided(parts, config, true),
+        Expr::Chain(first, rest) => {
+            let mut left = value(first, config)?;
+            for (function, right) in rest {
+                let right = value(right, config)?;
+                if !truth(&apply(*function, &[left, right.clone()])?) {
+                    return Some(Literal::Bool(false));
+                }
+                left = right;
+            }
+            Some(Literal::Bool(true))
+        }
+        Expr::In {
+            item,
+            list,
+            negated,
+        } => {
+            let item = value(item, config)?;
+            let list: Option<Vec<Literal>> = list.iter().map(|part| value(part, config)).collect();
+            let mut found = false;
+            for part in list? {
+                found |= truth(&apply(Function::Eq, &[item.clone(), part])?);
+            }
+            Some(Literal::Bool(found != *negated))
+        }
+        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => None,
+    }
+}
+
+/// `and` and `or`: the operand that decides.
+fn decided(parts: &[Expr], config: &[(&str, &Literal)], by: bool) -> Option<Literal> {
+    let mut last = Literal::Bool(!by);
+    for part in parts {
+        last = value(part, config)?;
+        if truth(&last) == by {
+            break;
+        }
+    }
+    Some(last)
+}
+
+fn truth(value: &Literal) -> bool {
+    match value {
+        Literal::Int(x) => *x != 0,
+        Literal::Float(x) => *x != 0.0,
+        Literal::Bool(x) => *x,
+        Literal::Text(text) => !text.is_empty(),
+    }
+}
+
+/// A function of values; texts are told apart by their place among the arguments.
+fn apply(function: Function, arguments: &[Literal]) -> Option<Literal> {
+    if matches!(function, Function::Not | Function::Truth) {
+        let truth = truth(&arguments[0]);
+        return Some(Literal::Bool(truth == (function == Function::Truth)));
+    }
+    let number = |argument: &Literal| match argument {
+        Literal::Int(x) => Value::Int(*x),
+        Literal::Float(x) => Value::Float(*x),
+        Literal::Bool(x) => Value::Bool(*x),
+        Literal::Text(text) => {
+            let same = |other: &Literal| matches!(other, Literal::Text(other) if other == text);
+            let place = arguments.iter().position(same).unwrap_or_default();
+            Value::Name(u32::try_from(place).unwrap_or_default())
+        }
+    };
+    let values: Vec<_> = arguments
+        .iter()
+        .map(|argument| Some(number(argument)))
+        .collect();
+    literal(Semantics::Python.apply(function, &values)?, arguments)
+}
+
+fn literal(value: Value, arguments: &[Literal]) -> Option<Literal> {
+    Some(match value {
+        Value::Int(x) => Literal::Int(x),
+        Value::Float(x) => Literal::Float(x),
+        Value::Bool(x) => Literal::Bool(x),
+        Value::Name(place) => arguments.get(place as usize)?.clone(),
+    })
+}

@@ -1,0 +1,117 @@
+//! Recordings: cache files of Kernel Tuner and T4 results files.
+
+use std::collections::BTreeMap;
+
+use kiln_tuner::exchange::of_recording;
+use kiln_tuner::recording::{Entry, Invalidity, Recording, parse};
+use kiln_tuner::replay::{Plan, replay};
+use kiln_tuner::search::{Guide, SpaceView};
+
+use super::assert_line;
+
+/// Larger recordings are not written and read again: a fuzzer has more to do.
+const MOST: usize = 500;
+
+/// Recordings up to this size are searched.
+const SEARCHED: usize = 24;
+
+pub(super) fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let recording = match parse(text, "kernel@device".into()) {
+        Ok(recording) => recording,
+        Err(fault) => {
+            assert_line(text, fault.line, &fault.reason);
+            let named = fault.reason.contains('`') || fault.reason.starts_with("the file: ");
+            assert!(named, "no field is named: {}", fault.reason);
+            return;
+        }
+    };
+    is_whole(&recording);
+    if recording.entries.len() <= MOST {
+        reads_back(&recording);
+    }
+    if recording.entries.len() <= SEARCHED {
+        is_searched(&recording);
+    }
+}
+
+/// Every config is found where it is, and every figure is one.
+fn is_whole(recording: &Recording) {
+    let (space, entries) = (&recording.space, &recording.entries);
+    assert_eq!(space.len(), entries.len());
+    for index in 0..space.len().min(MOST) {
+        assert_eq!(space.index_of(&space.positions(index)), Some(index));
+    }
+    for entry in entries {
+        assert!(
+            entry.cost_ms.is_finite() && entry.cost_ms >= 0.0,
+            "{entry:?}"
+        );
+        assert!(
+            entry
+                .time_ms
+                .is_none_or(|time| time.is_finite() && time > 0.0)
+        );
+        assert_eq!(
+            entry.time_ms.is_some(),
+            entry.invalidity == Invalidity::Correct
+        );
+    }
+}
+
+/// What became of each config, by the spelling of its values.
+fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, Entry> {
+    let params = recording.space.params();
+    let config = |index: usize| {
+        let positions = recording.space.positions(index);
+        let values = params.iter().zip(positions);
+        values
+            .map(|(param, at)| (param.name.as_str(), param.texts[at as usize].as_str()))
+            .collect()
+    };
+    let entries = recording.entries.iter().enumerate();
+    entries
+        .map(|(index, entry)| (config(index), *entry))
+        .collect()
+}
+
+fn reads_back(recording: &Recording) {
+    let results = of_recording(recording);
+    let written = results.to_t4();
+    let again = parse(&written, "kernel@device".into());
+    let again = again.unwrap_or_else(|fault| panic!("{fault}\n{written}"));
+    assert_eq!(by_config(recording), by_config(&again), "{written}");
+    let Ok(written) = results.to_kernel_tuner() else {
+        return;
+    };
+    let again = parse(&written, "kernel@device".into());
+    let again = again.unwrap_or_else(|fault| panic!("{fault}\n{written}"));
+    let mut expected = by_config(recording);
+    for entry in expected.values_mut() {
+        // A cache file knows fewer kinds of failure.
+        let known = entry.invalidity.in_cache_files();
+        entry.invalidity = known.map_or(Invalidity::Correct, Invalidity::of_cache_files);
+    }
+    assert_eq!(expected, by_config(&again), "{written}");
+}
+
+/// A search of it ends, within the budget.
+fn is_searched(recording: &Recording) {
+    let guide = Guide::default();
+    for strategy in ["auto", "genetic"] {
+        let plan = Plan {
+            strategy,
+            budget: 16,
+            batch: 3,
+            seed: 1,
+            stop: false,
+            guide: &guide,
+        };
+        let run = replay(recording, &plan);
+        assert!(run.evals <= 16 && run.evals <= recording.entries.len());
+        let best = run.best_after(run.evals);
+        assert!(best.is_none_or(|best| best.is_finite() && best > 0.0));
+    }
+}

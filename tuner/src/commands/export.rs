@@ -1,0 +1,184 @@
+//! `tune export`: what was measured, and spaces, in the formats of other tuners.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use kiln_cache::{Cache, Trial, TuningKey};
+use kiln_spec::{KernelSpec, Problem};
+
+use super::{checked, print};
+use crate::cli::{ExportArgs, ExportFormat};
+use crate::compile_only::Target;
+use crate::exchange::{self, Results};
+use crate::exit::Failure;
+use crate::options::UsageError;
+use crate::project::{Project, TunedKernel};
+use crate::{machine, recording};
+
+pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let text = match &args.space {
+        Some(path) => of_file(args, path)?,
+        None => of_kernel(args)?,
+    };
+    match &args.output {
+        None => print(&text),
+        Some(path) => {
+            crate::bake::write_if_changed(path, text)?;
+            eprintln!("wrote {}", path.display());
+        }
+    }
+    Ok(checked(true))
+}
+
+/// One format of recordings becomes another.
+fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
+    if args.format == ExportFormat::T1 {
+        return Err(wrong(
+            "t1",
+            "a recording has no constraints",
+            "write `--format t4` or `--format kernel-tuner`",
+        ));
+    }
+    let recording = recording::read(path).map_err(|error| Failure::Other(error.to_string()))?;
+    written(args.format, &exchange::of_recording(&recording))
+}
+
+fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
+    let [name] = args.package.kernels.as_slice() else {
+        return Err(wrong(
+            args.format.name(),
+            "it is of one kernel",
+            "name the kernel with `-k`, or a recorded space with `--space`",
+        ));
+    };
+    let project = Project::read(&args.package)?;
+    let no_kernel = || Failure::Other(format!("no kernel `{name}`\nhelp: run `tune list`"));
+    let kernel = project.kernels.first().ok_or_else(no_kernel)?;
+    let problem = problem(&kernel.spec, args.problem.as_deref())?;
+    match args.format {
+        ExportFormat::T1 => t1(args, kernel, &problem),
+        format => {
+            let cache = machine::open_cache()?;
+            let (key, trials) = stored(args, kernel, &problem, &cache)?;
+            let exported = exchange::of_trials(&kernel.spec, &problem, &key, &trials);
+            for (why, count) in &exported.left_out {
+                eprintln!("left out: {count} trials: {why}");
+            }
+            written(format, &exported.results)
+        }
+    }
+}
+
+fn written(format: ExportFormat, results: &Results) -> Result<String, Failure> {
+    match format {
+        ExportFormat::KernelTuner => results
+            .to_kernel_tuner()
+            .map_err(|why| Failure::Other(format!("{why}\nhelp: write `--format t4`"))),
+        _ => Ok(results.to_t4()),
+    }
+}
+
+fn problem(spec: &KernelSpec, text: Option<&str>) -> Result<Problem, Failure> {
+    match text {
+        None => Ok(spec.problems[0].clone()),
+        Some(text) => spec
+            .parse_problem(text)
+            .map_err(|error| Failure::Other(format!("problem `{text}`: {error}"))),
+    }
+}
+
+fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<String, Failure> {
+    let (limits, device) = match &args.target {
+        Some(arch) => {
+            let known = Target::known(arch)?;
+            (known.limits, known.product.to_owned())
+        }
+        None => {
+            let (_, device) = machine::open_device(args.device.as_deref())?;
+            (device.info().limits, device.info().key.name.clone())
+        }
+    };
+    let folder = kernel.file.parent().unwrap_or(Path::new("."));
+    let source = folder.join(&kernel.spec.source);
+    let source = std::path::absolute(&source).unwrap_or(source);
+    let text = exchange::kernel_as_t1(kernel, problem, &limits, &device, &source);
+    text.map_err(|why| {
+        Failure::Other(format!(
+            "`{}` cannot be written as T1: {why}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results",
+            kernel.spec.name
+        ))
+    })
+}
+
+/// The one stored key of the kernel as it is now, for the problem, on the device that is meant.
+fn stored(
+    args: &ExportArgs,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    cache: &Cache,
+) -> Result<(TuningKey, Vec<Trial>), Failure> {
+    let (spec, source) = (
+        kernel.spec.hash().to_string(),
+        kernel.source.hash().to_string(),
+    );
+    let problem = problem.to_string();
+    let device = args.device.as_deref().unwrap_or_default();
+    let mut found = Vec::new();
+    for key in cache.keys(Some(&kernel.spec.name))? {
+        let is_it = match &args.key {
+            Some(hash) => key.hash().to_string().starts_with(hash.as_str()),
+            None => key.field("problem") == problem && device_of(&key).starts_with(device),
+        };
+        if is_it && key.field("spec") == spec && key.field("source") == source {
+            let trials = cache.trials(key.hash())?;
+            if !trials.is_empty() {
+                found.push((key, trials));
+            }
+        }
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(Failure::Other(format!(
+            "no trials of `{}` ({problem}) as it is now are stored{}\nhelp: `tune why {}` says what is; `tune run` measures",
+            kernel.spec.name,
+            if device.is_empty() {
+                String::new()
+            } else {
+                format!(" of `{device}`")
+            },
+            kernel.spec.name
+        ))),
+        _ => {
+            let line = |(key, trials): &(TuningKey, Vec<Trial>)| {
+                let (compiler, regime) = (key.field("compiler_version"), key.field("regime"));
+                format!(
+                    "  {} {}, {compiler}, {regime}: {} trials",
+                    key.hash(),
+                    device_of(key),
+                    trials.len()
+                )
+            };
+            let lines: Vec<String> = found.iter().map(line).collect();
+            Err(Failure::Other(format!(
+                "trials of `{}` ({problem}) are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
+                kernel.spec.name,
+                found.len(),
+                lines.join("\n")
+            )))
+        }
+    }
+}
+
+fn device_of(key: &TuningKey) -> String {
+    let part = |name: &str| key.field(&format!("device.{name}"));
+    format!("{}/{}/{}", part("backend"), part("arch"), part("name"))
+}
+
+fn wrong(value: &str, reason: &str, help: &'static str) -> Failure {
+    Failure::Usage(UsageError {
+        flag: "--format",
+        value: value.to_owned(),
+        reason: reason.to_owned(),
+        help,
+    })
+}

@@ -1,0 +1,275 @@
+//! Replayed rows: the best config that a search of a recording found, baked for the device that was recorded.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln::compiler::BuildKind;
+use kiln_cache::location;
+use kiln_spec::baked::{Evidence, Hashes, Row};
+use kiln_spec::{Backend, Config, DeviceKey, Problem};
+
+use super::curves::Run;
+use crate::bake;
+use crate::candidate::{Which, Workshop};
+use crate::compile_only::Target;
+use crate::exit::Failure;
+use crate::project::TunedKernel;
+use crate::recording::Recording;
+use crate::search::SpaceView;
+
+/// Configs that are compiled, best first, before there is none.
+const COMPILED: usize = 8;
+
+/// What became of one problem.
+#[derive(Clone, Debug)]
+pub enum Replayed {
+    /// A config was picked.
+    Picked {
+        /// The config.
+        config: String,
+        /// Its time in the recording.
+        recorded_ms: f64,
+        /// Configs that were found faster, but are none of the kernel's or do not compile.
+        passed_over: usize,
+    },
+    /// A row that was measured on the device stays.
+    Kept,
+}
+
+/// What was baked of a recording.
+#[derive(Clone, Debug)]
+pub struct Report {
+    device: String,
+    recording: String,
+    problems: Vec<(String, Replayed)>,
+    table: Option<PathBuf>,
+}
+
+impl Report {
+    /// The report as text.
+    pub fn to_text(&self, kernel: &str) -> String {
+        let mut text = format!("{kernel} for {}, from {}\n", self.device, self.recording);
+        for (problem, replayed) in &self.problems {
+            let _ = match replayed {
+                Replayed::Kept => writeln!(text, "  ({problem}): kept the row that was measured"),
+                Replayed::Picked {
+                    config,
+                    recorded_ms,
+                    passed_over,
+                } => {
+                    let passed = match passed_over {
+                        0 => String::new(),
+                        count => format!("; {count} faster ones cannot be this kernel's"),
+                    };
+                    writeln!(
+                        text,
+                        "  ({problem}): {config}, replayed, never measured with this kernel \
+                         (recorded: {recorded_ms} ms{passed})"
+                    )
+                }
+            };
+        }
+        if let Some(table) = &self.table {
+            let _ = writeln!(
+                text,
+                "  wrote {}; used only where the kernel says `evidence(replayed)`",
+                table.display()
+            );
+        }
+        text
+    }
+}
+
+/// Bakes the best config that the runs found, for each of the problems that has no row measured on the device.
+///
+/// # Errors
+/// When the recording is not of the kernel's parameters or of the target, or nothing that was found is a config of the
+/// kernel.
+pub fn bake(
+    kernel: &TunedKernel,
+    problems: &[Problem],
+    recording: &Recording,
+    runs: &[Run],
+    target: &Target,
+) -> Result<Report, Failure> {
+    let device = device(recording, target)?;
+    same_params(kernel, recording)?;
+    let found = found(recording, runs);
+    let folder = tempfile::Builder::new().prefix("kiln-replay-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let artifacts = location::from_environment()?.join("artifacts");
+    let artifacts = ArtifactCache::at(artifacts, DEFAULT_MAX_BYTES);
+    let workshop = target.workshop(&artifacts, folder.path());
+    let mut rows = bake::rows_of(kernel, &device)?;
+    let mut report = Report {
+        device: device.to_string(),
+        recording: recording.name.clone(),
+        problems: Vec::new(),
+        table: None,
+    };
+    for problem in problems {
+        let text = problem.to_string();
+        let of_problem = |row: &Row| row.problem == text;
+        if rows
+            .iter()
+            .any(|row| of_problem(row) && row.evidence == Evidence::Proven)
+        {
+            report.problems.push((text, Replayed::Kept));
+            continue;
+        }
+        let (row, replayed) = pick(
+            kernel, problem, recording, &found, target, &device, &workshop,
+        )?;
+        rows.retain(|row| !of_problem(row));
+        rows.push(row);
+        report.problems.push((text, replayed));
+    }
+    if report
+        .problems
+        .iter()
+        .any(|one| matches!(one.1, Replayed::Picked { .. }))
+    {
+        report.table = Some(bake::write_table(kernel, &device, rows, &kernel.tuned)?);
+    }
+    Ok(report)
+}
+
+/// The device that was recorded, with the target's architecture.
+fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, Failure> {
+    let known = target.known;
+    let name = recording.device.as_deref().unwrap_or(known.product);
+    let vendor = match known.backend {
+        Backend::Cuda => ["AMD", "Radeon"],
+        _ => ["NVIDIA", "GeForce"],
+    };
+    if vendor.iter().any(|other| name.contains(other)) {
+        return Err(Failure::Other(format!(
+            "the recording is of `{name}`, which is no {}\nhelp: name the architecture of the recorded device with `--target`",
+            known.arch
+        )));
+    }
+    Ok(DeviceKey {
+        backend: known.backend,
+        arch: known.arch.into(),
+        name: name.into(),
+    })
+}
+
+/// Every parameter that could make a difference must be in both.
+fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), Failure> {
+    let (recorded, own) = (recording.space.params(), &kernel.spec.params);
+    let unknown = own.iter().find(|param| {
+        param.values.len() > 1 && recorded.iter().all(|other| other.name != *param.name)
+    });
+    let foreign = recorded
+        .iter()
+        .find(|param| param.texts.len() > 1 && own.iter().all(|other| *other.name != param.name));
+    let what = match (unknown, foreign) {
+        (Some(param), _) => format!(
+            "the recording says nothing of its parameter `{}`",
+            param.name
+        ),
+        (None, Some(param)) => format!("it has no parameter `{}`, which was recorded", param.name),
+        (None, None) => return Ok(()),
+    };
+    let names: Vec<&str> = recorded.iter().map(|param| param.name.as_str()).collect();
+    Err(Failure::Other(format!(
+        "`{}` cannot take configs of `{}`: {what} (recorded: {})\nhelp: a kernel can whose parameters have the recorded names",
+        kernel.spec.name,
+        recording.name,
+        names.join(", ")
+    )))
+}
+
+/// The valid configs that any run tried, best first.
+fn found(recording: &Recording, runs: &[Run]) -> Vec<(f64, usize)> {
+    let mut tried: Vec<usize> = runs
+        .iter()
+        .flat_map(|run| run.tried.iter().copied())
+        .collect();
+    tried.sort_unstable();
+    tried.dedup();
+    let timed = |index: usize| Some((recording.entries[index].time_ms?, index));
+    let mut found: Vec<(f64, usize)> = tried.into_iter().filter_map(timed).collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    found
+}
+
+/// The row of the best config that is one of the kernel's, fits the target and compiles for it.
+fn pick(
+    kernel: &TunedKernel,
+    problem: &Problem,
+    recording: &Recording,
+    found: &[(f64, usize)],
+    target: &Target,
+    device: &DeviceKey,
+    workshop: &Workshop<'_>,
+) -> Result<(Row, Replayed), Failure> {
+    let spec = &kernel.spec;
+    let mut compiled = 0;
+    for (passed_over, (recorded_ms, index)) in found.iter().enumerate() {
+        let limits = Some(&target.info.limits);
+        let fits = |config: &Config| spec.check_config(config, problem, limits).is_ok();
+        let Some(config) = config(kernel, recording, *index).filter(fits) else {
+            continue;
+        };
+        if compiled == COMPILED {
+            break;
+        }
+        compiled += 1;
+        let which = Which::Config(&config);
+        let Ok(made) = workshop.make(kernel, which, problem, BuildKind::Release) else {
+            continue;
+        };
+        let row = Row {
+            device: device.clone(),
+            problem: problem.to_string(),
+            entry: spec.entry.clone(),
+            config: made.arm.config.to_string(),
+            evidence: Evidence::Replayed,
+            speedup: None,
+            baseline: spec.baseline_text(),
+            symbol: made.arm.release,
+            plan: made.arm.plan,
+            hashes: Hashes::now(spec, kernel.source.hash(), device.backend),
+            image: None,
+        };
+        let replayed = Replayed::Picked {
+            config: row.config.clone(),
+            recorded_ms: *recorded_ms,
+            passed_over,
+        };
+        return Ok((row, replayed));
+    }
+    Err(Failure::Other(format!(
+        "none of the {} valid configs that were found in `{}` is one that `{}` ({problem}) has on {}\nhelp: `tune space -k {}` says what its configs are; a larger `--budget` finds more of the recording",
+        found.len(),
+        recording.name,
+        spec.name,
+        target.known.arch,
+        spec.name
+    )))
+}
+
+/// The kernel's config that a recorded one is, if it is one.
+fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<Config> {
+    let positions = recording.space.positions(index);
+    let recorded = recording.space.params();
+    let mut values = Vec::new();
+    for param in &kernel.spec.params {
+        let place = recorded.iter().position(|other| other.name == *param.name);
+        let value = match place {
+            Some(place) => {
+                let text = &recorded[place].texts[positions[place] as usize];
+                // Truth values have capitals in Python.
+                let same =
+                    |value: &&kiln_spec::ParamValue| value.to_string().eq_ignore_ascii_case(text);
+                param.values.iter().find(same)?
+            }
+            None => param.values.first()?,
+        };
+        values.push((param.name.clone(), value.clone()));
+    }
+    Some(Config::new(values))
+}
