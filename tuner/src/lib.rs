@@ -42,6 +42,7 @@ pub mod reference;
 pub mod regime;
 pub mod replay;
 pub mod report;
+pub mod run_clock;
 pub mod scratch;
 pub mod search;
 pub mod space_view;

@@ -78,6 +78,24 @@ impl Cache {
         })
     }
 
+    /// The processes of the last confirmation series of a finalist that began no later than series `latest`, in order.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn last_confirmation(
+        &self,
+        trial: &TrialId,
+        latest: u64,
+    ) -> Result<Vec<ConfirmProcess>, CacheError> {
+        let mut processes = self.collect(&keys::confirms(trial), |entry| match entry {
+            Entry::Confirm(process) if process.series <= latest => Some(process),
+            _ => None,
+        })?;
+        let last = processes.iter().map(|process| process.series).max();
+        processes.retain(|process| Some(process.series) == last);
+        Ok(processes)
+    }
+
     /// The winner under a key.
     ///
     /// # Errors
