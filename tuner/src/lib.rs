@@ -23,6 +23,7 @@ pub mod definition;
 pub mod discover;
 pub mod evaluate;
 pub mod exit;
+pub mod html_report;
 pub mod images;
 pub mod inspect;
 pub mod lab;

@@ -137,7 +137,7 @@ impl RunReport {
         let seconds = self.elapsed_ms as f64 / 1e3;
         let _ = writeln!(
             text,
-            "{} compiles, {} launches, {seconds:.1} s, of it {} in the strategy\nrun {}: `tune report` draws it",
+            "{} compiles, {} launches, {seconds:.1} s, of it {} in the strategy; run {}, drawn by `tune report`",
             self.compiles,
             self.launches,
             Nanoseconds(self.strategy_ns),

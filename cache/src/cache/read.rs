@@ -78,22 +78,15 @@ impl Cache {
         })
     }
 
-    /// The processes of the last confirmation series of a finalist that began no later than series `latest`, in order.
+    /// The processes of all confirmations under a key, in order.
     ///
     /// # Errors
     /// As [`Self::trial`].
-    pub fn last_confirmation(
-        &self,
-        trial: &TrialId,
-        latest: u64,
-    ) -> Result<Vec<ConfirmProcess>, CacheError> {
-        let mut processes = self.collect(&keys::confirms(trial), |entry| match entry {
-            Entry::Confirm(process) if process.series <= latest => Some(process),
+    pub fn confirmations(&self, key: Hash) -> Result<Vec<ConfirmProcess>, CacheError> {
+        self.collect(&keys::all_confirms(key), |entry| match entry {
+            Entry::Confirm(process) => Some(process),
             _ => None,
-        })?;
-        let last = processes.iter().map(|process| process.series).max();
-        processes.retain(|process| Some(process.series) == last);
-        Ok(processes)
+        })
     }
 
     /// The winner under a key.
@@ -121,6 +114,17 @@ impl Cache {
     pub fn search_done(&self, key: Hash) -> Result<Option<SearchDone>, CacheError> {
         Ok(match self.get(&keys::done(key))? {
             Some(Entry::Done(done)) => Some(done),
+            _ => None,
+        })
+    }
+
+    /// The key of a hash, in clear.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn key(&self, key: Hash) -> Result<Option<TuningKey>, CacheError> {
+        Ok(match self.get(&keys::key(key))? {
+            Some(Entry::Key(key)) => Some(key),
             _ => None,
         })
     }

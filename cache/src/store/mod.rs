@@ -135,6 +135,10 @@ pub(crate) mod keys {
         format!("strike/{}/{}", id.key, id.config_hash())
     }
 
+    pub fn all_confirms(key: Hash) -> String {
+        format!("confirm/{key}/")
+    }
+
     pub fn confirms(id: &TrialId) -> String {
         format!("confirm/{}/{}/", id.key, id.config_hash())
     }

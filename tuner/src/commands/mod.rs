@@ -8,6 +8,7 @@ mod init;
 mod inspect;
 mod list;
 mod replay;
+mod report;
 mod run;
 mod smoke;
 mod space;
@@ -37,6 +38,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Worker) => Ok(server::serve(catalogue)),
         Some(Command::ProbeStore { path }) => Ok(ExitCode::from(
