@@ -118,7 +118,7 @@ impl Axis {
         );
         let decades = self.hi.log10() - self.lo.log10();
         let within: &[f64] = match decades {
-            ..1.5 => &[1.0, 2.0, 3.0, 5.0],
+            ..1.5 => &[1.0, 2.0, 3.0, 5.0, 7.0],
             ..3.0 => &[1.0, 3.0],
             _ => &[1.0],
         };
@@ -141,7 +141,7 @@ impl Axis {
                 let suits = if self.is_log { value } else { self.hi };
                 let unit = UNITS.iter().find(|(_, length)| suits >= *length);
                 let (name, length) = unit.unwrap_or(&UNITS[UNITS.len() - 1]);
-                let step = if self.is_log { step.min(value) } else { step };
+                let step = if self.is_log { value } else { step };
                 format!("{:.*} {name}", decimals(step / length), value / length)
             }
         }
@@ -229,10 +229,7 @@ mod tests {
             ticks.into_iter().map(|tick| tick.label).collect()
         };
         assert_eq!(labels([900.0, 2e6]), ["1 µs", "10 µs", "100 µs", "1 ms"]);
-        assert_eq!(
-            labels([1000.0, 2000.0]),
-            ["1.0 µs", "1.2 µs", "1.4 µs", "1.6 µs", "1.8 µs", "2.0 µs"]
-        );
+        assert_eq!(labels([1000.0, 2000.0]), ["1.0 µs", "1.5 µs", "2.0 µs"]);
     }
 
     #[test]

@@ -110,7 +110,9 @@ impl Convergence {
                 line class="baseline" x1=(left) x2=(right) y1=(short(y)) y2=(short(y)) {
                     title { "baseline: " (Nanoseconds(ns)) }
                 }
-                text class="mark" x=(right) y=(short(y - 5.0)) text-anchor="end" { "baseline" }
+                // Below the line where there are marks above it.
+                @let label = if y < frame.top() + 16.0 { y + 13.0 } else { y - 5.0 };
+                text class="mark" x=(right) y=(short(label)) text-anchor="end" { "baseline" }
             }
         }
     }
@@ -130,8 +132,10 @@ impl Convergence {
             points.filter(move |point| point.time_ns.is_some() == valid)
         };
         html! {
-            path class="dots valid" d=(dots(frame, over, plain(true))) {}
-            path class="dots failed" d=(dots(frame, over, plain(false))) {}
+            @if !all {
+                path class="dots valid" d=(dots(frame, over, plain(true))) {}
+                path class="dots failed" d=(dots(frame, over, plain(false))) {}
+            }
             @for point in titled.into_iter().map(|index| &self.points[index]) {
                 (mark(frame, over, point))
             }
@@ -188,11 +192,11 @@ impl Over {
     }
 }
 
-/// Where a trial's mark is: a valid one at its time, a failed one at the upper edge.
+/// Where a trial's mark is: a valid one at its time, a failed one above all times.
 fn place(frame: &Frame<'_>, over: Over, point: &Point) -> (f64, f64) {
     let y = point
         .time_ns
-        .map_or(frame.top(), |ns| frame.at_y(ns as f64));
+        .map_or(frame.above(), |ns| frame.at_y(ns as f64));
     (frame.at_x(over.of(point)), y)
 }
 

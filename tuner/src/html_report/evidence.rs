@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::axis::{Axis, Quantity};
-use super::svg::{WIDTH, short};
+use super::svg::{WIDTH, breakable, short};
 
 /// The decision, and the processes that it was made from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -83,10 +83,10 @@ impl Evidence {
             p class=(self.class()) { (self.headline()) }
             (self.processes())
             dl {
-                dt { "config that runs" } dd { code { (if winner.config.is_empty() { "(no parameters)" } else { &winner.config }) } }
-                dt { "compared with" } dd { code { (winner.baseline) } }
+                dt { "config that runs" } dd { code { @if winner.config.is_empty() { "(no parameters)" } @else { (breakable(&winner.config)) } } }
+                dt { "compared with" } dd { code { (breakable(&winner.baseline.to_string())) } }
                 @if let Some(finalist) = self.finalist.as_ref().filter(|finalist| **finalist != winner.config) {
-                    dt { "finalist" } dd { code { (finalist) } }
+                    dt { "finalist" } dd { code { (breakable(finalist)) } }
                 }
                 @if let Some(confirm) = winner.confirm {
                     dt { "fresh processes" } dd { (confirm.processes) ", won by the finalist: " (confirm.wins) }

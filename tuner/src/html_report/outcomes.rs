@@ -6,7 +6,7 @@ use kiln_cache::{Outcome, Trial};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::svg::{WIDTH, short};
+use super::svg::{WIDTH, breakable, short};
 
 /// How many trials had an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,18 +100,19 @@ pub(super) fn draw(counts: &[OutcomeCount]) -> Markup {
     if all == 0 {
         return html! { p class="none" { "No config was tried." } };
     }
+    let has_examples = counts.iter().any(|count| count.example.is_some());
     html! {
         (bar(counts, all))
         div class="wide" {
             table {
-                thead { tr { th { "outcome" } th class="n" { "trials" } th class="n" { "share" } th { "first of them" } } }
+                thead { tr { th { "outcome" } th class="n" { "trials" } th class="n" { "share" } @if has_examples { th { "first of them" } } } }
                 tbody {
                     @for count in counts {
                         tr {
-                            td { span class=(format!("key {}", count.group.class())) {} (count.name) }
+                            td class="nowrap" { span class=(format!("key {}", count.group.class())) {} (count.name) }
                             td class="n" { (count.count) }
                             td class="n" { (format!("{:.1} %", 100.0 * count.count as f64 / all as f64)) }
-                            td class="text" { (count.example.as_deref().unwrap_or("")) }
+                            @if has_examples { td class="text" { (breakable(count.example.as_deref().unwrap_or(""))) } }
                         }
                     }
                 }
@@ -138,7 +139,7 @@ fn bar(counts: &[OutcomeCount], all: u64) -> Markup {
                     title { (count.name) ": " (count.count) " of " (all) }
                 }
                 @if width > 48.0 {
-                    text class="inbar" x=(short(x + 6.0)) y="15" { (count.count) }
+                    text class=(format!("inbar on-{}", count.group.class())) x=(short(x + 6.0)) y="15" { (count.count) }
                 }
             }
         }

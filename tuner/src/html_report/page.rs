@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::convergence::Over;
 use super::figures::{RunFigures, TaskFigures};
+use super::svg::breakable;
 use super::{best, environment, heat_map::HeatMap, importance, outcomes, time_spent};
 
 const STYLE: &str = include_str!("style.css");
@@ -76,7 +77,7 @@ fn overview(tasks: &[TaskFigures]) -> Markup {
                             @let (tried, valid) = tried(task);
                             tr {
                                 td class="t" data-v=(task.kernel) { a href=(format!("#task-{number}")) { (task.kernel) } }
-                                td class="t" data-v=(task.problem) { (task.problem) }
+                                td class="t" data-v=(task.problem) { (breakable(&task.problem)) }
                                 td class="n" data-v=(tried) {
                                     (tried) @if let Some(space) = task.space { " of " (space) }
                                 }
@@ -112,7 +113,7 @@ fn section(task: &TaskFigures, number: usize, tasks: &[TaskFigures]) -> Markup {
     let own = environment::own(task, tasks);
     html! {
         section class="task" id=(format!("task-{number}")) {
-            h2 { (task.kernel) @if !task.problem.is_empty() { " " span class="problem" { (task.problem) } } }
+            h2 { (task.kernel) @if !task.problem.is_empty() { " " span class="problem" { (breakable(&task.problem)) } } }
             p class="note" { (counts(task)) }
             (task.evidence.draw())
             @if !own.is_empty() {
@@ -156,9 +157,10 @@ fn convergence(task: &TaskFigures) -> Markup {
                     figure { figcaption { "Best time so far, by the clock" } (seconds) }
                 }
                 p class="note" {
-                    span class="key line" {} "best so far  "
-                    span class="key dot" {} "a valid trial  "
-                    span class="key cross" { "×" } "a failed one"
+                    span class="key line" {} "best so far" span class="key dot" {} "a valid trial"
+                    @if task.convergence.points.iter().any(|point| point.time_ns.is_none()) {
+                        span class="key cross" { "×" } "a failed one, above all times"
+                    }
                 }
             },
             _ => p class="none" { "No trial of this run is recorded with its order, so there is no curve." },

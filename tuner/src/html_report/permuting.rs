@@ -31,6 +31,9 @@ const SHUFFLES: usize = 12;
 /// Shapes that are tried when the model is fitted.
 const TRIES: u32 = 60;
 
+/// The least variance of log costs that can be shared out: a thousandth of a time either way.
+const LEAST_VARIANCE: f64 = 1e-6;
+
 /// What permuting tells.
 #[derive(Clone, Debug)]
 pub(super) struct Permuted {
@@ -77,15 +80,19 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
             }
         }
     }
-    let variance = variance(costs).max(1e-12);
-    let total = variance * costs.len() as f64;
+    // Where all cost the same there is nothing to explain.
+    let total = variance(costs).max(LEAST_VARIANCE) * costs.len() as f64;
     let share = |rises: &[f64; SHUFFLES]| {
         let shares = rises.map(|rise| rise / 2.0 / total);
         let mean = shares.iter().sum::<f64>() / SHUFFLES as f64;
-        (mean, self::variance(&shares).sqrt())
+        (mean, variance(&shares).sqrt())
     };
     Permuted {
-        explained: 1.0 - error / total,
+        explained: if variance(costs) < LEAST_VARIANCE {
+            0.0
+        } else {
+            1.0 - error / total
+        },
         shares: rises.iter().map(share).collect(),
     }
 }

@@ -19,7 +19,7 @@ pub(super) const WIDTH: f64 = 560.0;
 pub(super) const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 14.0;
-const TOP: f64 = 26.0;
+const TOP: f64 = 32.0;
 const BOTTOM: f64 = 44.0;
 
 impl Frame<'_> {
@@ -36,6 +36,11 @@ impl Frame<'_> {
     /// The top edge of the area that is drawn in.
     pub(super) fn top(&self) -> f64 {
         TOP
+    }
+
+    /// The height of a strip above that area, for what has no value.
+    pub(super) fn above(&self) -> f64 {
+        TOP - 5.0
     }
 
     /// The bottom edge.
@@ -78,6 +83,16 @@ impl Frame<'_> {
                 text class="title" x="4" y="13" { (y_title) }
                 (marks)
             }
+        }
+    }
+}
+
+/// A text that may be broken after its commas: configs and problems are long.
+pub(super) fn breakable(text: &str) -> Markup {
+    html! {
+        @for (place, piece) in text.split_inclusive(',').enumerate() {
+            @if place > 0 { wbr; }
+            (piece)
         }
     }
 }

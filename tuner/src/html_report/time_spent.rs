@@ -5,7 +5,7 @@ use kiln_spec::time::Nanoseconds;
 use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
-use super::svg::{WIDTH, short};
+use super::svg::{WIDTH, breakable, short};
 
 /// A part of the time: its name, its class in the page's style, its length.
 type Part = (&'static str, &'static str, u64);
@@ -55,7 +55,7 @@ pub(super) fn draw(figures: &RunFigures) -> Markup {
 fn row(task: &TaskFigures) -> Markup {
     html! {
         tr {
-            td class="t" data-v=(task.name()) { (task.name()) }
+            td class="t" data-v=(task.name()) { (breakable(&task.name())) }
             @if let Some(spent) = &task.spent { (cells(spent)) }
         }
     }
@@ -84,7 +84,7 @@ fn bar(spent: &TimeSpent) -> Markup {
                     title { (name) ": " (Nanoseconds(ns)) " (" (format!("{:.2} %", 100.0 * ns as f64 / all)) ")" }
                 }
                 @if width > 60.0 {
-                    text class="inbar" x=(short(x + 6.0)) y="15" { (name) }
+                    text class=(format!("inbar on-{class}")) x=(short(x + 6.0)) y="15" { (name) }
                 }
             }
         }
