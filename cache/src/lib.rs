@@ -38,7 +38,7 @@ pub use key::{Difference, Explanation, KeyParts, TuningKey, explain};
 pub use lock::{CacheLock, Waiting};
 pub use probe::ProbeCommand;
 pub use record::{Outcome, Record, Summary, Trial, TrialId, Winner};
-pub use store::StoreError;
+pub use store::{Run, StoreError};
 pub use warning::Warning;
 
 // The samples of the tests in `tests/` serve the tests in here too.

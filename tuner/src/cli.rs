@@ -49,6 +49,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Explain what a result is keyed by, and which field differs from the stored ones
     Why(WhyArgs),
+    /// Write a run as one HTML page: convergence, outcomes, importance of parameters, the winner's evidence
+    Report(ReportArgs),
     /// Look after the cache of trials
     Cache(CacheArgs),
     /// Search recorded spaces instead of a device, and write the curves of the best time found
@@ -403,6 +405,28 @@ pub struct WhyArgs {
     pub kernel: String,
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
     pub problem: Option<String>,
+}
+
+/// `tune report`
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Number of the run [default: the last one]
+    pub run: Option<u64>,
+    /// Only kernels of these names; without RUN, the last run that tuned one of them
+    #[arg(long = "kernel", short = 'k', value_name = "NAME")]
+    pub kernels: Vec<String>,
+    /// Only a run on this device: `cpu`, `cuda:0`, `hip:0`, …
+    #[arg(long, short, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Where to write the page [default: tune-report-RUN.html; with --json: nowhere]
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// List the runs instead
+    #[arg(long, conflicts_with_all = ["run", "kernels", "device", "out"])]
+    pub list: bool,
 }
 
 /// `tune replay`

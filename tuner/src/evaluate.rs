@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kiln::compiler::BuildKind;
-use kiln_cache::record::{Real, ReferenceGrade};
+use kiln_cache::record::{Real, ReferenceGrade, TimeSpent};
 use kiln_cache::{Begin, Cache, CacheError, Outcome, Summary, Trial, TrialId};
 use kiln_spec::{Config, DeviceKey};
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +14,7 @@ use crate::lab::WorkerLab;
 use crate::measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
 use crate::outcome::{of_fault, of_worker_error};
 use crate::progress::{Reporter, Stage};
+use crate::run_clock::RunClock;
 use crate::task::Task;
 use crate::verify::{Case, Verifier};
 
@@ -72,6 +73,10 @@ pub struct Evaluator<'a> {
     pub contenders: Vec<Contender>,
     /// Random orders.
     pub rng: ChaCha8Rng,
+    /// When trials end.
+    pub clock: &'a RunClock,
+    /// Where this task's time went so far.
+    pub spent: TimeSpent,
 }
 
 /// Why evaluating cannot go on.
@@ -147,7 +152,8 @@ impl Evaluator<'_> {
         }
     }
 
-    fn compile_all(&self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
+    fn compile_all(&mut self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
+        let start = Instant::now();
         self.reporter.stage(Stage::Compile, configs.len() as u64);
         let make = |config: &Config| {
             let which = Which::Config(config);
@@ -160,7 +166,9 @@ impl Evaluator<'_> {
             self.reporter.step();
             made
         };
-        self.pool.install(|| configs.par_iter().map(make).collect())
+        let made = self.pool.install(|| configs.par_iter().map(make).collect());
+        self.spent.compile_ns += nanoseconds(start.elapsed());
+        made
     }
 
     /// Verifies and races one compiled config and stores what became of it; its cost.
@@ -197,7 +205,7 @@ impl Evaluator<'_> {
 
     /// A compiled config that computes what it should; else its outcome, and how long it took to find out.
     fn verified(
-        &self,
+        &mut self,
         config: &Config,
         compiled: Compiled,
         attempt: u32,
@@ -206,6 +214,7 @@ impl Evaluator<'_> {
         let start = Instant::now();
         let verified = self.verifier.verify(&compiled.arm, self.cases);
         let verify_ns = nanoseconds(start.elapsed());
+        self.spent.verify_ns += verify_ns;
         let proof = verified.map_err(|error| (of_worker_error(&error), verify_ns))?;
         let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
         // The arm is set when it enters the lab.
@@ -240,6 +249,7 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {})?;
         let measure_ns = nanoseconds(start.elapsed());
+        self.spent.race_ns += measure_ns;
         let outcome = result
             .entry(contender.arm)
             .and_then(|entry| self.outcome(&contender, entry));
@@ -313,6 +323,7 @@ impl Evaluator<'_> {
             measure_ns,
             attempt,
             grade: self.grade(),
+            place: Some(self.clock.place()),
         }
     }
 
@@ -350,6 +361,7 @@ impl Evaluator<'_> {
                     let budget_ns =
                         until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
                     let budget_ns = budget_ns.unwrap_or(u64::MAX);
+                    let start = Instant::now();
                     self.tournament.submit(
                         &mut self.lab,
                         &[contender.arm],
@@ -357,6 +369,7 @@ impl Evaluator<'_> {
                         &mut self.rng,
                         &mut |_| {},
                     )?;
+                    self.spent.race_ns += nanoseconds(start.elapsed());
                 }
                 Err((outcome, verify_ns)) => {
                     self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?

@@ -101,3 +101,29 @@ fn waiting_for(waiting: &Waiting) -> String {
         waiting.folder.display()
     )
 }
+
+/// The machine in a line: processor, logical cores, memory, system. No host name: reports are handed around.
+pub fn describe() -> String {
+    let field = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(file).ok()?;
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let processor = field("/proc/cpuinfo", "model name");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = field("/proc/meminfo", "MemTotal");
+    let memory_kib = memory.and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok());
+    let memory = memory_kib.map(|kib| format!("{:.1} GiB memory", kib as f64 / f64::from(1 << 20)));
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    [
+        processor,
+        Some(format!("{cores} logical cores")),
+        memory,
+        Some(format!("{os} {} {arch}", release.trim())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}

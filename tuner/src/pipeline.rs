@@ -11,18 +11,22 @@ use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{CompileLimits, Compiler};
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
+use kiln_cache::record::{RunEnded, RunSettings, printable};
 
 use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
 use crate::earlier;
+use crate::evaluate::nanoseconds;
 use crate::exit::Failure;
 use crate::inspect::LaunchRules;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
+use crate::regime::Regime;
 use crate::report::{RunReport, TaskReport, TaskState};
+use crate::run_clock::RunClock;
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
 use crate::tuning::{self, Ground};
@@ -44,6 +48,8 @@ pub struct Run<'a> {
     pub device: &'a dyn Device,
     /// What was asked for.
     pub options: &'a RunOptions,
+    /// The command line, for the record.
+    pub command: &'a str,
     /// Where results are kept.
     pub cache: &'a Cache,
     /// Kernels whose references are linked in.
@@ -62,14 +68,18 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let compiler = machine::compiler(run.device)?;
     let isolated = machine::isolated(compiler)?;
     let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
-    let number = run
-        .cache
-        .start_run(env!("CARGO_PKG_VERSION"), unix_s(), run.options.seed)?;
     let conditions = Conditions::new(info, compiler, run.options.regime);
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
     let budget = Budget::start(run.options.budget);
+    let number = run.cache.begin_run(
+        env!("CARGO_PKG_VERSION"),
+        unix_s(),
+        run.options.seed,
+        Some(settings(run, conditions.regime)),
+    )?;
+    let clock = RunClock::new(number, start);
 
     let folder = Scratch::new(run.cache.folder())?;
     let artifacts = ArtifactCache::at(run.cache.folder().join("artifacts"), ARTIFACT_BYTES);
@@ -101,6 +111,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         worker: &WorkerLimits::current()
             .map_err(Failure::file("find", "the running program".as_ref()))?,
         folder: folder.path(),
+        clock: &clock,
         claims: u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX),
     };
 
@@ -109,16 +120,23 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     run.reporter.run_finished();
 
     let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
-    run.cache.end_run(number, unix_s())?;
+    run.cache.finish_run(RunEnded {
+        run: number,
+        unix_s: unix_s(),
+        elapsed_ns: Some(clock.elapsed_ns()),
+        tasks: reports.iter().map(TaskReport::ended).collect(),
+    })?;
     Ok(RunReport {
+        run: number,
         device: info.key.to_string(),
         regime: conditions.regime.name(),
         without_table: bake::without_table(run.project, &reports, &tables),
-        tasks: reports,
         notices: bake::notices(&tables, info.key.backend, run.options.write),
         tables,
         compiles: ground.workshop.compiles.load(Ordering::Relaxed),
         launches,
+        strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
+        tasks: reports,
         elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
 }
@@ -137,9 +155,12 @@ fn rounds(
             if round > 0 && !budget.is_worth_a_round(open.len() - done, tasks.len()) {
                 break;
             }
-            let (report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;
+            let (mut report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;
             ground.reporter.task_finished(&report.one_line());
             launches += launched;
+            if let Some(earlier) = &reports[index] {
+                report.spent += earlier.spent;
+            }
             reports[index] = Some(report);
         }
         open.retain(|&index| {
@@ -168,6 +189,21 @@ fn one(
     report.winner = winner;
     tuning::count(ground.cache, ground.info, task, &mut report)?;
     Ok((report, 0))
+}
+
+/// What the run was asked for, for its record.
+fn settings(run: &Run<'_>, regime: Regime) -> RunSettings {
+    let options = run.options;
+    RunSettings {
+        command: printable(run.command),
+        device: printable(run.device_name),
+        machine: printable(&machine::describe()),
+        regime: regime.name().to_owned(),
+        strategy: options.strategy.clone(),
+        budget_ns: options.budget.map(nanoseconds),
+        trials: options.trials.map(|trials| trials as u64),
+        jobs: options.jobs as u64,
+    }
 }
 
 fn unix_s() -> u64 {

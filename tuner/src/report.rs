@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use kiln_cache::record::{ReferenceGrade, Verdict};
+use kiln_cache::record::{ReferenceGrade, TaskEnded, TimeSpent, Verdict, printable};
 use kiln_cache::{Outcome, Trial, Winner};
+use kiln_spec::Hash;
+use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
 use crate::task::Task;
@@ -13,6 +15,8 @@ use crate::task::Task;
 /// What a run found.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
+    /// Number of the run in the cache: what `tune report` calls it.
+    pub run: u64,
     /// The device.
     pub device: String,
     /// What timed launches found in the last-level cache: their data (`hot`) or that of others (`cold`).
@@ -27,6 +31,8 @@ pub struct RunReport {
     pub compiles: u64,
     /// Launches made in this run, to verify and to time.
     pub launches: u64,
+    /// Time in the strategy, in nanoseconds: choosing configs and taking in their results, apart from compiling and measuring.
+    pub strategy_ns: u64,
     /// How long the run took, in milliseconds.
     pub elapsed_ms: u64,
     /// What the user should know beside.
@@ -40,6 +46,8 @@ pub struct TaskReport {
     pub kernel: String,
     /// The problem.
     pub problem: String,
+    /// Hash of the tuning key.
+    pub key: Hash,
     /// How far the search went.
     pub state: TaskState,
     /// Valid configs in the search space.
@@ -54,6 +62,8 @@ pub struct TaskReport {
     pub starts_from: Vec<String>,
     /// The decision, where there is one.
     pub winner: Option<Winner>,
+    /// Where this run's time for it went.
+    pub spent: TimeSpent,
 }
 
 /// How far a search went.
@@ -78,6 +88,22 @@ pub enum TaskState {
         /// Why.
         reason: String,
     },
+}
+
+impl TaskState {
+    /// The state in words.
+    pub fn text(&self) -> String {
+        match self {
+            TaskState::Searched => "searched to its end".into(),
+            TaskState::Unfinished => "its time was up; the next run goes on".into(),
+            TaskState::Open { configs } => {
+                format!("{configs} configs came to no verdict; the next run tries them again")
+            }
+            TaskState::Known => "decided by an earlier run".into(),
+            TaskState::NotSearched => "not searched: no time left".into(),
+            TaskState::Failed { reason } => format!("failed: {}", reason.replace('\n', "; ")),
+        }
+    }
 }
 
 /// A table that was written.
@@ -113,8 +139,11 @@ impl RunReport {
         let seconds = self.elapsed_ms as f64 / 1e3;
         let _ = writeln!(
             text,
-            "{} compiles, {} launches, {seconds:.1} s",
-            self.compiles, self.launches
+            "{} compiles, {} launches, {seconds:.1} s, of it {} in the strategy; run {}, drawn by `tune report`",
+            self.compiles,
+            self.launches,
+            Nanoseconds(self.strategy_ns),
+            self.run
         );
         text
     }
@@ -153,6 +182,21 @@ impl TaskReport {
             examples: BTreeMap::new(),
             starts_from: Vec::new(),
             winner: None,
+            key: task.key.hash(),
+            spent: TimeSpent::default(),
+        }
+    }
+
+    /// What the run's record keeps of it.
+    pub fn ended(&self) -> TaskEnded {
+        TaskEnded {
+            kernel: self.kernel.clone(),
+            problem: self.problem.clone(),
+            key: self.key,
+            state: printable(&self.state.text()),
+            space: self.space,
+            winner: self.winner.clone(),
+            spent: self.spent,
         }
     }
 
@@ -265,7 +309,8 @@ fn write_winner(winner: &Winner, text: &mut String) {
     let _ = writeln!(text, "  outputs   {}", grade(winner.grade));
 }
 
-fn grade(grade: ReferenceGrade) -> &'static str {
+/// What outputs were compared with, in words.
+pub(crate) fn grade(grade: ReferenceGrade) -> &'static str {
     match grade {
         ReferenceGrade::Reference => "compared with the plain-Rust reference",
         ReferenceGrade::ReferenceInSmall => {

@@ -1,12 +1,12 @@
 //! One task from baseline to sealed decision: search, play off, check, confirm, seal.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kiln::Kernel;
 use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
-use kiln_cache::record::SearchDone;
+use kiln_cache::record::{SearchDone, TimeSpent};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, verification_problems};
@@ -17,7 +17,7 @@ use crate::budget::Slice;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::decide::{self, Ruling};
 use crate::earlier;
-use crate::evaluate::{EvaluateError, Evaluator};
+use crate::evaluate::{EvaluateError, Evaluator, nanoseconds};
 use crate::exit::Failure;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::measure::span::Resolution;
@@ -30,6 +30,7 @@ use crate::recording::Recording;
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
+use crate::run_clock::RunClock;
 use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
@@ -67,6 +68,8 @@ pub struct Ground<'a> {
     pub worker: &'a WorkerLimits,
     /// The run's own folder.
     pub folder: &'a Path,
+    /// When trials end.
+    pub clock: &'a RunClock,
     /// Decisions that this run may make: each needs so much more proof.
     pub claims: u32,
 }
@@ -93,11 +96,13 @@ pub fn tune(
         .reporter
         .task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
+    let start = Instant::now();
     match search_and_decide(ground, task, slice, &mut report, &mut launches) {
         Ok(()) => {}
         Err(Stop::Storage(failure)) => return Err(failure),
         Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
     }
+    report.spent.elapsed_ns = nanoseconds(start.elapsed());
     count(ground.cache, ground.info, task, &mut report)?;
     Ok((report, launches))
 }
@@ -147,7 +152,13 @@ fn search_and_decide(
         .make(task.kernel, Which::Baseline, problem, BuildKind::Release);
     let baseline = baseline.map_err(|outcome| without_baseline(&outcome))?;
     let expected = Expectations::new(
-        Oracle::of(ground.catalogue, spec, problem, ground.device, &baseline.arm),
+        Oracle::of(
+            ground.catalogue,
+            spec,
+            problem,
+            ground.device,
+            &baseline.arm,
+        ),
         bench.clone(),
         ground.folder,
     );
@@ -186,15 +197,22 @@ fn search_and_decide(
         tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
         contenders: Vec::new(),
         rng: rng(ground, task, 1),
+        clock: ground.clock,
+        spent: TimeSpent::default(),
     };
-    let complete = search(ground, task, &space, &mut evaluator, slice, trials, report)?;
+    let complete = search(ground, task, &space, &mut evaluator, slice, trials, report);
+    report.spent = evaluator.spent;
+    let complete = complete?;
     if !complete && ground.cache.trials(task.key.hash())?.is_empty() {
         // Nothing was tried in the time there was: nothing can be decided.
         *launches = evaluator.lab.launches();
         report.state = TaskState::NotSearched;
         return Ok(());
     }
-    let ruling = decide::decide(ground, &mut evaluator, &baseline, slice)?;
+    let deciding = Instant::now();
+    let ruling = decide::decide(ground, &mut evaluator, &baseline, slice);
+    report.spent.confirm_ns = nanoseconds(deciding.elapsed());
+    let ruling = ruling?;
     *launches = evaluator.lab.launches();
     let trials = ground.cache.trials(task.key.hash())?;
     let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
@@ -233,12 +251,14 @@ fn search(
     report: &mut TaskReport,
 ) -> Result<bool, Stop> {
     let view = KernelSpace::new(space);
+    let choosing = Instant::now();
     let guide = guide(ground, task, space, report)?;
     let name = &ground.options.strategy;
     let mut strategy = search::with_guide(name, &view, most, rng(ground, task, 2), &guide)
         .map_err(|error| Stop::Task(error.to_string()))?;
     let mut stop = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
+    evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
     // Enough for every compile thread twice, so that a slow one does not leave the others idle.
     let batch = (ground.pool.current_num_threads() * 2).max(4);
     while tried < most {
@@ -246,7 +266,9 @@ fn search(
             recall(ground, task, evaluator, slice)?;
             return Ok(false);
         }
+        let choosing = Instant::now();
         let asked = strategy.ask(batch.min(most - tried));
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         if asked.is_empty() {
             break;
         }
@@ -270,7 +292,9 @@ fn search(
             })
             .collect();
         tried += asked.len();
+        let choosing = Instant::now();
         strategy.tell(&told);
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         ground.reporter.tried(tried as u64, best(evaluator));
         if told.len() < asked.len() {
             // The race ran out of time before it reached them.

@@ -78,6 +78,17 @@ impl Cache {
         })
     }
 
+    /// The processes of all confirmations under a key, in order.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn confirmations(&self, key: Hash) -> Result<Vec<ConfirmProcess>, CacheError> {
+        self.collect(&keys::all_confirms(key), |entry| match entry {
+            Entry::Confirm(process) => Some(process),
+            _ => None,
+        })
+    }
+
     /// The winner under a key.
     ///
     /// # Errors
@@ -103,6 +114,17 @@ impl Cache {
     pub fn search_done(&self, key: Hash) -> Result<Option<SearchDone>, CacheError> {
         Ok(match self.get(&keys::done(key))? {
             Some(Entry::Done(done)) => Some(done),
+            _ => None,
+        })
+    }
+
+    /// The key of a hash, in clear.
+    ///
+    /// # Errors
+    /// As [`Self::trial`].
+    pub fn key(&self, key: Hash) -> Result<Option<TuningKey>, CacheError> {
+        Ok(match self.get(&keys::key(key))? {
+            Some(Entry::Key(key)) => Some(key),
             _ => None,
         })
     }

@@ -55,13 +55,15 @@ fn everything_written_is_there_after_reopening() {
     };
     let series: Vec<_> = (0..2).map(|n| process(&key, "A=1", 3, n)).collect();
     assert_eq!(cache.confirm_processes(&trial, 3).unwrap(), series);
+    assert_eq!(cache.confirmations(key.hash()).unwrap().len(), 3);
+    assert_eq!(cache.key(key.hash()).unwrap(), Some(key.clone()));
     assert_eq!(cache.winner(key.hash()).unwrap(), Some(winner(&key, 2)));
     assert_eq!(cache.all_winners(None).unwrap(), [winner(&key, 2)]);
     assert_eq!(cache.search_done(key.hash()).unwrap(), Some(done(&key, 32)));
     assert_eq!(cache.keys(Some("gemm")).unwrap(), [key]);
     let runs = cache.runs().unwrap();
     assert_eq!((runs.len(), runs[0].started.seed), (1, 42));
-    assert_eq!(runs[0].ended.unwrap().unix_s, 1_700_000_060);
+    assert_eq!(runs[0].ended.as_ref().unwrap().unix_s, 1_700_000_060);
     assert!(cache.verify().unwrap().is_sound());
 }
 

@@ -6,16 +6,30 @@ use super::{Begin, Cache, QUARANTINE_STRIKES};
 use crate::error::CacheError;
 use crate::key::TuningKey;
 use crate::record::{
-    ConfirmProcess, Record, RunEnded, RunStarted, SearchDone, Trial, TrialId, Winner,
+    ConfirmProcess, Record, RunEnded, RunSettings, RunStarted, SearchDone, Trial, TrialId, Winner,
 };
 use crate::store::keys;
 
 impl Cache {
-    /// Records the beginning of a run and returns its number.
+    /// Records the beginning of a run of which no more is to be known, and returns its number.
     ///
     /// # Errors
     /// When nothing could be recorded.
     pub fn start_run(&self, version: &str, unix_s: u64, seed: u64) -> Result<u64, CacheError> {
+        self.begin_run(version, unix_s, seed, None)
+    }
+
+    /// Records the beginning of a run and what it was asked for, and returns its number.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn begin_run(
+        &self,
+        version: &str,
+        unix_s: u64,
+        seed: u64,
+        settings: Option<RunSettings>,
+    ) -> Result<u64, CacheError> {
         let run = self.runs()?.last().map_or(1, |r| r.started.run + 1);
         let version = version.into();
         self.record(vec![Record::RunStarted(RunStarted {
@@ -23,6 +37,7 @@ impl Cache {
             version,
             unix_s,
             seed,
+            settings,
         })])?;
         Ok(run)
     }
@@ -32,7 +47,20 @@ impl Cache {
     /// # Errors
     /// When nothing could be recorded.
     pub fn end_run(&self, run: u64, unix_s: u64) -> Result<(), CacheError> {
-        self.record(vec![Record::RunEnded(RunEnded { run, unix_s })])
+        self.finish_run(RunEnded {
+            run,
+            unix_s,
+            elapsed_ns: None,
+            tasks: Vec::new(),
+        })
+    }
+
+    /// Records the orderly end of a run and what became of its tasks.
+    ///
+    /// # Errors
+    /// When nothing could be recorded.
+    pub fn finish_run(&self, ended: RunEnded) -> Result<(), CacheError> {
+        self.record(vec![Record::RunEnded(ended.fitted())])
     }
 
     /// Stores a tuning key in clear: a trial's fields must be readable, not only its hash.

@@ -2,12 +2,14 @@
 
 mod outcome;
 mod real;
+mod run;
 mod trial;
 mod winner;
 
 pub use outcome::{ATTEMPTS, MaxError, Outcome, Summary, one_line};
 pub use real::Real;
-pub use trial::{ReferenceGrade, Trial, TrialId};
+pub use run::{RunEnded, RunSettings, RunStarted, TaskEnded, TimeSpent, printable};
+pub use trial::{ReferenceGrade, Trial, TrialId, TrialPlace};
 pub use winner::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict, Winner};
 
 use kiln_spec::Hash;
@@ -17,6 +19,9 @@ use thiserror::Error;
 use crate::key::TuningKey;
 
 /// Version of the records and of the journal's frames. A journal with a higher one is refused.
+///
+/// A field that was added later is optional and left out where there is none, so that records of earlier programs read as they
+/// always did, and theirs read ours: that takes no higher version. A new kind of record, or another meaning, does.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// Longest text of a record's name-like field, in bytes.
@@ -69,32 +74,11 @@ impl Record {
             Record::ConfirmProcess(process) => plain_text("config", &process.config),
             Record::Sealed(winner) => winner.check(),
             Record::SearchDone(done) => plain_text("kernel", &done.kernel),
-            Record::RunStarted(run) => plain_text("version", &run.version),
-            Record::Key(_) | Record::RunEnded(_) => Ok(()),
+            Record::RunStarted(run) => run.check(),
+            Record::RunEnded(run) => run.check(),
+            Record::Key(_) => Ok(()),
         }
     }
-}
-
-/// A run of `tune` began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunStarted {
-    /// Number of the run in this cache, from 1.
-    pub run: u64,
-    /// Version of `tune`.
-    pub version: String,
-    /// Seconds since 1970.
-    pub unix_s: u64,
-    /// Seed of every random choice of the run.
-    pub seed: u64,
-}
-
-/// A run of `tune` ended in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEnded {
-    /// Number of the run.
-    pub run: u64,
-    /// Seconds since 1970.
-    pub unix_s: u64,
 }
 
 /// A search was completed: running again finds nothing left to do.
@@ -171,5 +155,7 @@ mod as_text {
     }
 }
 
+#[cfg(test)]
+mod earlier_tests;
 #[cfg(test)]
 mod tests;

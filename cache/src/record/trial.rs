@@ -56,6 +56,17 @@ impl fmt::Display for ReferenceGrade {
     }
 }
 
+/// Where in a run a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TrialPlace {
+    /// Number of the run.
+    pub run: u64,
+    /// Which trial of the run it was, from 1.
+    pub order: u64,
+    /// When it ended, in nanoseconds since the run began.
+    pub end_ns: u64,
+}
+
 /// One config tried on one problem, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
@@ -82,6 +93,9 @@ pub struct Trial {
     pub attempt: u32,
     /// What the outputs were compared with.
     pub grade: ReferenceGrade,
+    /// When it ended; none in records of earlier programs, and where nothing was launched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<TrialPlace>,
 }
 
 impl Trial {

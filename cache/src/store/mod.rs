@@ -43,6 +43,24 @@ pub struct Run {
     pub ended: Option<RunEnded>,
 }
 
+impl Run {
+    /// How long it took, in nanoseconds: to the second in runs of earlier programs, none where it was cut off.
+    pub fn elapsed_ns(&self) -> Option<u64> {
+        let ended = self.ended.as_ref()?;
+        let seconds = ended.unix_s.saturating_sub(self.started.unix_s);
+        Some(
+            ended
+                .elapsed_ns
+                .unwrap_or(seconds.saturating_mul(1_000_000_000)),
+        )
+    }
+
+    fn check(&self) -> Result<(), RecordError> {
+        self.started.check()?;
+        self.ended.as_ref().map_or(Ok(()), RunEnded::check)
+    }
+}
+
 /// One thing in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,7 +100,8 @@ impl Entry {
         match self {
             Entry::Trial(trial) => trial.check(),
             Entry::Winner(winner) => winner.check(),
-            Entry::Run(_) | Entry::Key(_) | Entry::Strikes(_) => Ok(()),
+            Entry::Run(run) => run.check(),
+            Entry::Key(_) | Entry::Strikes(_) => Ok(()),
             Entry::Confirm(_) | Entry::Done(_) => Ok(()),
         }
     }
@@ -114,6 +133,10 @@ pub(crate) mod keys {
 
     pub fn strikes(id: &TrialId) -> String {
         format!("strike/{}/{}", id.key, id.config_hash())
+    }
+
+    pub fn all_confirms(key: Hash) -> String {
+        format!("confirm/{key}/")
     }
 
     pub fn confirms(id: &TrialId) -> String {

@@ -24,7 +24,7 @@ fn changes(store: &dyn Store, record: &Record) -> Result<Vec<Change>, StoreError
         }))],
         Record::RunEnded(ended) => match store.get(&keys::run(ended.run))? {
             Some(Entry::Run(run)) => vec![Change::put(Entry::Run(Run {
-                ended: Some(*ended),
+                ended: Some(ended.clone()),
                 ..run
             }))],
             _ => vec![],

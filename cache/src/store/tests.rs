@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::Record;
-use crate::samples::{done, key, process, trial, winner};
+use crate::samples::{done, key, process, settings, task_ended, trial, winner};
 
 static AT: LazyLock<Position> = LazyLock::new(|| Position {
     journal: 7,
@@ -192,8 +192,14 @@ fn record(kind: u8, n: u64) -> Record {
             version: "1".into(),
             unix_s: n,
             seed: n,
+            settings: (n % 4 == 0).then(settings),
         }),
-        _ => Record::RunEnded(RunEnded { run, unix_s: n }),
+        _ => Record::RunEnded(RunEnded {
+            run,
+            unix_s: n,
+            elapsed_ns: Some(n),
+            tasks: vec![task_ended(&key, n)],
+        }),
     }
 }
 

@@ -4,8 +4,8 @@
 
 use kiln_cache::key::KeyParts;
 use kiln_cache::record::{
-    Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade, SearchDone,
-    Verdict,
+    Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade, RunSettings,
+    SearchDone, TaskEnded, TimeSpent, TrialPlace, Verdict,
 };
 use kiln_cache::{Cache, OpenOptions, Outcome, Summary, Trial, TuningKey, Warning, Winner};
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, SpecHash};
@@ -124,6 +124,12 @@ pub fn trial(key: &TuningKey, n: u64) -> Trial {
         measure_ns: n + 2,
         attempt: 1,
         grade: ReferenceGrade::Reference,
+        // Records of earlier programs have none: both kinds are among the samples.
+        place: n.is_multiple_of(2).then_some(TrialPlace {
+            run: 1,
+            order: n + 1,
+            end_ns: n * 1_000,
+        }),
     }
 }
 
@@ -184,6 +190,37 @@ pub fn done(key: &TuningKey, trials: u64) -> SearchDone {
         problem: key.field("problem").into(),
         key: key.hash(),
         trials,
+    }
+}
+
+/// What a run was asked for.
+pub fn settings() -> RunSettings {
+    RunSettings {
+        command: "tune run --budget 5m".into(),
+        device: "fake".into(),
+        machine: "a machine".into(),
+        regime: "cold".into(),
+        strategy: "auto".into(),
+        budget_ns: Some(300_000_000_000),
+        trials: None,
+        jobs: 2,
+    }
+}
+
+/// What became of a key's task in a run.
+pub fn task_ended(key: &TuningKey, n: u64) -> TaskEnded {
+    TaskEnded {
+        kernel: "gemm".into(),
+        problem: key.field("problem").into(),
+        key: key.hash(),
+        state: "searched".into(),
+        space: n,
+        winner: n.is_multiple_of(3).then(|| winner(key, n)),
+        spent: TimeSpent {
+            strategy_ns: n,
+            elapsed_ns: n * 10,
+            ..TimeSpent::default()
+        },
     }
 }
 

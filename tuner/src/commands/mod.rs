@@ -11,6 +11,7 @@ mod init;
 mod inspect;
 mod list;
 mod replay;
+mod report;
 mod run;
 mod smoke;
 mod space;
@@ -42,6 +43,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Compare(args)) => compare::run(&args, catalogue),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Cache(args)) => cache::run(&args.action),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Export(args)) => export::run(&args),
         Some(Command::Worker) => Ok(server::serve(catalogue)),

@@ -38,6 +38,7 @@ pub(super) fn run(
         device_name: &device_name,
         device: &*device,
         options: &options,
+        command: &command_line(),
         cache: &cache,
         catalogue,
         reporter: &*reporter,
@@ -49,6 +50,23 @@ pub(super) fn run(
         print(&report.to_text());
     }
     Ok(checked(!report.any_failed()))
+}
+
+/// The command line as a shell would read it, with the program's bare name.
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        let plain = |char: char| char.is_alphanumeric() || "-_=.,:/@%+".contains(char);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    std::iter::once("tune".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Finds out which configs compile and could be launched, on each target asked for.

@@ -239,6 +239,7 @@ impl Bench<'_> {
             attempt,
             // Nothing was compared: the lowest grade there is.
             grade: ReferenceGrade::BaselineOnly,
+            place: None,
         }
     }
 }

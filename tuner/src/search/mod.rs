@@ -12,7 +12,7 @@ pub mod prior;
 pub mod random;
 pub mod space;
 pub mod stop;
-mod surrogate;
+pub(crate) mod surrogate;
 
 #[cfg(test)]
 mod tests;

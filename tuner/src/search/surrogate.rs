@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// A config as the surrogate sees it: each parameter's value between 0 and 1.
-pub(super) type Point = Vec<f64>;
+pub(crate) type Point = Vec<f64>;
 
 /// Configs whose likelihood is tried when the scales are fitted.
 const MOST_FITTED: usize = 120;
@@ -25,11 +25,11 @@ const SCALE_PRIOR: f64 = 2.0;
 
 /// What the surrogate thinks of a config.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Guess {
+pub(crate) struct Guess {
     /// Expected value.
-    pub(super) mean: f64,
+    pub(crate) mean: f64,
     /// Standard deviation.
-    pub(super) sd: f64,
+    pub(crate) sd: f64,
 }
 
 /// The process's free parameters.
@@ -86,7 +86,7 @@ impl Shape {
 
 /// The process, fitted to some configs.
 #[derive(Clone, Debug)]
-pub(super) struct Surrogate {
+pub(crate) struct Surrogate {
     shape: Shape,
     points: Vec<Point>,
     factor: Cholesky,
@@ -98,7 +98,7 @@ pub(super) struct Surrogate {
 
 impl Surrogate {
     /// A surrogate that has seen nothing.
-    pub(super) fn new(params: usize) -> Self {
+    pub(crate) fn new(params: usize) -> Self {
         Self {
             shape: Shape {
                 scales: vec![1.0; params],
@@ -115,7 +115,7 @@ impl Surrogate {
 
     /// Takes in points with their values, at least one, in place of what was seen before; tries `tries` other scales
     /// first. Keeps what it had if the matrix cannot be factored.
-    pub(super) fn fit(
+    pub(crate) fn fit(
         &mut self,
         points: Vec<Point>,
         values: &[f64],
@@ -168,12 +168,12 @@ impl Surrogate {
     }
 
     /// How alike two points are, from 0 to 1.
-    pub(super) fn likeness(&self, a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn likeness(&self, a: &[f64], b: &[f64]) -> f64 {
         self.shape.covariance(a, b)
     }
 
     /// A point's covariances with what was seen, reduced: what [`guess`](Self::guess) needs.
-    pub(super) fn reduce(&self, point: &[f64]) -> Vec<f64> {
+    pub(crate) fn reduce(&self, point: &[f64]) -> Vec<f64> {
         let covariances: Vec<f64> = self
             .points
             .iter()
@@ -183,7 +183,7 @@ impl Surrogate {
     }
 
     /// What is thought of a point, given what [`reduce`](Self::reduce) made of it.
-    pub(super) fn guess(&self, reduced: &[f64]) -> Guess {
+    pub(crate) fn guess(&self, reduced: &[f64]) -> Guess {
         let variance = (1.0 - dot(reduced, reduced)).max(1e-9);
         Guess {
             mean: self.mean + self.unit * dot(reduced, &self.reduced),
@@ -193,7 +193,7 @@ impl Surrogate {
 
     /// What to append to the reduced form of `other` once `chosen` is going to be tried; each side is a point with
     /// its reduced form. Believing `chosen` to cost what is expected of it changes no mean, it only takes doubt away.
-    pub(super) fn believe(&self, chosen: (&[f64], &[f64]), other: (&[f64], &[f64])) -> f64 {
+    pub(crate) fn believe(&self, chosen: (&[f64], &[f64]), other: (&[f64], &[f64])) -> f64 {
         let pivot = (1.0 + self.shape.noise - dot(chosen.1, chosen.1))
             .max(1e-8)
             .sqrt();

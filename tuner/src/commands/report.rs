@@ -1,0 +1,93 @@
+//! `tune report`: a run as one HTML page.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use kiln_cache::Cache;
+
+use super::{checked, print, print_json};
+use crate::cli::ReportArgs;
+use crate::exit::Failure;
+use crate::html_report::{Records, RunLine, Wanted, gather, page};
+
+pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let folder = kiln_cache::location::from_environment()?;
+    // The journal alone, without its lock: a run that is going on can be looked at.
+    let cache = Cache::view(&folder)?;
+    let records = Records::read(&cache)?;
+    if args.list {
+        return list(&records.lines(), args.output.json);
+    }
+    let wanted = Wanted {
+        run: args.run,
+        kernels: args.kernels.clone(),
+        device: args.device.clone(),
+    };
+    let run = records.find(&wanted)?;
+    let figures = gather(&cache, &records, run, &wanted.kernels)?;
+    if args.output.json {
+        print_json(&figures)?;
+        if args.out.is_none() {
+            return Ok(checked(true));
+        }
+    }
+    let default = || PathBuf::from(format!("tune-report-{}.html", figures.run));
+    let path = args.out.clone().unwrap_or_else(default);
+    let page = page(&figures);
+    write(&path, &page).map_err(Failure::file("write", &path))?;
+    if !args.output.json {
+        let trials: u64 = figures.tasks.iter().map(|task| task.trials).sum();
+        print(&format!(
+            "wrote {}: run {}, {} tasks, {trials} configs tried in it\n",
+            path.display(),
+            figures.run,
+            figures.tasks.len()
+        ));
+    }
+    Ok(checked(true))
+}
+
+/// Writes a file in one step: a page that was there stays whole until the new one is.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(".tune-report-")
+        // As any new file: for all to read, as far as the system's mask goes.
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn list(lines: &[RunLine], json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        print_json(&lines)?;
+        return Ok(checked(true));
+    }
+    if lines.is_empty() {
+        print("the cache holds no run\nhelp: run `tune run`\n");
+        return Ok(checked(true));
+    }
+    let mut text = format!(
+        "{:>5}  {:<23}  {:<8}  {:>6}  kernels\n",
+        "run", "began", "device", "trials"
+    );
+    for line in lines {
+        let device = line.device.as_deref().unwrap_or("?");
+        let cut_off = if line.ended { "" } else { "  (not ended)" };
+        text += &format!(
+            "{:>5}  {:<23}  {device:<8}  {:>6}  {}{cut_off}\n",
+            line.run,
+            line.began,
+            line.trials,
+            line.kernels.join(" ")
+        );
+    }
+    print(&text);
+    Ok(checked(true))
+}

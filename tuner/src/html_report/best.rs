@@ -1,0 +1,116 @@
+//! The table of the best configs.
+
+use kiln_cache::Trial;
+use kiln_spec::time::Nanoseconds;
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::params::Params;
+
+/// Configs in the table.
+const MOST: usize = 25;
+
+/// One config of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BestConfig {
+    /// The config.
+    pub config: String,
+    /// Median time of a launch, in nanoseconds.
+    pub median_ns: u64,
+    /// Shortest time of a launch, in nanoseconds.
+    pub min_ns: u64,
+    /// Its time over the baseline's, measured side by side, in millionths.
+    pub ratio_ppm: Option<u64>,
+    /// Samples behind the median: few where the race dropped it early.
+    pub samples: u32,
+    /// Time spent compiling it, in nanoseconds.
+    pub compile_ns: u64,
+    /// Which run tried it, where known.
+    pub run: Option<u64>,
+}
+
+/// The best configs, best first: by their ratio to the baseline, as the search ranks them, then by time.
+pub(super) fn best(trials: &[&Trial]) -> Vec<BestConfig> {
+    let one = |trial: &&Trial| {
+        let summary = trial.outcome.summary()?;
+        Some(BestConfig {
+            config: trial.config.clone(),
+            median_ns: summary.median_ns,
+            min_ns: summary.min_ns,
+            ratio_ppm: summary.ratio_ppm,
+            samples: summary.samples,
+            compile_ns: trial.compile_ns,
+            run: trial.place.map(|place| place.run),
+        })
+    };
+    let mut best: Vec<BestConfig> = trials.iter().filter_map(one).collect();
+    best.sort_by_key(|config| (config.ratio_ppm.unwrap_or(u64::MAX), config.median_ns));
+    best.truncate(MOST);
+    best
+}
+
+/// The table: a column for each parameter that differs, the others once above it.
+pub(super) fn draw(best: &[BestConfig], winner: Option<&str>) -> Markup {
+    if best.is_empty() {
+        return html! { p class="none" { "No config was valid." } };
+    }
+    let texts: Vec<&str> = best.iter().map(|config| config.config.as_str()).collect();
+    let params = Params::of_texts(&texts);
+    html! {
+        @if !params.fixed.is_empty() {
+            p class="note" {
+                "The same in all of them: "
+                @for (place, (name, value)) in params.fixed.iter().enumerate() {
+                    @if place > 0 { ", " } code { (name) "=" (value) }
+                }
+            }
+        }
+        div class="wide" {
+            table class="sortable" {
+                thead {
+                    tr {
+                        th class="n" { "#" }
+                        th class="n" { "median" } th class="n" { "min" }
+                        th class="n" title="times as fast as the baseline, measured side by side; not proven" { "raced" }
+                        th class="n" { "samples" }
+                        @for param in &params.varied { th class=(number_class(param.is_ordinal)) { (param.name) } }
+                        th class="n" { "compile" } th class="n" { "run" }
+                    }
+                }
+                tbody {
+                    @for ((config, row), place) in best.iter().zip(&params.rows).zip(1_u32..) {
+                        tr class=[(winner == Some(config.config.as_str())).then_some("winner")] {
+                            td class="n" data-v=(place) { (place) }
+                            (time(config.median_ns)) (time(config.min_ns))
+                            (raced(config.ratio_ppm))
+                            td class="n" data-v=(config.samples) { (config.samples) }
+                            @for (param, &value) in params.varied.iter().zip(row) {
+                                td class=(number_class(param.is_ordinal)) data-v=(param.values[value]) { (param.values[value]) }
+                            }
+                            (time(config.compile_ns))
+                            td class="n" data-v=[config.run] { @if let Some(run) = config.run { (run) } @else { "?" } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn number_class(is_number: bool) -> &'static str {
+    if is_number { "n" } else { "t" }
+}
+
+fn time(ns: u64) -> Markup {
+    html! { td class="n" data-v=(ns) { (Nanoseconds(ns)) } }
+}
+
+fn raced(ratio_ppm: Option<u64>) -> Markup {
+    let speedup = ratio_ppm.filter(|ppm| *ppm > 0).map(|ppm| 1e6 / ppm as f64);
+    html! {
+        @match speedup {
+            Some(speedup) => td class="n" data-v=(format!("{speedup:.6}")) { (format!("{speedup:.2}×")) },
+            None => td class="n" {},
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The parameters of trials, read from the texts of their configs: a report needs no source at hand.
+
+use std::collections::BTreeSet;
+
+use kiln_cache::Trial;
+
+/// A parameter and its values among the trials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Param {
+    pub(super) name: String,
+    /// The values that were tried, in order.
+    pub(super) values: Vec<String>,
+    /// Whether they are numbers.
+    pub(super) is_ordinal: bool,
+}
+
+/// Configs by parameters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Params {
+    /// Parameters of which more than one value was tried.
+    pub(super) varied: Vec<Param>,
+    /// The others, with their value.
+    pub(super) fixed: Vec<(String, String)>,
+    /// For each trial, the position of its value of each varied parameter.
+    pub(super) rows: Vec<Vec<usize>>,
+}
+
+/// Names and values of a config's text.
+fn pairs(config: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pieces = config.split(',').filter(|piece| !piece.is_empty());
+    pieces.map(|piece| piece.split_once('=').unwrap_or((piece, "")))
+}
+
+fn value_of<'c>(config: &'c str, name: &str) -> &'c str {
+    let found = pairs(config).find(|(found, _)| *found == name);
+    found.map_or("", |(_, value)| value)
+}
+
+impl Params {
+    /// The parameters of some trials, in the order in which configs name them.
+    pub(super) fn of(trials: &[&Trial]) -> Params {
+        let texts: Vec<&str> = trials.iter().map(|trial| trial.config.as_str()).collect();
+        Params::of_texts(&texts)
+    }
+
+    /// The parameters of some configs' texts.
+    pub(super) fn of_texts(configs: &[&str]) -> Params {
+        let mut names: Vec<&str> = Vec::new();
+        for config in configs {
+            for (name, _) in pairs(config) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let mut params = Params::default();
+        for name in names {
+            let values: BTreeSet<&str> = configs
+                .iter()
+                .map(|config| value_of(config, name))
+                .collect();
+            let param = Param::new(name, values);
+            match &param.values[..] {
+                [only] => params.fixed.push((param.name.clone(), only.clone())),
+                _ => params.varied.push(param),
+            }
+        }
+        params.rows = configs.iter().map(|config| params.row(config)).collect();
+        params
+    }
+
+    fn row(&self, config: &str) -> Vec<usize> {
+        let position = |param: &Param| {
+            let value = value_of(config, &param.name);
+            param
+                .values
+                .iter()
+                .position(|known| known == value)
+                .unwrap_or(0)
+        };
+        self.varied.iter().map(position).collect()
+    }
+}
+
+impl Param {
+    fn new(name: &str, values: BTreeSet<&str>) -> Param {
+        let is_ordinal = values.iter().all(|value| value.parse::<i64>().is_ok());
+        let mut values: Vec<String> = values.into_iter().map(str::to_owned).collect();
+        if is_ordinal {
+            values.sort_by_key(|value| value.parse::<i64>().unwrap_or(i64::MAX));
+        }
+        Param {
+            name: name.to_owned(),
+            values,
+            is_ordinal,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The frame of a chart: its size, axes and grid.
+
+use maud::{Markup, html};
+
+use super::axis::Axis;
+
+/// A chart's frame. Lengths are in the units of its view box; the page scales it to the room there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) x_title: &'a str,
+    pub(super) y_title: &'a str,
+    /// What the chart shows, for those who cannot see it.
+    pub(super) label: &'a str,
+}
+
+pub(super) const WIDTH: f64 = 560.0;
+pub(super) const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 74.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 32.0;
+const BOTTOM: f64 = 44.0;
+
+impl Frame<'_> {
+    /// Where a value of the horizontal axis lies.
+    pub(super) fn at_x(&self, value: f64) -> f64 {
+        LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
+    }
+
+    /// Where a value of the vertical axis lies.
+    pub(super) fn at_y(&self, value: f64) -> f64 {
+        HEIGHT - BOTTOM - self.y.place(value) * (HEIGHT - TOP - BOTTOM)
+    }
+
+    /// The top edge of the area that is drawn in.
+    pub(super) fn top(&self) -> f64 {
+        TOP
+    }
+
+    /// The height of a strip above that area, for what has no value.
+    pub(super) fn above(&self) -> f64 {
+        TOP - 5.0
+    }
+
+    /// The bottom edge.
+    pub(super) fn bottom(&self) -> f64 {
+        HEIGHT - BOTTOM
+    }
+
+    /// The left and right edges.
+    pub(super) fn sides(&self) -> (f64, f64) {
+        (LEFT, WIDTH - RIGHT)
+    }
+
+    /// The chart with its axes and what is drawn in it.
+    pub(super) fn draw(&self, marks: Markup) -> Markup {
+        let (left, right) = self.sides();
+        let y_title = if self.y.is_log() {
+            format!("{} (log)", self.y_title)
+        } else {
+            self.y_title.to_owned()
+        };
+        let x_title = if self.x.is_log() {
+            format!("{} (log)", self.x_title)
+        } else {
+            self.x_title.to_owned()
+        };
+        html! {
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.label) class="chart" {
+                @for tick in self.y.ticks() {
+                    @let y = short(self.at_y(tick.value));
+                    line class="grid" x1=(left) x2=(right) y1=(y) y2=(y) {}
+                    text class="tick" x=(left - 8.0) y=(y) text-anchor="end" dominant-baseline="central" { (tick.label) }
+                }
+                @for tick in self.x.ticks() {
+                    @let x = short(self.at_x(tick.value));
+                    line class="axis" x1=(x) x2=(x) y1=(self.bottom()) y2=(self.bottom() + 5.0) {}
+                    text class="tick" x=(x) y=(self.bottom() + 18.0) text-anchor="middle" { (tick.label) }
+                }
+                line class="axis" x1=(left) x2=(right) y1=(self.bottom()) y2=(self.bottom()) {}
+                text class="title" x=(f64::midpoint(left, right)) y=(HEIGHT - 6.0) text-anchor="middle" { (x_title) }
+                text class="title" x="4" y="13" { (y_title) }
+                (marks)
+            }
+        }
+    }
+}
+
+/// A text that may be broken after its commas: configs and problems are long.
+pub(super) fn breakable(text: &str) -> Markup {
+    html! {
+        @for (place, piece) in text.split_inclusive(',').enumerate() {
+            @if place > 0 { wbr; }
+            (piece)
+        }
+    }
+}
+
+/// A length with one decimal: pages of thousands of marks stay small.
+pub(super) fn short(length: f64) -> String {
+    let text = format!("{length:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}

@@ -1,0 +1,55 @@
+//! The clock of a run: where in it a trial ended.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use kiln_cache::record::TrialPlace;
+
+use crate::evaluate::nanoseconds;
+
+/// The clock of a run.
+#[derive(Debug)]
+pub struct RunClock {
+    run: u64,
+    start: Instant,
+    trials: AtomicU64,
+}
+
+impl RunClock {
+    /// The clock of run number `run`, which began at `start`.
+    pub fn new(run: u64, start: Instant) -> RunClock {
+        RunClock {
+            run,
+            start,
+            trials: AtomicU64::new(0),
+        }
+    }
+
+    /// Nanoseconds since the run began.
+    pub fn elapsed_ns(&self) -> u64 {
+        nanoseconds(self.start.elapsed())
+    }
+
+    /// The place of a trial that ends now.
+    pub fn place(&self) -> TrialPlace {
+        TrialPlace {
+            run: self.run,
+            order: self.trials.fetch_add(1, Ordering::Relaxed) + 1,
+            end_ns: self.elapsed_ns(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_from_one_and_never_go_back() {
+        let clock = RunClock::new(7, Instant::now());
+        let places: Vec<_> = (0..100).map(|_| clock.place()).collect();
+        assert!(places.iter().all(|place| place.run == 7));
+        assert_eq!((places[0].order, places[99].order), (1, 100));
+        assert!(places.is_sorted_by_key(|place| place.end_ns));
+    }
+}
