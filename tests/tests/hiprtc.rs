@@ -4,9 +4,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use kiln::backend::hip::{HipCompiler, HiprtcCompiler, compiler};
 use kiln::compiler::{BuildKind, CompileError, CompileRequest, Compiler};
+use kiln::recipe::Recipe;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use kiln_tests::hiprtc_stand_in::build;
@@ -81,6 +83,20 @@ fn child_compiles() {
     assert_eq!(ours.hash, theirs.hash);
     // Twice the same; another source another.
     assert_eq!(hiprtc.compile(&scale()).unwrap().hash, ours.hash);
+
+    // A unit of an earlier time gets the headers of then, and no others.
+    let text = "#define ENTRY extern \"C\" __attribute__((global))\n";
+    let headers = vec![
+        ("kiln_then.h".into(), text.into()),
+        ("empty.h".into(), String::new()),
+    ];
+    let source = "#include \"kiln_then.h\"\n#include \"empty.h\"\nENTRY void k() {}\n";
+    let mut then = CompileRequest::new("k", source);
+    assert!(hiprtc.compile(&then).is_err());
+    then.recipe = Some(Arc::new(Recipe::new(headers, None).unwrap()));
+    assert!(hiprtc.compile(&then).is_ok());
+    then.source = SCALE.into();
+    assert!(hiprtc.compile(&then).is_err());
 
     let failure = |source: &str| match hiprtc.compile(&CompileRequest::new("k", source)) {
         Err(CompileError::Failed { log, options, .. }) => (log, options),

@@ -5,6 +5,7 @@ mod case;
 mod declarations;
 mod files;
 mod flags;
+mod saved;
 mod storage;
 mod surroundings;
 mod tables;
@@ -16,6 +17,7 @@ fn all() -> Vec<Case> {
         declarations::cases(),
         flags::cases(),
         files::cases(),
+        saved::cases(),
         tables::cases(),
         surroundings::cases(),
         storage::cases(),

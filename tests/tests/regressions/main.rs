@@ -5,4 +5,5 @@ mod ci_page;
 mod on_cpu;
 mod on_fake;
 mod rows;
+mod selection;
 mod shop;

@@ -37,6 +37,9 @@ pub(super) fn run(
     let watch = &args.watch;
     let budget = options::budget(&watch.budget)?;
     let project = Project::read(&watch.package)?;
+    if let Some(path) = &args.save {
+        Saved::can_be_written(path)?;
+    }
     let tasks = tasks(&project, &watch.problems)?;
     let devices = open(&args.devices)?;
     let cache = machine::open_cache()?;
@@ -54,12 +57,11 @@ pub(super) fn run(
     let mut reports = Vec::new();
     for (at, (name, device)) in devices.iter().enumerate() {
         preflight::check(name, &**device, watch.allow_shared_gpu)?;
-        let left = tasks.len() * (devices.len() - at);
         let run = BenchRun {
             project: &project,
             tasks: &tasks,
             budget: &budget,
-            left,
+            left: tasks.len() * (devices.len() - at),
             reporter: &*reporter,
         };
         let report = stage::on(setting, name, &**device, |stage| run.on(stage, &mut saved))?;
@@ -67,24 +69,24 @@ pub(super) fn run(
     }
     if let Some(path) = &args.save {
         saved.write(path)?;
-        let count: usize = saved
-            .sections
-            .iter()
-            .map(|section| section.kernels.len())
-            .sum();
+        let kernels = saved.sections.iter().map(|section| section.kernels.len());
+        let count: usize = kernels.sum();
         reporter.notice(&format!("saved {count} kernels to {}", path.display()));
     }
     drop(folder);
     cache.close()?;
-    if watch.output.json {
+    report(args, &reports)
+}
+
+fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
+    if args.watch.output.json {
         print_json(&reports)?;
     } else {
-        print(&to_text(&reports));
+        print(&to_text(reports));
     }
     let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
-    Ok(checked(
-        !outcomes.any(|one| matches!(one.outcome, Outcome::Failed { .. })),
-    ))
+    let failed = outcomes.any(|one| matches!(one.outcome, Outcome::Failed { .. }));
+    Ok(checked(!failed))
 }
 
 /// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.

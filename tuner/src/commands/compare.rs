@@ -17,7 +17,8 @@ use crate::progress::Counter;
 use crate::project::Project;
 use crate::regime::Regime;
 use crate::scratch::Scratch;
-use crate::watch::compare::{self, Chosen, Plan, Terms};
+use crate::watch::compare::{self, Terms};
+use crate::watch::plan::{self, Chosen, Plan};
 use crate::watch::saved::{Saved, Section};
 use crate::watch::stage::{self, Setting, Stage};
 use crate::watch::table;
@@ -76,6 +77,9 @@ pub(super) fn run(
     };
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
+    if rows.is_empty() {
+        return Err(nothing_chosen(args));
+    }
     report(args, &saved, gate, rows)
 }
 
@@ -125,6 +129,14 @@ fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
     ))
 }
 
+/// A watch that watches nothing must not pass.
+fn nothing_chosen(args: &CompareArgs) -> Failure {
+    Failure::Other(format!(
+        "no kernel and problem, in {} or here, is one of those that were chosen\nhelp: run `tune list`",
+        args.file.display()
+    ))
+}
+
 fn here(devices: &[Opened]) -> Vec<String> {
     let keys = devices
         .iter()
@@ -155,7 +167,7 @@ impl Comparing<'_> {
         for (number, section) in self.saved.sections.iter().enumerate() {
             let Some((_, device)) = matched.iter().find(|(section, _)| *section == number) else {
                 let here = here(devices).join(", ");
-                let mut other = compare::elsewhere(&self.chosen, section, &here);
+                let mut other = plan::elsewhere(&self.chosen, section, &here);
                 for row in &mut other {
                     row.fails = self.gate.fails(row);
                 }
@@ -181,7 +193,7 @@ impl Comparing<'_> {
     }
 
     fn section(&self, stage: &Stage<'_>, section: &Section) -> Result<Vec<Row>, Failure> {
-        let plans = compare::plan(stage, &self.chosen, self.saved, section)?;
+        let plans = plan::plan(stage, &self.chosen, self.saved, section)?;
         let comparisons = plans
             .iter()
             .filter(|plan| matches!(plan, Plan::Measure(_)))

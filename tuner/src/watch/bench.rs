@@ -93,41 +93,25 @@ pub fn bench(
     budget_ns: u64,
 ) -> Result<(Benched, Option<Draft>), Failure> {
     let present = present(project, kernel, problem, stage.info)?;
+    let timing = Timing {
+        stage,
+        kernel,
+        problem,
+        launch_ns,
+        budget_ns,
+    };
+    let (outcome, draft) = timing.outcome(&present);
     let baseline = &kernel.spec.baseline.config;
-    let mut benched = Benched {
+    let benched = Benched {
         package: kernel.package.clone(),
         kernel: kernel.spec.name.clone(),
         problem: problem.to_string(),
         device: stage.info.key.to_string(),
-        selection: present.why.clone(),
         config: present.config.as_ref().unwrap_or(baseline).to_string(),
-        outcome: Outcome::NotMeasured {
-            reason: "no time was left for it".into(),
-        },
+        selection: present.why,
+        outcome,
     };
-    let draft = match stage.workshop.draft(kernel, present.which(), problem) {
-        Ok(draft) => draft,
-        Err(outcome) => {
-            benched.outcome = Outcome::Failed {
-                reason: outcome.to_string(),
-            };
-            return Ok((benched, None));
-        }
-    };
-    if budget_ns > 0 {
-        let timing = Timing {
-            stage,
-            kernel,
-            problem,
-            launch_ns,
-            budget_ns,
-        };
-        benched.outcome = timing
-            .time(&present, draft.clone())
-            .unwrap_or_else(|reason| Outcome::Failed { reason });
-    }
-    let works = !matches!(benched.outcome, Outcome::Failed { .. });
-    Ok((benched, works.then_some(draft)))
+    Ok((benched, draft))
 }
 
 struct Timing<'a> {
@@ -139,6 +123,27 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
+    /// What comes of it, and what to save: also what there was no time to measure.
+    fn outcome(&self, present: &Present) -> (Outcome, Option<Draft>) {
+        let failed = |reason: String| Outcome::Failed { reason };
+        let drafted = self
+            .stage
+            .workshop
+            .draft(self.kernel, present.which(), self.problem);
+        let draft = match drafted {
+            Ok(draft) => draft,
+            Err(outcome) => return (failed(outcome.to_string()), None),
+        };
+        if self.budget_ns == 0 {
+            let reason = "no time was left for it".into();
+            return (Outcome::NotMeasured { reason }, Some(draft));
+        }
+        match self.time(present, draft.clone()) {
+            Ok(outcome) => (outcome, Some(draft)),
+            Err(reason) => (failed(reason), None),
+        }
+    }
+
     fn time(&self, present: &Present, draft: Draft) -> Result<Outcome, String> {
         let (stage, spec) = (self.stage, &self.kernel.spec);
         let config: Config = draft.config.clone();

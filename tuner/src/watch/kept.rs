@@ -97,14 +97,6 @@ pub fn revive(
         ));
     }
     let release = Symbol::release(&kernel.entry, symbol_hash);
-    // Flags of another compiler would mean nothing to this one.
-    let same_compiler = compiler.identity().name == section.compiler;
-    let flags = same_compiler.then(|| section.flags.clone());
-    let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
-    let recipe = recipe.map_err(|name| format!("a header is named `{}`", name.escape_default()))?;
-    if recipe.prelude_hash().to_string() != section.prelude {
-        return Err("its prelude has another hash than is written".into());
-    }
     let unit = TranslationUnit {
         text: saved.text(&kernel.unit)?.to_owned(),
         receipt: release.receipt(),
@@ -117,16 +109,27 @@ pub fn revive(
             Mode::Loop
         },
     };
-    Ok(Revived {
-        spec,
-        draft: Draft {
-            unit,
-            plan: kernel.plan,
-            config,
-            baseline: kernel.baseline,
-            recipe: Some(Arc::new(recipe)),
-        },
-    })
+    let draft = Draft {
+        unit,
+        plan: kernel.plan,
+        config,
+        baseline: kernel.baseline,
+        recipe: Some(Arc::new(recipe_of(saved, section, compiler)?)),
+    };
+    Ok(Revived { spec, draft })
+}
+
+/// The prelude and the flags of a section.
+fn recipe_of(saved: &Saved, section: &Section, compiler: &dyn Compiler) -> Result<Recipe, String> {
+    // Flags of another compiler would mean nothing to this one.
+    let same_compiler = compiler.identity().name == section.compiler;
+    let flags = same_compiler.then(|| section.flags.clone());
+    let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
+    let recipe = recipe.map_err(|name| format!("a header is named `{}`", name.escape_default()))?;
+    if recipe.prelude_hash().to_string() != section.prelude {
+        return Err("its prelude has another hash than is written".into());
+    }
+    Ok(recipe)
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -210,3 +213,7 @@ pub fn changes(
         named
     }
 }
+
+#[cfg(test)]
+#[path = "kept_tests.rs"]
+mod tests;

@@ -41,7 +41,7 @@ unsafe extern \"C\" {
 pub const LARGE_SHARE: f64 = 0.25;
 
 /// The kernel that does nothing.
-fn kernel() -> Result<TunedKernel, String> {
+pub(super) fn kernel() -> Result<TunedKernel, String> {
     let found =
         discover(DECLARATION, &Layout::Root, &BTreeSet::new()).map_err(|error| error.message)?;
     let parsed = found

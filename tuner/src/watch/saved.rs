@@ -178,6 +178,20 @@ impl Saved {
         headers.iter().map(with_text).collect()
     }
 
+    /// Refuses a path that [`Self::write`] cannot write to, before anything is measured for it.
+    ///
+    /// # Errors
+    /// When it is a folder, or lies in none.
+    pub fn can_be_written(path: &Path) -> Result<(), Failure> {
+        if path.is_dir() {
+            let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+            return Err(Failure::file("write", path)(error));
+        }
+        fs::read_dir(folder_of(path))
+            .map(drop)
+            .map_err(Failure::file("write", path))
+    }
+
     /// Writes the file, whole or not at all.
     ///
     /// # Errors
@@ -197,14 +211,10 @@ impl Saved {
         } else {
             (text + "\n").into_bytes()
         };
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
         let mut part = tempfile::Builder::new()
             .prefix(".kiln-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(folder)
+            .tempfile_in(folder_of(path))
             .map_err(failed)?;
         part.write_all(&bytes).map_err(failed)?;
         part.persist(path).map_err(|error| failed(error.error))?;
@@ -229,7 +239,14 @@ impl Saved {
         let no_file = |why: &dyn std::fmt::Display| {
             format!("no file of saved kernels: {why}\nhelp: `tune bench --save FILE` writes one")
         };
-        let header: Header = serde_json::from_str(&text).map_err(|error| no_file(&error))?;
+        let header: Header = serde_json::from_str(&text).map_err(|error| {
+            // What calls itself one was whole once.
+            if text.contains(FORMAT) {
+                damaged(&error)
+            } else {
+                no_file(&error)
+            }
+        })?;
         if header.format != FORMAT {
             return Err(no_file(&format!(
                 "it says `{}`",
@@ -262,6 +279,14 @@ impl Saved {
         let text = serde_json::to_string(self).unwrap_or_default();
         Hash::of("kiln saved kernels 1", text.as_bytes()).to_string()
     }
+}
+
+/// The folder that a file lies in.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 fn text_hash(text: &str) -> String {

@@ -1,0 +1,198 @@
+//! What is to be done about each saved kernel: what can be said at once is said, the rest is measured.
+
+use kiln_spec::Problem;
+
+use super::kept::{self, Revived};
+use super::present::present;
+use super::saved::{Saved, SavedKernel, Section};
+use super::stage::Stage;
+use super::verdict::{Row, Verdict};
+use crate::candidate::Draft;
+use crate::exit::Failure;
+use crate::project::{Project, TunedKernel};
+
+/// A saved kernel that can be compared with one of now.
+pub struct Pair<'a> {
+    pub(super) saved: &'a SavedKernel,
+    pub(super) kernel: &'a TunedKernel,
+    pub(super) problem: &'a Problem,
+    pub(super) then: Revived,
+    pub(super) now: Draft,
+    /// What changed, in words.
+    pub(super) changes: String,
+}
+
+/// What is to be done about one kernel and problem.
+pub enum Plan<'a> {
+    /// It is said already.
+    Said(Row),
+    /// It is to be measured.
+    Measure(Box<Pair<'a>>),
+}
+
+/// Which kernels of a file are meant.
+#[derive(Clone, Copy)]
+pub struct Chosen<'a> {
+    /// The kernels of now.
+    pub project: &'a Project,
+    /// The packages that the flags chose; all where the flag is not given.
+    pub package: Option<&'a str>,
+    /// Names of kernels; all where none is given.
+    pub kernels: &'a [String],
+    /// Problems by their text; all where none is given.
+    pub problems: &'a [String],
+}
+
+impl<'a> Chosen<'a> {
+    /// Whether a kernel and problem are meant.
+    fn is(&self, package: &str, kernel: &str, problem: &str) -> bool {
+        let any = |wanted: &[String], name: &str| {
+            wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
+        };
+        self.package.is_none_or(|wanted| wanted == package)
+            && any(self.kernels, kernel)
+            && any(self.problems, problem)
+    }
+
+    /// The kernel and problem of now that go by the same names.
+    fn now_of(&self, saved: &SavedKernel) -> Result<(&'a TunedKernel, &'a Problem), &'static str> {
+        let same = |kernel: &&TunedKernel| {
+            kernel.package == saved.package && kernel.spec.name == saved.kernel
+        };
+        let kernel = self.project.kernels.iter().find(same);
+        let kernel = kernel.ok_or("no kernel of that name is declared any more")?;
+        let problem = kernel
+            .spec
+            .problems
+            .iter()
+            .find(|problem| problem.to_string() == saved.problem);
+        Ok((
+            kernel,
+            problem.ok_or("the kernel no longer declares this problem")?,
+        ))
+    }
+}
+
+fn row(
+    kernel: (&str, &str, &str),
+    device: String,
+    verdict: Verdict,
+    reason: impl Into<String>,
+) -> Row {
+    let (package, name, problem) = kernel;
+    Row {
+        package: package.into(),
+        kernel: name.into(),
+        problem: problem.into(),
+        device,
+        verdict,
+        reason: reason.into(),
+        fails: false,
+        measured: None,
+    }
+}
+
+/// A row of a saved kernel.
+pub(super) fn of_saved(
+    saved: &SavedKernel,
+    section: &Section,
+    verdict: Verdict,
+    reason: impl Into<String>,
+) -> Row {
+    let names = (
+        saved.package.as_str(),
+        saved.kernel.as_str(),
+        saved.problem.as_str(),
+    );
+    row(names, section.device.to_string(), verdict, reason)
+}
+
+/// The rows of a section whose device is not here.
+pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Row> {
+    let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
+    let reason = format!("saved on another device than {here}");
+    let saved = section.kernels.iter().filter(meant);
+    saved
+        .map(|saved| of_saved(saved, section, Verdict::OtherDevice, reason.as_str()))
+        .collect()
+}
+
+/// What is to be done about each kernel and problem of a section on a device, and those of now that the section lacks.
+///
+/// # Errors
+/// When a table of baked rows cannot be read.
+pub fn plan<'a>(
+    stage: &Stage<'_>,
+    chosen: &Chosen<'a>,
+    file: &Saved,
+    section: &'a Section,
+) -> Result<Vec<Plan<'a>>, Failure> {
+    let mut plans = Vec::new();
+    for saved in &section.kernels {
+        if chosen.is(&saved.package, &saved.kernel, &saved.problem) {
+            plans.push(plan_one(stage, chosen, file, section, saved)?);
+        }
+    }
+    plans.extend(new(stage, chosen, section).into_iter().map(Plan::Said));
+    Ok(plans)
+}
+
+/// The rows of kernels and problems that a section lacks.
+fn new(stage: &Stage<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<Row> {
+    let device = stage.info.key.to_string();
+    let mut rows = Vec::new();
+    for kernel in &chosen.project.kernels {
+        let (package, name) = (kernel.package.as_str(), kernel.spec.name.as_str());
+        for problem in &kernel.spec.problems {
+            let text = problem.to_string();
+            let known = section.kernels.iter().any(|saved| {
+                saved.package == package && saved.kernel == name && saved.problem == text
+            });
+            if !known && chosen.is(package, name, &text) {
+                let names = (package, name, text.as_str());
+                rows.push(row(names, device.clone(), Verdict::New, "not in the file"));
+            }
+        }
+    }
+    rows
+}
+
+fn plan_one<'a>(
+    stage: &Stage<'_>,
+    chosen: &Chosen<'a>,
+    file: &Saved,
+    section: &'a Section,
+    saved: &'a SavedKernel,
+) -> Result<Plan<'a>, Failure> {
+    let said = |verdict, reason: String| Ok(Plan::Said(of_saved(saved, section, verdict, reason)));
+    let (kernel, problem) = match chosen.now_of(saved) {
+        Ok(found) => found,
+        Err(reason) => return said(Verdict::Gone, reason.into()),
+    };
+    let compiler = stage.workshop.compiler;
+    let then = match kept::revive(file, section, saved, compiler) {
+        Ok(then) => then,
+        Err(reason) => return said(Verdict::Broken, reason),
+    };
+    let selected = present(chosen.project, kernel, problem, stage.info)?;
+    let now = match stage.workshop.draft(kernel, selected.which(), problem) {
+        Ok(now) => now,
+        Err(outcome) => return said(Verdict::Failed, outcome.to_string()),
+    };
+    let backend = stage.info.key.backend;
+    if kept::is_identical(&then.draft, &now, backend, compiler) {
+        return said(Verdict::Same, "identical code, nothing to measure".into());
+    }
+    if let Some(reason) = kept::other_arguments(&then.spec, &kernel.spec) {
+        return said(Verdict::Changed, reason);
+    }
+    let changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
+    Ok(Plan::Measure(Box::new(Pair {
+        saved,
+        kernel,
+        problem,
+        then,
+        now,
+        changes: format!("changed: {changes}"),
+    })))
+}
