@@ -81,7 +81,7 @@ impl Evidence {
         };
         html! {
             p class=(self.class()) { (self.headline()) }
-            (self.processes())
+            div class="charts" { figure class="evidence" { (self.processes()) } }
             dl {
                 dt { "config that runs" } dd { code { @if winner.config.is_empty() { "(no parameters)" } @else { (breakable(&winner.config)) } } }
                 dt { "compared with" } dd { code { (breakable(&winner.baseline.to_string())) } }

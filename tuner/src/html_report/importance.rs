@@ -137,7 +137,7 @@ pub(super) fn draw(importance: &Importance) -> Markup {
             explained,
             params,
         } => html! {
-            (bars(params))
+            div class="charts" { figure { (bars(params)) } }
             p class="note" {
                 "Share of the variance of log time that a parameter has a part in, alone or with others (permutation importance; whiskers: ±2 standard deviations over shuffles). The model explains "
                 (format!("{:.0} %", explained * 100.0)) " of the variance of trials it was not fitted to, of " (trials)

@@ -289,12 +289,15 @@ fn the_page_and_the_json_say_the_same() {
         .filter(|point| point["time_ns"].is_u64())
         .count();
     // Each trial is in both charts; the processes are dots too.
-    let dots =
-        select(&page, "figure circle.valid").len() + select(&page, "figure path.failed").len();
+    let dots = select(&page, "figure:not(.evidence) circle.valid").len()
+        + select(&page, "figure path.failed").len();
     assert_eq!(dots, 2 * points.len());
-    assert_eq!(select(&page, "figure circle.valid").len(), 2 * valid);
     assert_eq!(
-        select(&page, ".task > svg circle.valid").len(),
+        select(&page, "figure:not(.evidence) circle.valid").len(),
+        2 * valid
+    );
+    assert_eq!(
+        select(&page, ".evidence circle.valid").len(),
         task["evidence"]["process_speedups"]
             .as_array()
             .unwrap()
