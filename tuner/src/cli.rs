@@ -362,6 +362,9 @@ pub struct BenchArgs {
     /// Write the kernels themselves into this file, for `tune compare`; packed where it ends in `.gz`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// A command that computes the same (docs/peers.md): times every kernel beside it; may be given several times
+    #[arg(long = "peer", value_name = "COMMAND")]
+    pub peers: Vec<String>,
 }
 
 /// `tune compare`

@@ -1,10 +1,10 @@
 """What `tune bench --peer COMMAND` speaks with a peer: one JSON object a line.
 
-    peer:  {"peer": "NumPy 2.1.0", "threads": 2}
+    peer:  {"peer": "NumPy 2.1.0"}
     tune:  {"open": {"kernel": .., "problem": {"n": 1024, "T": "f32"}, "args": [..]}}
-    peer:  {"opened": "np.add"}                  or {"unsupported": "why"}
+    peer:  {"opened": "np.add", "threads": 1}    or {"unsupported": "why"}
     tune:  {"time": 10}
-    peer:  {"ns": 123456}                        all ten together
+    peer:  {"ns": 123456, "cpu_ns": 120000}      all ten together: by the clock, and CPU time of all threads
     tune:  {"write": {"y": "/tmp/y"}}
     peer:  {"written": true}
 
@@ -21,34 +21,34 @@ class Unsupported(Exception):
     """The peer has no such kernel, type or size."""
 
 
-def serve(name, threads, make, sync=lambda: None):
-    """Answers until standard input ends. `make(kernel, problem, args)` gives a description, a function to time, and a function
-    from an output's name to its bytes."""
+def serve(name, make, sync=lambda: None):
+    """Answers until standard input ends. `make(kernel, problem, args)` gives a description, how many threads it uses, a function
+    to time, and a function from an output's name to its bytes."""
     # Libraries print what they like: only answers go to standard output.
     answers, sys.stdout = sys.stdout, sys.stderr
 
     def say(answer):
         print(json.dumps(answer), file=answers, flush=True)
 
-    say({"peer": name, "threads": threads})
+    say({"peer": name})
     call = read = None
     for line in sys.stdin:
         [(request, value)] = json.loads(line).items()
         if request == "open":
             try:
-                text, call, read = make(value["kernel"], value["problem"], value["args"])
+                text, threads, call, read = make(value["kernel"], value["problem"], value["args"])
                 call()
                 sync()
-                say({"opened": text})
+                say({"opened": text, "threads": threads})
             except Unsupported as why:
                 say({"unsupported": str(why)})
         elif request == "time":
             sync()
-            start = time.perf_counter_ns()
+            start, cpu = time.perf_counter_ns(), time.process_time_ns()
             for _ in range(value):
                 call()
             sync()
-            say({"ns": time.perf_counter_ns() - start})
+            say({"ns": time.perf_counter_ns() - start, "cpu_ns": time.process_time_ns() - cpu})
         elif request == "write":
             for output, path in value.items():
                 with open(path, "wb") as file:

@@ -140,7 +140,7 @@ def make(kernel, problem, args):
         host = order(found[name]).contiguous().cpu()
         return ctypes.string_at(host.data_ptr(), host.numel() * host.element_size())
 
-    return text, call, read
+    return text, 1, call, read
 
 
 if __name__ == "__main__":
@@ -150,4 +150,4 @@ if __name__ == "__main__":
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     name = f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}"
-    protocol.serve(name, 1, make, torch.cuda.synchronize)
+    protocol.serve(name, make, torch.cuda.synchronize)

@@ -13,6 +13,7 @@ use crate::cli::BenchArgs;
 use crate::exit::Failure;
 use crate::progress::{self, Counter, Reporter};
 use crate::project::{Project, TunedKernel};
+use crate::regime::Regime;
 use crate::scratch::Scratch;
 use crate::watch::bench::{self, Benched, Outcome};
 use crate::watch::compare::budget_ns;
@@ -49,8 +50,9 @@ pub(super) fn run(
         catalogue,
         cache: cache.folder(),
         folder: folder.path(),
-        regime: watch.regime.regime,
+        regime: regime(args),
         seed: watch.seed,
+        peers: &args.peers,
     };
     let budget = Budget::start(budget);
     let mut saved = Saved::new(unix_s());
@@ -87,6 +89,12 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
     let failed = outcomes.any(|one| matches!(one.outcome, Outcome::Failed { .. }));
     Ok(checked(!failed))
+}
+
+/// A peer has one copy of the data, which caches hold where they can: beside one the kernel is timed like that.
+fn regime(args: &BenchArgs) -> Option<Regime> {
+    let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
+    args.watch.regime.regime.or(hot)
 }
 
 /// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.

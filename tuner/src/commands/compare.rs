@@ -184,6 +184,7 @@ impl Comparing<'_> {
                 folder: folder.path(),
                 regime: self.args.watch.regime.regime.or(then),
                 seed: self.args.watch.seed,
+                peers: &[],
             };
             rows.extend(stage::on(setting, name, &**device, |stage| {
                 self.section(stage, section)

@@ -4,13 +4,14 @@ use kiln::compiler::BuildKind;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
+use super::peer::{BesidePeer, Contest};
 use super::present::{Present, present};
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
 use super::throughput::Throughput;
 use crate::candidate::{Compiled, Draft, Which};
 use crate::exit::Failure;
-use crate::measure::{ArmId, Claim, Doubt, Survey, Surveyed, drive};
+use crate::measure::{ArmId, Claim, Doubt, Survey, drive};
 use crate::project::{Project, TunedKernel};
 
 /// A kernel and a problem, timed.
@@ -65,6 +66,8 @@ pub struct Measured {
     pub baseline: Option<BesideBaseline>,
     /// Whether outputs were compared with more than its own baseline.
     pub has_reference: bool,
+    /// Other programs beside it.
+    pub peers: Vec<BesidePeer>,
 }
 
 /// A kernel beside its baseline.
@@ -165,7 +168,7 @@ impl Timing<'_> {
                 reason: stage::why(survey.doubt()),
             });
         };
-        let time = recorded(&time);
+        let time = Recorded::of(&time);
         let throughput = Throughput::new(
             stage.info,
             spec,
@@ -180,7 +183,25 @@ impl Timing<'_> {
             throughput: throughput.map_err(|error| error.to_string())?,
             baseline: beside(&survey),
             has_reference: scene.has_reference(),
+            peers: self.contest(&scene, &made).beside(stage.setting.peers),
         })))
+    }
+
+    fn contest<'s>(&'s self, scene: &'s Scene<'s>, made: &'s Compiled) -> Contest<'s> {
+        Contest {
+            stage: self.stage,
+            scene,
+            spec: &self.kernel.spec,
+            problem: self.problem,
+            arm: &made.arm,
+            seed: self.stage.seed_of(self.kernel, self.problem),
+            budget_ns: self.share_ns(),
+        }
+    }
+
+    /// The time for the kernel beside its baseline, and beside each peer.
+    fn share_ns(&self) -> u64 {
+        self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }
 
     fn baseline(&self, scene: &Scene<'_>) -> Result<Compiled, String> {
@@ -223,7 +244,7 @@ impl Timing<'_> {
         } else {
             Survey::of_one(ArmId(0), lab.span_ns(ArmId(0)), resolution, seed)
         };
-        let mut survey = survey.within(self.budget_ns);
+        let mut survey = survey.within(self.share_ns());
         drive(&mut lab, &mut survey, &mut |_| {});
         Ok(survey)
     }
@@ -232,15 +253,6 @@ impl Timing<'_> {
 /// The baseline is loaded as the first arm, where there is one beside the kernel.
 fn arm_of(beside: bool) -> ArmId {
     ArmId(usize::from(beside))
-}
-
-fn recorded(time: &Surveyed) -> Recorded {
-    let ns = |ns: f64| ns.round() as u64;
-    Recorded {
-        median_ns: ns(time.median_ns),
-        low_ns: time.interval_ns.map(|interval| ns(interval.low)),
-        high_ns: time.interval_ns.map(|interval| ns(interval.high)),
-    }
 }
 
 fn beside(survey: &Survey) -> Option<BesideBaseline> {

@@ -14,6 +14,7 @@ pub mod bench;
 pub mod compare;
 pub mod kept;
 pub mod least;
+pub mod peer;
 pub mod plan;
 pub mod present;
 pub mod saved;

@@ -16,6 +16,7 @@ use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
+use crate::measure::Surveyed;
 
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
@@ -106,6 +107,18 @@ pub struct Recorded {
     pub low_ns: Option<u64>,
     /// The upper end.
     pub high_ns: Option<u64>,
+}
+
+impl Recorded {
+    /// What a survey found.
+    pub fn of(time: &Surveyed) -> Recorded {
+        let ns = |ns: f64| ns.round() as u64;
+        Recorded {
+            median_ns: ns(time.median_ns),
+            low_ns: time.interval_ns.map(|interval| ns(interval.low)),
+            high_ns: time.interval_ns.map(|interval| ns(interval.high)),
+        }
+    }
 }
 
 /// The document as it lies on the disk.

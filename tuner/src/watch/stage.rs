@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicU64;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{BuildKind, CompileLimits, Compiler};
 use kiln::device::DeviceInfo;
+use kiln::rig;
 use kiln::{Device, Kernel};
 use kiln_spec::space::verification_problems;
-use kiln_spec::{Config, KernelSpec, Problem};
+use kiln_spec::{Backend, Config, KernelSpec, Problem};
 
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::exit::Failure;
@@ -41,6 +42,8 @@ pub struct Setting<'a> {
     pub regime: Option<Regime>,
     /// Seed of everything random.
     pub seed: u64,
+    /// Commands of programs that kernels are timed beside.
+    pub peers: &'a [String],
 }
 
 /// One device, ready to compile, verify and time.
@@ -96,6 +99,11 @@ pub fn on<T>(
 }
 
 impl Stage<'_> {
+    /// Whether it is the cpu, whose kernels are timed by the CPU time of their threads.
+    pub fn is_cpu(&self) -> bool {
+        self.info.key.backend == Backend::Cpu
+    }
+
     /// How finely the device's clock ticks.
     pub fn resolution(&self) -> Resolution {
         Resolution {
@@ -217,6 +225,19 @@ impl Scene<'_> {
         };
         let proof = verifier.verify(&side.arm, &self.cases);
         proof.map_err(|error| of_worker_error(&error).to_string())
+    }
+
+    /// The outputs that the timed launches must have.
+    ///
+    /// # Errors
+    /// When there are none, in words.
+    pub fn expected(&self) -> Result<rig::Expected, String> {
+        let path = self
+            .expected
+            .get(self.problem, self.timed_seed(), self.baseline_plan());
+        let path = path.map_err(|error| of_worker_error(&error).to_string())?;
+        let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        rig::Expected::from_bytes(&bytes).map_err(|error| error.to_string())
     }
 
     /// A lab with verified sides, warmed once so that what a sample of each spans is known.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use kiln_spec::time::Nanoseconds;
 
 use super::bench::{Benched, BesideBaseline, Measured, Outcome};
+use super::peer::{BesidePeer, PeerOutcome};
 use super::throughput::Throughput;
 use super::verdict::{Compared, Row, Verdict};
 
@@ -63,7 +64,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
             Outcome::Failed { reason } => reason_line(row, "failed", reason),
         });
     }
-    let mut text = columns(&lines);
+    let mut text = columns(&lines) + &of_peers(rows);
     let measured = || {
         rows.iter().filter_map(|row| match &row.outcome {
             Outcome::Measured(measured) => Some(measured),
@@ -81,6 +82,65 @@ pub fn of_bench(rows: &[Benched]) -> String {
         text += "outputs of kernels marked * are compared with their baselines only: self-consistent, not verified\n";
     }
     text
+}
+
+/// Kernels beside peers; nothing where there is none.
+fn of_peers(rows: &[Benched]) -> String {
+    let head = [
+        "kernel",
+        "problem",
+        "peer",
+        "calls",
+        "its time",
+        "the kernel's",
+        "times as fast",
+    ];
+    let mut lines = vec![cells(head)];
+    for row in rows {
+        let Outcome::Measured(measured) = &row.outcome else {
+            continue;
+        };
+        lines.extend(measured.peers.iter().map(|beside| peer_line(row, beside)));
+    }
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", columns(&lines)),
+    }
+}
+
+fn peer_line(row: &Benched, beside: &BesidePeer) -> Vec<String> {
+    let mut line = cells([&row.kernel, &row.problem, &beside.peer]);
+    match &beside.outcome {
+        PeerOutcome::Measured {
+            calls,
+            threads,
+            time,
+            kernel_time,
+            speedup,
+            low,
+            high,
+        } => {
+            let times = |times: f64| format!("{times:.2}");
+            let ends = low.zip(*high).map(|(low, high)| (times(low), times(high)));
+            let threads = if *threads > 1 {
+                format!(", {threads} threads")
+            } else {
+                String::new()
+            };
+            line.extend([
+                format!("{calls}{threads}"),
+                Nanoseconds(time.median_ns).to_string(),
+                Nanoseconds(kernel_time.median_ns).to_string(),
+                with_interval(&times(*speedup), ends),
+            ]);
+        }
+        PeerOutcome::Unsupported { reason } => line.push(format!("not compared: {reason}")),
+        PeerOutcome::Failed { reason } => {
+            let first = reason.lines().next().unwrap_or_default();
+            line.push(format!("failed: {first}"));
+        }
+    }
+    line
 }
 
 fn reason_line(row: &Benched, state: &str, reason: &str) -> Vec<String> {

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Plain loops in C as a peer of the cpu device: naive.c, built by `$CC` (cc) with -O3 -march=native -ffast-math, one thread."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import protocol
+from protocol import Unsupported
+
+SOURCE = pathlib.Path(__file__).with_name("naive.c")
+TYPES = {"f32": ctypes.c_float, "u32": ctypes.c_uint32}
+KERNELS = set(
+    "tensor_add tensor_mul broadcast_add gelu bias_gelu softmax layer_norm rms_norm reduce transpose gemm conv2d conv3x3"
+    " modulation_index".split()
+)
+
+
+def library(compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "naive.so"
+        flags = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
+        subprocess.run([compiler, *flags, str(SOURCE), "-o", str(path), "-lm"], check=True)
+        return ctypes.CDLL(str(path))
+
+
+def make_with(loops):
+    def make(kernel, problem, args):
+        if kernel not in KERNELS:
+            raise Unsupported(f"no loops for {kernel} here")
+        passed, arrays = [], {}
+        for arg in args:
+            if "value" in arg:
+                value = arg["value"]
+                passed.append(ctypes.c_long(value) if isinstance(value, int) else ctypes.c_double(value))
+            elif arg["type"] not in TYPES:
+                raise Unsupported(f"C has no {arg['type']}")
+            else:
+                data = pathlib.Path(arg["file"]).read_bytes()
+                arrays[arg["name"]] = (TYPES[arg["type"]] * arg["len"]).from_buffer_copy(data)
+                passed.append(arrays[arg["name"]])
+        function = getattr(loops, kernel)
+        return "loops", 1, lambda: function(*passed), lambda name: bytes(arrays[name])
+
+    return make
+
+
+if __name__ == "__main__":
+    compiler = os.environ.get("CC", "cc")
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    protocol.serve(f"C, {version.splitlines()[0]}", make_with(library(compiler)))

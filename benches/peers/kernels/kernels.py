@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The library's kernels beside what people use today, in the same session.
+
+    python3 benches/peers/kernels/kernels.py [--device cpu] [--tune 30m] [--budget 30m] [-k KERNEL ...] [--out FOLDER]
+
+On the cpu: NumPy (installed from PyPI into target/peers) and plain loops in C. On a CUDA device: PyTorch, where the Python of
+$KILN_PYTORCH (python3) has it; what is not there is skipped, with the reason. Kiln launches what a build of now would launch: the
+tuned row where there is one, else the baseline; `--tune` tunes first. `tune bench --peer` does the measuring: outputs are compared
+first, then samples of both alternate in fresh processes. Written: the raw report as JSON, and a plot as SVG.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+from plot import plot
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def with_numpy():
+    """A Python that has NumPy."""
+    folder = TARGET / "peers"
+    python = folder / "bin" / "python3"
+    if not python.exists():
+        print(f"installing NumPy into {folder}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "numpy"], check=True)
+    return python
+
+
+def peers(device):
+    """The commands of the peers of a device; what is missing is said."""
+    if device == "cpu":
+        try:
+            yield f"'{with_numpy()}' '{HERE / 'numpy_peer.py'}'"
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"skipped: NumPy cannot be installed: {error}", file=sys.stderr)
+        yield f"'{sys.executable}' '{HERE / 'c_peer.py'}'"
+    elif device.startswith("cuda"):
+        python = os.environ.get("KILN_PYTORCH", "python3")
+        probe = subprocess.run([python, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True, text=True)
+        if probe.returncode == 0:
+            yield f"'{python}' '{HERE / 'torch_peer.py'}'"
+        else:
+            reason = (probe.stderr.strip() or "no reason").splitlines()[-1]
+            print(f"skipped: PyTorch: {reason} (KILN_PYTORCH names another Python)", file=sys.stderr)
+
+
+def tune(*arguments):
+    command = ["cargo", "tune", *arguments]
+    print("$", " ".join(command), file=sys.stderr)
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def rows(report):
+    """Kernel, problem, peer, and its time over the kernel's with an interval, of what was measured."""
+    for device in report:
+        for kernel in device["kernels"]:
+            for peer in kernel["outcome"].get("peers", []):
+                if peer["state"] == "measured":
+                    yield kernel, peer
+
+
+def summary(report):
+    """A line a peer: the geometric mean, and how often the kernel is faster."""
+    by_peer = {}
+    for _, peer in rows(report):
+        by_peer.setdefault(peer["peer"], []).append(peer["speedup"])
+    for peer, speedups in by_peer.items():
+        mean = math.exp(sum(map(math.log, speedups)) / len(speedups))
+        faster = sum(speedup > 1 for speedup in speedups)
+        print(f"{peer}: {mean:.2f}x as fast in the geometric mean of {len(speedups)}, faster on {faster}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--tune", metavar="TIME", help="tune for so long first")
+    parser.add_argument("--budget", metavar="TIME", default="30m", help="time for the comparison")
+    parser.add_argument("-k", "--kernel", action="append", default=[])
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "benches" / "results")
+    asked = parser.parse_args()
+    chosen = ["--package", "kiln-kernels"] + [word for kernel in asked.kernel for word in ("-k", kernel)]
+    commands = list(peers(asked.device))
+    if not commands:
+        raise SystemExit(f"nothing to compare with on {asked.device}")
+    if asked.tune:
+        tune("run", *chosen, "--device", asked.device, "--budget", asked.tune)
+    beside = [word for command in commands for word in ("--peer", command)]
+    report = json.loads(tune("bench", *chosen, "--device", asked.device, "--budget", asked.budget, "--json", *beside))
+    asked.out.mkdir(parents=True, exist_ok=True)
+    stem = f"peers-{asked.device.replace(':', '')}-{datetime.date.today()}"
+    (asked.out / f"{stem}.json").write_text(json.dumps(report, indent=1) + "\n")
+    found = [
+        (f"{kernel['kernel']} {kernel['problem']}", peer["peer"], peer["speedup"], peer["low"], peer["high"])
+        for kernel, peer in rows(report)
+    ]
+    (asked.out / f"{stem}.svg").write_text(plot(found))
+    summary(report)
+    print(f"{asked.out / stem}.json, .svg")
+
+
+if __name__ == "__main__":
+    main()

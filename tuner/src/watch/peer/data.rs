@@ -1,0 +1,131 @@
+//! The data that a peer gets, as files, and its outputs beside those that are expected.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kiln::compare::compare;
+use kiln::reference::make_data;
+use kiln::rig::Expected;
+use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue, ScalarValue};
+use serde_json::Value;
+
+use super::protocol::{Argument, Work};
+
+/// How many times the kernel's tolerance a peer may be off: it rounds at places of its own.
+const SLACK: f64 = 2.0;
+
+/// A kernel, a problem and its data, for peers.
+#[derive(Clone, Debug)]
+pub struct Given {
+    work: Work,
+    outputs: BTreeMap<String, PathBuf>,
+}
+
+impl Given {
+    /// Writes the data that the kernel's timed launches have into a folder.
+    ///
+    /// # Errors
+    /// When it cannot be made or written, in words.
+    pub fn write(
+        spec: &KernelSpec,
+        problem: &Problem,
+        seed: u64,
+        folder: &Path,
+    ) -> Result<Given, String> {
+        let data = make_data(spec, problem, seed).map_err(|error| error.to_string())?;
+        let (mut args, mut outputs) = (Vec::new(), BTreeMap::new());
+        for (arg, data) in spec.args.iter().zip(&data) {
+            let slice = match arg {
+                ArgSpec::Slice(slice) => slice,
+                ArgSpec::Scalar(scalar) => {
+                    let size = problem.size(&scalar.name).map(ScalarValue::Int);
+                    args.push(Argument::Scalar {
+                        name: scalar.name.clone(),
+                        value: size.or(scalar.value).map_or(Value::Null, number),
+                    });
+                    continue;
+                }
+            };
+            let file = folder.join(format!("peer-{}", slice.name));
+            std::fs::write(&file, data.bytes())
+                .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+            if slice.access != Access::In {
+                let written = folder.join(format!("peer-{}-written", slice.name));
+                outputs.insert(slice.name.clone(), written);
+            }
+            let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+            args.push(Argument::Slice {
+                name: slice.name.clone(),
+                ty: ty.name().to_owned(),
+                access: access(slice.access),
+                len: (data.bytes().len() / ty.bytes()) as u64,
+                file,
+            });
+        }
+        let value = |value: ProblemValue| match value {
+            ProblemValue::Size(size) => Value::from(size),
+            ProblemValue::Type(ty) => Value::from(ty.name()),
+        };
+        let problem = problem
+            .iter()
+            .map(|(name, is)| (name.to_string(), value(is)));
+        let work = Work {
+            kernel: spec.name.clone(),
+            problem: problem.collect(),
+            args,
+        };
+        Ok(Given { work, outputs })
+    }
+
+    pub(super) fn work(&self) -> &Work {
+        &self.work
+    }
+
+    pub(super) fn outputs(&self) -> &BTreeMap<String, PathBuf> {
+        &self.outputs
+    }
+
+    /// Compares what a peer wrote with what is expected.
+    ///
+    /// # Errors
+    /// The first output that is missing or beyond the tolerance, in words.
+    pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), String> {
+        for (place, arg) in spec.args.iter().enumerate() {
+            let ArgSpec::Slice(slice) = arg else { continue };
+            let (Some(path), Some(want)) = (self.outputs.get(&slice.name), expected.output(place))
+            else {
+                continue;
+            };
+            let got = std::fs::read(path)
+                .map_err(|error| format!("it wrote no `{}`: {error}", slice.name))?;
+            let (bytes, wanted) = (got.len(), want.len() * want.elem_type().bytes());
+            if bytes != wanted {
+                return Err(format!(
+                    "its `{}` has {bytes} bytes, not {wanted}",
+                    slice.name
+                ));
+            }
+            let worst = compare(&slice.name, &got, want, &spec.tolerance_of(slice));
+            let worst = worst.map(|worst| worst.loosened(SLACK * expected.slack()));
+            if let Some(worst) = worst.filter(|worst| !worst.passes()) {
+                return Err(format!("its outputs are not those of the kernel: {worst}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(value: ScalarValue) -> Value {
+    match value {
+        ScalarValue::Int(value) => value.into(),
+        ScalarValue::Float(value) => value.into(),
+    }
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::In => "in",
+        Access::Out => "out",
+        Access::InOut => "inout",
+    }
+}

@@ -1,0 +1,190 @@
+//! Peers: other programs that compute the same, timed beside a kernel in the same session.
+//!
+//! A peer is a command that answers one JSON object a line ([`protocol`]). It gets the kernel's inputs as files, its
+//! outputs must be right by the kernel's own tolerance, and its samples alternate with the kernel's as those of a baseline do.
+
+mod data;
+mod lab;
+mod process;
+mod protocol;
+
+use kiln_spec::{KernelSpec, Problem};
+use serde::Serialize;
+
+pub use data::Given;
+pub use lab::{KERNEL, PEER, PeerLab};
+pub use process::{PeerError, PeerProcess};
+
+use super::saved::Recorded;
+use super::stage::{self, Scene, Stage};
+use crate::measure::confirm::Expected;
+use crate::measure::span::Resolution;
+use crate::measure::{Claim, Doubt, Fault, Survey, drive};
+use crate::worker::ArmJob;
+
+/// A kernel beside a peer.
+#[derive(Clone, Debug, Serialize)]
+pub struct BesidePeer {
+    /// The peer, as it names itself; the command where it did not come to that.
+    pub peer: String,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: PeerOutcome,
+}
+
+/// What came of timing a kernel beside a peer.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PeerOutcome {
+    /// Both were right, and were timed.
+    Measured {
+        /// What the peer calls for it.
+        calls: String,
+        /// Threads that it uses.
+        threads: u32,
+        /// One call in the median process.
+        time: Recorded,
+        /// One launch of the kernel in the same processes: the two take the caches from each other.
+        kernel_time: Recorded,
+        /// Its time over the kernel's: above 1 the kernel is faster.
+        speedup: f64,
+        /// The lower end of its 95 % interval; `None` where too few processes ran for one.
+        low: Option<f64>,
+        /// The upper end.
+        high: Option<f64>,
+    },
+    /// The peer has nothing of the kind.
+    Unsupported {
+        /// Its reason.
+        reason: String,
+    },
+    /// It is wrong, died or ran out of time.
+    Failed {
+        /// In words.
+        reason: String,
+    },
+}
+
+/// A kernel that works, to be timed beside peers.
+#[derive(Clone, Copy)]
+pub struct Contest<'a> {
+    /// Where.
+    pub stage: &'a Stage<'a>,
+    /// Its problem and expected outputs.
+    pub scene: &'a Scene<'a>,
+    /// Its declaration.
+    pub spec: &'a KernelSpec,
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The verified kernel.
+    pub arm: &'a ArmJob,
+    /// Seed of the order of things.
+    pub seed: u64,
+    /// Time for each peer, in nanoseconds.
+    pub budget_ns: u64,
+}
+
+impl Contest<'_> {
+    /// Times the kernel beside each of these commands.
+    pub fn beside(&self, commands: &[String]) -> Vec<BesidePeer> {
+        if commands.is_empty() {
+            return Vec::new();
+        }
+        let folder = self.stage.setting.folder;
+        let given = Given::write(self.spec, self.problem, self.stage.setting.seed, folder);
+        let one = |command: &String| match &given {
+            Ok(given) => self.beside_one(command, given),
+            Err(reason) => failed(command, reason.clone()),
+        };
+        commands.iter().map(one).collect()
+    }
+
+    fn beside_one(&self, command: &str, given: &Given) -> BesidePeer {
+        // Once to know who it is and whether it is right, before anything is timed.
+        let mut process = match PeerProcess::start(command) {
+            Ok(process) => process,
+            Err(error) => return failed(command, error.to_string()),
+        };
+        let peer = process.name().to_owned();
+        let outcome = match self.check(&mut process, given) {
+            Ok((calls, threads)) => {
+                drop(process);
+                self.time(command, given, calls, threads)
+                    .unwrap_or_else(|reason| PeerOutcome::Failed { reason })
+            }
+            Err(PeerError::Unsupported(reason)) => PeerOutcome::Unsupported { reason },
+            Err(error) => PeerOutcome::Failed {
+                reason: error.to_string(),
+            },
+        };
+        BesidePeer { peer, outcome }
+    }
+
+    /// What the peer calls, with how many threads, once its outputs were found right.
+    fn check(&self, process: &mut PeerProcess, given: &Given) -> Result<(String, u32), PeerError> {
+        let opened = process.open(given)?;
+        process.write(given)?;
+        let expected = self.scene.expected().map_err(PeerError::Said)?;
+        given
+            .compare(self.spec, &expected)
+            .map_err(PeerError::Said)?;
+        Ok(opened)
+    }
+
+    fn time(
+        &self,
+        command: &str,
+        given: &Given,
+        calls: String,
+        threads: u32,
+    ) -> Result<PeerOutcome, String> {
+        let faulted = |fault: Fault| fault.to_string();
+        let own = self.scene.lab(&[self.arm]).map_err(faulted)?;
+        let resolution = self.stage.resolution();
+        let mut lab = PeerLab::new(own, command, given, resolution, self.stage.is_cpu());
+        lab.warm().map_err(faulted)?;
+        let mut survey = survey(&lab, resolution, self.seed).within(self.budget_ns);
+        drive(&mut lab, &mut survey, &mut |_| {});
+        if let Some(Doubt::Faulted(fault)) = survey.doubt() {
+            return Err(fault.to_string());
+        }
+        let evidence = survey.beside_baseline();
+        let ratio = evidence.as_ref().and_then(|evidence| evidence.median_ratio);
+        let times = survey.time(PEER).zip(survey.time(KERNEL));
+        let (Some(ratio), Some((time, kernel_time))) = (ratio, times) else {
+            return Err(stage::why(survey.doubt()));
+        };
+        let interval = evidence.and_then(|evidence| evidence.interval);
+        Ok(PeerOutcome::Measured {
+            calls,
+            threads,
+            time: Recorded::of(&time),
+            kernel_time: Recorded::of(&kernel_time),
+            speedup: 1.0 / ratio,
+            low: interval.map(|interval| 1.0 / interval.high),
+            high: interval.map(|interval| 1.0 / interval.low),
+        })
+    }
+}
+
+/// A survey of the kernel as the challenger of the peer.
+fn survey(lab: &PeerLab<'_>, resolution: Resolution, seed: u64) -> Survey {
+    let claim = Claim {
+        defender: PEER,
+        challenger: KERNEL,
+    };
+    let launch_ns = |arm| lab.launch_ns(arm).max(1) as f64;
+    let expected = Expected {
+        ratio: launch_ns(KERNEL) / launch_ns(PEER),
+        defender_span_ns: lab.span_ns(PEER),
+        challenger_span_ns: lab.span_ns(KERNEL),
+    };
+    Survey::beside(claim, expected, resolution, seed)
+}
+
+fn failed(command: &str, reason: String) -> BesidePeer {
+    BesidePeer {
+        peer: command.to_owned(),
+        outcome: PeerOutcome::Failed { reason },
+    }
+}

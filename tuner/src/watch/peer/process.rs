@@ -1,0 +1,173 @@
+//! A running peer: asked a line, answers a line, is killed with all it started when it does not.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use thiserror::Error;
+
+use super::data::Given;
+use super::protocol::{Answer, Asked};
+
+/// A library may take this long to start.
+const STARTING: Duration = Duration::from_secs(120);
+
+/// Longest answer of a peer, in bytes: one that writes on without an end is no peer.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Why a peer cannot be timed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PeerError {
+    /// It has nothing of the kind.
+    #[error("{0}")]
+    Unsupported(String),
+    /// It did not start, died, said something else, or computed something else.
+    #[error("{0}")]
+    Said(String),
+}
+
+/// A running peer. Dropping it kills its process group.
+#[derive(Debug)]
+pub struct PeerProcess {
+    child: Child,
+    input: ChildStdin,
+    answers: Receiver<String>,
+    name: String,
+}
+
+/// Time of some calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    pub(super) wall_ns: u64,
+    pub(super) cpu_ns: u64,
+}
+
+impl PeerProcess {
+    /// Starts a command by the shell, and waits until it says who it is.
+    ///
+    /// # Errors
+    /// When it cannot be started or says something else.
+    pub fn start(command: &str) -> Result<PeerProcess, PeerError> {
+        let cannot = |error: std::io::Error| PeerError::Said(format!("cannot start it: {error}"));
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .process_group(0)
+            .spawn()
+            .map_err(cannot)?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(PeerError::Said("it has no pipes".into()));
+        };
+        let (sender, answers) = channel();
+        let read = move || {
+            let mut lines = BufReader::new(output);
+            let mut line = String::new();
+            while std::io::Read::take(&mut lines, MOST_BYTES)
+                .read_line(&mut line)
+                .is_ok_and(|read| read > 0)
+                && sender.send(std::mem::take(&mut line)).is_ok()
+            {}
+        };
+        let reader = thread::Builder::new().spawn(read);
+        let mut process = PeerProcess {
+            child,
+            input,
+            answers,
+            name: command.to_owned(),
+        };
+        reader.map_err(cannot)?;
+        match process.answer(STARTING)? {
+            Answer::Started { peer } => process.name = peer,
+            other => return Err(out_of_turn("starting", &other)),
+        }
+        Ok(process)
+    }
+
+    /// What it calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Has it made ready for a kernel; what it calls for it, and with how many threads.
+    ///
+    /// # Errors
+    /// When it has nothing of the kind.
+    pub fn open(&mut self, given: &Given) -> Result<(String, u32), PeerError> {
+        match self.ask(&Asked::Open(given.work()), STARTING)? {
+            Answer::Opened { opened, threads } => Ok((opened, threads.max(1))),
+            Answer::Unsupported { unsupported } => Err(PeerError::Unsupported(unsupported)),
+            other => Err(out_of_turn("opening", &other)),
+        }
+    }
+
+    /// Has it write its outputs.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn write(&mut self, given: &Given) -> Result<(), PeerError> {
+        match self.ask(&Asked::Write(given.outputs()), STARTING)? {
+            Answer::Written { written: true } => Ok(()),
+            other => Err(out_of_turn("writing", &other)),
+        }
+    }
+
+    /// Times so many calls.
+    pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<Timed, PeerError> {
+        match self.ask(&Asked::Time(calls), deadline)? {
+            Answer::Timed { ns, cpu_ns } => Ok(Timed {
+                wall_ns: ns,
+                cpu_ns,
+            }),
+            other => Err(out_of_turn("timing", &other)),
+        }
+    }
+
+    fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
+        let line = serde_json::to_string(asked).map_err(|error| PeerError::Said(error.to_string()));
+        // If it died, it is the missing answer that says so.
+        let _ = writeln!(self.input, "{}", line?).and_then(|()| self.input.flush());
+        self.answer(deadline)
+    }
+
+    fn answer(&mut self, deadline: Duration) -> Result<Answer, PeerError> {
+        let said = |text: String| Err(PeerError::Said(text));
+        let line = match self.answers.recv_timeout(deadline) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => {
+                return said(format!("no answer within {} s", deadline.as_secs()));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let how = self
+                    .child
+                    .wait()
+                    .map_or_else(|e| e.to_string(), |status| status.to_string());
+                return said(format!("it ended ({how})"));
+            }
+        };
+        serde_json::from_str(&line).or_else(|_| {
+            let shown: String = line.trim_end().chars().take(80).collect();
+            said(format!(
+                "it answered `{shown}`, which docs/peers.md does not know"
+            ))
+        })
+    }
+}
+
+impl Drop for PeerProcess {
+    fn drop(&mut self) {
+        if let Some(group) = Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(0)) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+fn out_of_turn(doing: &str, answer: &Answer) -> PeerError {
+    PeerError::Said(format!("it answered {answer:?} when {doing}"))
+}
