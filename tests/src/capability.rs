@@ -21,6 +21,8 @@ pub enum Need {
     RecordedData,
     /// `git`.
     Git,
+    /// `python3`.
+    Python,
     /// `objdump`.
     Objdump,
     /// NVIDIA's `cuda_occupancy.h`.
@@ -67,6 +69,8 @@ impl Need {
             },
             Need::Git if answers("git") => Ok(()),
             Need::Git => Err("no git on the path".into()),
+            Need::Python if answers("python3") => Ok(()),
+            Need::Python => Err("no python3 on the path".into()),
             Need::Objdump if answers("objdump") => Ok(()),
             Need::Objdump => Err("no objdump on the path".into()),
             Need::Nvrtc => match NvrtcCompiler::new("sm_89") {

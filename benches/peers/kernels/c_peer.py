@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Plain loops in C as a peer of the cpu device: naive.c, built by `$CC` (cc) with -O3 -march=native -ffast-math, one thread."""
+"""Plain loops in C as a peer of the cpu device: naive.c, built by `$CC` (cc, gcc, clang) with -O3 -march=native -ffast-math, one thread."""
 
 import ctypes
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -48,6 +49,7 @@ def make_with(loops):
 
 
 if __name__ == "__main__":
-    compiler = os.environ.get("CC", "cc")
+    known = [os.environ.get("CC"), *filter(shutil.which, ["cc", "gcc", "clang"]), "cc"]
+    compiler = next(filter(None, known))
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
     protocol.serve(f"C, {version.splitlines()[0]}", make_with(library(compiler)))

@@ -1,0 +1,133 @@
+//! Kernels beside other programs: right ones are timed, others are named for what they are.
+
+use std::path::Path;
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
+use serde_json::Value;
+
+/// A peer that adds the two inputs of `tensor_add`, and a constant that makes it wrong where it is not 0.
+const ADDER: &str = r#"
+import array, json, sys, time
+say = lambda answer: print(json.dumps(answer), flush=True)
+say({"peer": "adder"})
+for line in sys.stdin:
+    [(request, value)] = json.loads(line).items()
+    if request == "open":
+        a, b = (array.array("f", open(arg["file"], "rb").read()) for arg in value["args"] if arg.get("access") == "in")
+        c = array.array("f", (x + y + OFF for x, y in zip(a, b)))
+        say({"opened": "x + y", "threads": 1})
+    elif request == "write":
+        open(value["c"], "wb").write(c.tobytes())
+        say({"written": True})
+    else:
+        start, cpu = time.perf_counter_ns(), time.process_time_ns()
+        for _ in range(value):
+            c = array.array("f", (x + y + OFF for x, y in zip(a, b)))
+        say({"ns": time.perf_counter_ns() - start, "cpu_ns": time.process_time_ns() - cpu})
+"#;
+
+const WITHOUT_THE_KERNEL: &str = r#"
+import json, sys
+print(json.dumps({"peer": "other"}), flush=True)
+sys.stdin.readline()
+print(json.dumps({"unsupported": "it only multiplies"}), flush=True)
+sys.stdin.read()
+"#;
+
+#[test]
+fn peers_are_timed_where_they_are_right_and_named_where_they_are_not() {
+    if !have(
+        "peers_are_timed_where_they_are_right_and_named_where_they_are_not",
+        &[Need::HostCompiler, Need::Python],
+    ) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory should be had");
+    let script = |name: &str, text: &str| script(directory.path(), name, text);
+    let right = script("right.py", &ADDER.replace("OFF", "0"));
+    let wrong = script("wrong.py", &ADDER.replace("OFF", "0.01"));
+    let other = script("other.py", WITHOUT_THE_KERNEL);
+    let chatty = script("chatty.py", "print('hello')\n");
+    let mut bench = tune(&workspace(), &directory.path().join("cache"));
+    bench.args(["bench", "-k", "tensor_add", "--problem", "T=f32,n=1000003"]);
+    bench.args(["--device", "cpu", "--budget", "40s", "--json"]);
+    for peer in [&*right, &*wrong, &*other, &*chatty, "exit 7"] {
+        bench.args(["--peer", peer]);
+    }
+    let report: Value = serde_json::from_str(&stdout(&expect_code(&mut bench, 0)))
+        .expect("the report should be JSON");
+    let peers = &report[0]["kernels"][0]["outcome"]["peers"];
+    let said = |place: usize| peers[place]["reason"].as_str().unwrap_or_default();
+    assert_eq!(peers[0]["peer"], "adder", "{peers:#}");
+    assert_eq!(peers[0]["calls"], "x + y");
+    let times = peers[0]["speedup"]
+        .as_f64()
+        .expect("the right one is timed");
+    assert!(
+        times > 2.0,
+        "a loop in Python is slower than any kernel: {times}"
+    );
+    assert!(
+        said(1).contains("its outputs are not those of the kernel"),
+        "{peers:#}"
+    );
+    assert_eq!(peers[2]["state"], "unsupported");
+    assert_eq!(said(2), "it only multiplies");
+    assert!(said(3).contains("it answered `hello`"), "{peers:#}");
+    assert!(said(4).contains("it ended (exit status: 7)"), "{peers:#}");
+}
+
+#[test]
+fn plain_loops_in_c_compute_what_the_kernels_do() {
+    if !have(
+        "plain_loops_in_c_compute_what_the_kernels_do",
+        &[Need::HostCompiler, Need::Python],
+    ) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory should be had");
+    let loops = workspace().join("benches/peers/kernels/c_peer.py");
+    let mut bench = tune(&workspace(), &directory.path().join("cache"));
+    bench.args([
+        "bench",
+        "-p",
+        "kiln-kernels",
+        "--device",
+        "cpu",
+        "--budget",
+        "45s",
+        "--json",
+    ]);
+    bench
+        .arg("--peer")
+        .arg(format!("python3 '{}'", loops.display()));
+    for problem in [
+        "channels=1,samples=512,phase_bands=10,amp_bands=10,shifts=1,bins=18",
+        "T=f32,images=1,height=64,width=64,channels=64,filters=64",
+        "T=f32,rows=512,cols=1024,form=1",
+    ] {
+        bench.args(["--problem", problem]);
+    }
+    let output = expect_code(&mut bench, 0);
+    let report: Value = serde_json::from_str(&stdout(&output)).expect("the report should be JSON");
+    let kernels = report[0]["kernels"].as_array().expect("kernels are listed");
+    assert!(kernels.len() >= 3, "{report:#}");
+    for kernel in kernels {
+        let peer = &kernel["outcome"]["peers"][0];
+        let reason = peer["reason"].as_str().unwrap_or_default();
+        assert!(
+            peer["state"] == "measured" || reason.contains("its time was up"),
+            "{}: {peer:#} {}",
+            kernel["kernel"],
+            stderr(&output)
+        );
+    }
+}
+
+/// A command that runs a script.
+fn script(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a script should be written");
+    format!("exec python3 '{}'", path.display())
+}
