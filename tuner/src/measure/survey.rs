@@ -183,7 +183,8 @@ mod tests {
         let mut survey = Survey::beside(CLAIM, expected(), RESOLUTION, 3);
         drive(&mut lab, &mut survey, &mut |_| {});
         let time = survey.time(ArmId(1)).unwrap();
-        assert!((time.median_ns / 500_000.0 - 1.0).abs() < 0.04, "{time:?}");
+        // The machine boosts and drifts by some percent, which the ratio does not see.
+        assert!((time.median_ns / 500_000.0 - 1.0).abs() < 0.1, "{time:?}");
         assert!(time.interval_ns.unwrap().contains(time.median_ns));
         let ratio = survey.beside_baseline().unwrap().median_ratio.unwrap();
         assert!((ratio - 0.5).abs() < 0.01, "{ratio}");
