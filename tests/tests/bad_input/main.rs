@@ -3,6 +3,7 @@
 
 mod case;
 mod declarations;
+mod exchange;
 mod files;
 mod flags;
 mod storage;
@@ -19,6 +20,7 @@ fn all() -> Vec<Case> {
         tables::cases(),
         surroundings::cases(),
         storage::cases(),
+        exchange::cases(),
     ];
     kinds.into_iter().flatten().collect()
 }

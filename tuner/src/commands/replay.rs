@@ -38,6 +38,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
     pool.install(|| {
         let recordings = read_all(&args.spaces)?;
+        if let (Some(to_bake), [recording]) = (&to_bake, recordings.as_slice()) {
+            replay::check(&to_bake.kernel, recording, &to_bake.target)?;
+        }
         if args.transfer_all_pairs {
             let trials = Trials {
                 budget: args.budget,
