@@ -144,12 +144,12 @@ fn exports() -> Vec<Case> {
             .says("error: a cache file of Kernel Tuner cannot hold the value `1,2` of `x`, which has a comma"),
         case("a replayed row for a GPU that is not known")
             .runs("$TUNE replay --space r.json --bake -k scale --target sm_1")
-            .fails(3, "error: there is no target `sm_1`"),
+            .fails(3, "error: there is no target `sm_1` (known: sm_86, sm_89, sm_90, gfx1151)"),
         case("a replayed row of no kernel")
             .runs("$TUNE replay --space r.json --bake --target sm_86")
             .fails(2, "error: --bake 1: a replayed row is of one recording and one kernel"),
         case("a replayed row without its target")
             .runs("$TUNE replay --space r.json --bake -k scale")
-            .fails(2, "error: the following required arguments were not provided"),
+            .fails(2, "error: the following required arguments were not provided:\n  --target <ARCH>"),
     ]
 }
