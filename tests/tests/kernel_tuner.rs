@@ -80,9 +80,9 @@ fn spaces_written_as_t1_have_the_same_configs_in_kernel_tuner() {
 }
 
 /// Copies, whatever its parameters are.
-const SOURCE: &str = r#"extern "C" __global__ void odd(unsigned n, const float* x, float* y) {
+const SOURCE: &str = r#"extern "C" __global__ void odd(unsigned n, const T* x, T* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) y[i] = x[i] + SHIFT * 0 + STEP * 0;
+    if (i < n) y[i] = SHIFT < STEP ? x[i] : x[i];
 }
 "#;
 
@@ -99,6 +99,7 @@ use kiln::tuned_kernel;
 
 #[tuned_kernel(
     source = "odd.cu",
+    types(T in [f32, f16]),
     params(
         THREADS in [32, 64, 96, 128],
         SHIFT in [-7, -1, 0, 2, 5],
@@ -107,19 +108,19 @@ use kiln::tuned_kernel;
     where(
         SHIFT / 2 >= -3 && SHIFT % 3 != -2,
         STEP == 0 || SHIFT / STEP <= 2,
-        next_power_of_two(THREADS) <= 128 && THREADS * size_of(f32) >= 128,
+        next_power_of_two(THREADS) <= 128 && THREADS * size_of(T) >= 128,
         !(SHIFT == 5 && STEP < 0),
         n % STEP >= 0 || THREADS == 32,
     ),
     baseline(THREADS = 32, SHIFT = 0, STEP = 1),
     grid(n.div_ceil(THREADS)),
     block(THREADS),
-    problems((n = 1000)),
+    problems((T = f32, n = 1000)),
     tolerance(relative = 1e-6),
 )]
 unsafe extern "C" {
     /// `y = x`.
-    pub fn odd(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+    pub fn odd(n: u32, #[len(n)] x: &[T], #[len(n)] y: &mut [T]);
 }
 "#,
             ),

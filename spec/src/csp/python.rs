@@ -126,7 +126,7 @@ fn integers(function: Function, x: i128, y: i128) -> Outcome {
         Function::Mul => x.checked_mul(y),
         Function::FloorDiv => floor_div(x, y),
         Function::FloorMod if y == -1 => Some(0),
-        Function::FloorMod => Some(x - floor_div(x, y)? * y),
+        Function::FloorMod => floor_mod(x, y),
         Function::TrueDiv => return true_quotient(x, y).map(Value::Float),
         Function::Pow if y < 0 => return power(x as f64, y as f64),
         Function::Pow => match x {
@@ -143,6 +143,13 @@ fn integers(function: Function, x: i128, y: i128) -> Outcome {
 pub(super) fn floor_div(x: i128, y: i128) -> Option<i128> {
     let quotient = x.checked_div(y)?;
     Some(quotient - i128::from(x % y != 0 && (x < 0) != (y < 0)))
+}
+
+/// What is left of the quotient rounded down: the divisor's sign, and nothing in between that could overflow.
+fn floor_mod(x: i128, y: i128) -> Option<i128> {
+    let rest = x.checked_rem(y)?;
+    let other_sign = rest != 0 && (rest < 0) != (y < 0);
+    Some(if other_sign { rest + y } else { rest })
 }
 
 /// The double nearest to the exact quotient.

@@ -3,6 +3,7 @@
 
 mod case;
 mod declarations;
+mod exchange;
 mod files;
 mod flags;
 mod saved;
@@ -21,6 +22,7 @@ fn all() -> Vec<Case> {
         tables::cases(),
         surroundings::cases(),
         storage::cases(),
+        exchange::cases(),
     ];
     kinds.into_iter().flatten().collect()
 }

@@ -81,6 +81,15 @@ impl Report {
     }
 }
 
+/// Whether configs of a recording can be the kernel's, and the recording is of the target.
+///
+/// # Errors
+/// The first difference.
+pub fn check(kernel: &TunedKernel, recording: &Recording, target: &Target) -> Result<(), Failure> {
+    device(recording, target)?;
+    same_params(kernel, recording)
+}
+
 /// Bakes the best config that the runs found, for each of the problems that has no row measured on the device.
 ///
 /// # Errors

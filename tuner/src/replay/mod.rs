@@ -8,5 +8,5 @@ pub mod transfer;
 #[cfg(test)]
 mod tests;
 
-pub use bake::{Replayed, bake};
+pub use bake::{Replayed, Report, bake, check};
 pub use run::{Plan, replay};
