@@ -125,6 +125,11 @@ fn a_run_that_is_not_there_and_a_page_that_cannot_be_written_are_errors_with_hel
         unwritable.contains("cannot write no/such/folder/page.html"),
         "{unwritable}"
     );
+    let no_curves = said(&["--curves", "script.json"], 1);
+    assert!(
+        no_curves.contains("script.json holds no curves: ") && no_curves.contains("\nhelp: "),
+        "{no_curves}"
+    );
     said(&["seven"], 2);
     said(&["--list", "-o", "page.html"], 2);
     let files = std::fs::read_dir(root).expect("the folder is read").count();

@@ -430,6 +430,9 @@ pub struct ReportArgs {
     /// List the runs instead
     #[arg(long, conflicts_with_all = ["run", "kernels", "device", "out"])]
     pub list: bool,
+    /// Report the searches that `tune replay --curves FILE` wrote instead of a run [default of --out: tune-report-curves.html]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list"])]
+    pub curves: Option<PathBuf>,
 }
 
 /// `tune replay`

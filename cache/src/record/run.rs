@@ -113,12 +113,17 @@ impl TimeSpent {
 
 impl std::ops::AddAssign for TimeSpent {
     fn add_assign(&mut self, other: TimeSpent) {
-        self.strategy_ns += other.strategy_ns;
-        self.compile_ns += other.compile_ns;
-        self.verify_ns += other.verify_ns;
-        self.race_ns += other.race_ns;
-        self.confirm_ns += other.confirm_ns;
-        self.elapsed_ns += other.elapsed_ns;
+        let parts = [
+            (&mut self.strategy_ns, other.strategy_ns),
+            (&mut self.compile_ns, other.compile_ns),
+            (&mut self.verify_ns, other.verify_ns),
+            (&mut self.race_ns, other.race_ns),
+            (&mut self.confirm_ns, other.confirm_ns),
+            (&mut self.elapsed_ns, other.elapsed_ns),
+        ];
+        for (sum, part) in parts {
+            *sum = sum.saturating_add(part);
+        }
     }
 }
 

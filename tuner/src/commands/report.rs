@@ -2,17 +2,22 @@
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use kiln_cache::Cache;
+use serde::Serialize;
 
 use super::{checked, print, print_json};
 use crate::cli::ReportArgs;
 use crate::exit::Failure;
-use crate::html_report::{Records, RunLine, Wanted, gather, page};
+use crate::html_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};
+use crate::replay::curves::Curves;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.curves {
+        return curves(args, path);
+    }
     let folder = kiln_cache::location::from_environment()?;
     // The journal alone, without its lock: a run that is going on can be looked at.
     let cache = Cache::view(&folder)?;
@@ -27,24 +32,53 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     };
     let run = records.find(&wanted)?;
     let figures = gather(&cache, &records, run, &wanted.kernels)?;
+    let trials: u64 = figures.tasks.iter().map(|task| task.trials).sum();
+    let told = format!(
+        "run {}, {} tasks, {trials} configs tried in it",
+        figures.run,
+        figures.tasks.len()
+    );
+    let default = format!("tune-report-{}.html", figures.run);
+    hand_out(args, &figures, &default, || page(&figures), &told)
+}
+
+/// The page of recorded searches.
+fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
+    let curves = Curves::parse(&text).map_err(|error| {
+        Failure::Other(format!(
+            "{} holds no curves: {error}\nhelp: `tune replay --curves FILE` writes them",
+            path.display()
+        ))
+    })?;
+    let figures = CurveFigures::new(&curves);
+    let told = format!(
+        "{} spaces, {} searches",
+        figures.spaces.len(),
+        curves.runs.len()
+    );
+    let page = || curves_page(&figures);
+    hand_out(args, &figures, "tune-report-curves.html", page, &told)
+}
+
+/// Prints the figures or writes the page, or both, as asked for.
+fn hand_out(
+    args: &ReportArgs,
+    figures: &impl Serialize,
+    default: &str,
+    page: impl Fn() -> String,
+    told: &str,
+) -> Result<ExitCode, Failure> {
     if args.output.json {
-        print_json(&figures)?;
+        print_json(figures)?;
         if args.out.is_none() {
             return Ok(checked(true));
         }
     }
-    let default = || PathBuf::from(format!("tune-report-{}.html", figures.run));
-    let path = args.out.clone().unwrap_or_else(default);
-    let page = page(&figures);
-    write(&path, &page).map_err(Failure::file("write", &path))?;
+    let path = args.out.clone().unwrap_or_else(|| default.into());
+    write(&path, &page()).map_err(Failure::file("write", &path))?;
     if !args.output.json {
-        let trials: u64 = figures.tasks.iter().map(|task| task.trials).sum();
-        print(&format!(
-            "wrote {}: run {}, {} tasks, {trials} configs tried in it\n",
-            path.display(),
-            figures.run,
-            figures.tasks.len()
-        ));
+        print(&format!("wrote {}: {told}\n", path.display()));
     }
     Ok(checked(true))
 }

@@ -6,6 +6,7 @@
 mod axis;
 mod best;
 mod convergence;
+mod curves;
 mod environment;
 mod evidence;
 mod figures;
@@ -24,6 +25,7 @@ mod time_spent;
 #[cfg(test)]
 mod tests;
 
+pub use curves::{CurveFigures, curves_page};
 pub use figures::{RunFigures, SCHEMA, TaskFigures};
 pub use gather::gather;
 pub use page::page;

@@ -13,13 +13,16 @@ const SCRIPT: &str = include_str!("sort.js");
 
 /// A run's figures as one HTML page that needs nothing else. The same figures give the same page.
 pub fn page(figures: &RunFigures) -> String {
-    let body = body(figures);
+    document(&format!("Kiln: run {}", figures.run), &body(figures))
+}
+
+/// A whole page around a body.
+pub(super) fn document(title: &str, body: &Markup) -> String {
     // Nothing may run but the page's own lines: whatever else found its way in cannot know the hash of the page it is in.
     let nonce = Hash::of("kiln report", body.0.as_bytes()).to_string();
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"
     );
-    let title = format!("Kiln: run {}", figures.run);
     let page = html! {
         (DOCTYPE)
         html lang="en" {

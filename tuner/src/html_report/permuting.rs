@@ -51,49 +51,80 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
     let mut error = 0.0;
     let mut rises = vec![[0.0; SHUFFLES]; params.varied.len()];
     for fold in 0..FOLDS {
-        let (held, seen): (Vec<(usize, usize)>, Vec<(usize, usize)>) = order
-            .iter()
-            .copied()
-            .enumerate()
-            .partition(|(place, _)| place % FOLDS == fold);
-        let held: Vec<usize> = held.into_iter().map(|(_, row)| row).collect();
-        let seen: Vec<usize> = seen.into_iter().map(|(_, row)| row).collect();
-        let model = fitted(params, costs, &seen, &mut rng);
-        let squared = |row: usize, values: &[usize]| {
-            let guess = model.guess(&model.reduce(&point(&params.varied, values)));
-            (guess.mean - costs[row]).powi(2)
+        let (held, seen): (Vec<_>, Vec<_>) = (0..order.len()).partition(|n| n % FOLDS == fold);
+        let [held, seen] =
+            [held, seen].map(|places| places.iter().map(|&n| order[n]).collect::<Vec<_>>());
+        let fold = Fold {
+            model: fitted(params, costs, &seen, &mut rng),
+            params,
+            costs,
+            plain: Vec::new(),
+            rows: held,
         };
-        let plain: Vec<f64> = held
-            .iter()
-            .map(|&row| squared(row, &params.rows[row]))
-            .collect();
-        error += plain.iter().sum::<f64>();
+        let fold = fold.predicted();
+        error += fold.plain.iter().sum::<f64>();
         for (param, rises) in rises.iter_mut().enumerate() {
             for rise in rises {
-                let mut donors = held.clone();
-                donors.shuffle(&mut rng);
-                for ((&row, donor), plain) in held.iter().zip(donors).zip(&plain) {
-                    let mut values = params.rows[row].clone();
-                    values[param] = params.rows[donor][param];
-                    *rise += squared(row, &values) - plain;
-                }
+                *rise += fold.rise(param, &mut rng);
             }
         }
     }
-    // Where all cost the same there is nothing to explain.
-    let total = variance(costs).max(LEAST_VARIANCE) * costs.len() as f64;
-    let share = |rises: &[f64; SHUFFLES]| {
-        let shares = rises.map(|rise| rise / 2.0 / total);
-        let mean = shares.iter().sum::<f64>() / SHUFFLES as f64;
-        (mean, variance(&shares).sqrt())
-    };
-    Permuted {
-        explained: if variance(costs) < LEAST_VARIANCE {
-            0.0
-        } else {
-            1.0 - error / total
-        },
-        shares: rises.iter().map(share).collect(),
+    Permuted::new(error, &rises, costs)
+}
+
+/// Trials that are predicted from all others.
+struct Fold<'p> {
+    model: Surrogate,
+    params: &'p Params,
+    costs: &'p [f64],
+    rows: Vec<usize>,
+    /// Squared errors of the rows as they are.
+    plain: Vec<f64>,
+}
+
+impl Fold<'_> {
+    fn predicted(mut self) -> Self {
+        let rows = self.rows.iter();
+        self.plain = rows
+            .map(|&row| self.squared_error(row, &self.params.rows[row]))
+            .collect();
+        self
+    }
+
+    /// How far the model is off a row's cost if the row had these values.
+    fn squared_error(&self, row: usize, values: &[usize]) -> f64 {
+        let reduced = self.model.reduce(&point(&self.params.varied, values));
+        (self.model.guess(&reduced).mean - self.costs[row]).powi(2)
+    }
+
+    /// By how much the sum of squared errors rises when a parameter's values are dealt out anew.
+    fn rise(&self, param: usize, rng: &mut ChaCha8Rng) -> f64 {
+        let mut donors = self.rows.clone();
+        donors.shuffle(rng);
+        let mut rise = 0.0;
+        for ((&row, donor), plain) in self.rows.iter().zip(donors).zip(&self.plain) {
+            let mut values = self.params.rows[row].clone();
+            values[param] = self.params.rows[donor][param];
+            rise += self.squared_error(row, &values) - plain;
+        }
+        rise
+    }
+}
+
+impl Permuted {
+    fn new(error: f64, rises: &[[f64; SHUFFLES]], costs: &[f64]) -> Permuted {
+        // Where all cost the same there is nothing to explain.
+        let is_flat = variance(costs) < LEAST_VARIANCE;
+        let total = variance(costs).max(LEAST_VARIANCE) * costs.len() as f64;
+        let share = |rises: &[f64; SHUFFLES]| {
+            let shares = rises.map(|rise| rise / 2.0 / total);
+            let mean = shares.iter().sum::<f64>() / SHUFFLES as f64;
+            (mean, variance(&shares).sqrt())
+        };
+        Permuted {
+            explained: if is_flat { 0.0 } else { 1.0 - error / total },
+            shares: rises.iter().map(share).collect(),
+        }
     }
 }
 

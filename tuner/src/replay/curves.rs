@@ -1,15 +1,19 @@
 //! Curves of the best time found, in the schema that tuners are compared by.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::recording::Entry;
 
+/// Name and version of the format.
+const SCHEMA: &str = "search-curves/1";
+
 /// All runs of one command.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Curves {
-    schema: &'static str,
-    tuner: String,
-    objective: &'static str,
+    schema: String,
+    /// What searched.
+    pub tuner: String,
+    objective: String,
     minimize: bool,
     max_evals: usize,
     /// The runs.
@@ -20,22 +24,37 @@ impl Curves {
     /// Runs with this budget.
     pub fn new(budget: usize, runs: Vec<Run>) -> Self {
         Self {
-            schema: "search-curves/1",
+            schema: SCHEMA.to_owned(),
             tuner: concat!("kiln ", env!("CARGO_PKG_VERSION")).to_owned(),
-            objective: "time",
+            objective: "time".to_owned(),
             minimize: true,
             max_evals: budget,
             runs,
         }
     }
+
+    /// Curves from their text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Curves, String> {
+        let curves: Curves = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if curves.schema != SCHEMA {
+            return Err(format!(
+                "its schema is `{}`, this version reads `{SCHEMA}`",
+                curves.schema
+            ));
+        }
+        Ok(curves)
+    }
 }
 
 /// An improvement: configs tried so far, the time in milliseconds, the tuning cost so far in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step(pub usize, pub f64, pub f64);
 
 /// One search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The recording's name.
     pub space: String,

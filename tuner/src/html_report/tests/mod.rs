@@ -7,7 +7,9 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
 use self::samples::{KEPT, PROVEN, Sample, failure, measured, spent, trials};
-use super::{Records, RunFigures, Wanted, page};
+use super::{CurveFigures, Records, RunFigures, Wanted, curves_page, page};
+use crate::recording::Entry;
+use crate::replay::curves::{Curves, Run};
 
 fn select<'p>(page: &'p Html, selector: &str) -> Vec<ElementRef<'p>> {
     page.select(&Selector::parse(selector).unwrap()).collect()
@@ -21,10 +23,14 @@ fn texts(page: &Html, selector: &str) -> Vec<String> {
         .collect()
 }
 
-/// The page, after checks that hold for every one: well formed, and nothing in it that leads elsewhere or runs.
+/// The page of a run, checked.
 fn sound(figures: &RunFigures) -> Html {
-    let text = page(figures);
-    let html = Html::parse_document(&text);
+    checked(&page(figures))
+}
+
+/// A page, after checks that hold for every one: well formed, and nothing in it that leads elsewhere or runs.
+fn checked(text: &str) -> Html {
+    let html = Html::parse_document(text);
     assert_eq!(html.errors, Vec::<std::borrow::Cow<'static, str>>::new());
     let scripts = select(&html, "script");
     assert_eq!(scripts.len(), 1, "one script, the page's own");
@@ -424,4 +430,43 @@ fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
         let said = find(wanted).unwrap_err();
         assert!(said.contains(says) && said.contains("\nhelp: "), "{said}");
     }
+}
+
+#[test]
+fn recorded_searches_are_drawn_by_space_and_strategy() {
+    let mut runs = Vec::new();
+    for (strategy, speed) in [("auto", 2.0), ("<b>random</b>", 1.0)] {
+        for seed in 1..=3 {
+            let mut run = Run::new("gemm@A", strategy, seed);
+            for n in 0..20 {
+                run.count(Entry {
+                    time_ms: (n > 2).then(|| 50.0 / (speed * f64::from(n))),
+                    cost_ms: 1.0,
+                });
+            }
+            runs.push(run);
+        }
+    }
+    runs.push(Run {
+        status: "error: no".into(),
+        ..Run::new("empty@A", "auto", 1)
+    });
+    let text = serde_json::to_string(&Curves::new(20, runs)).unwrap();
+    let figures = CurveFigures::new(&Curves::parse(&text).unwrap());
+    let gemm = &figures.spaces[1];
+    let best = |place: usize| gemm.strategies[place].points.last().unwrap().median_ns;
+    assert_eq!(
+        (gemm.strategies[0].strategy.as_str(), best(0), best(1)),
+        ("auto", Some(1_315_789), Some(2_631_579))
+    );
+    assert_eq!(gemm.strategies[0].points[1].median_ns, None);
+    let page = checked(&curves_page(&figures));
+    assert_eq!(texts(&page, "h2"), ["empty@A", "gemm@A"]);
+    assert_eq!(select(&page, "figure path.curve").len(), 3);
+    assert!(texts(&page, "td").contains(&"<b>random</b>".to_owned()));
+    assert!(
+        Curves::parse(&text.replace("curves/1", "curves/9"))
+            .unwrap_err()
+            .contains("curves/9")
+    );
 }
