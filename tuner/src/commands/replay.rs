@@ -37,14 +37,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         .build();
     let pool = pool.map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?;
     pool.install(|| {
-<<<<<<< HEAD
         let recordings = recording::read_all(&args.spaces)?;
-=======
-        let recordings = read_all(&args.spaces)?;
         if let (Some(to_bake), [recording]) = (&to_bake, recordings.as_slice()) {
             replay::check(&to_bake.kernel, recording, &to_bake.target)?;
         }
->>>>>>> h_a
         if args.transfer_all_pairs {
             let trials = Trials {
                 budget: args.budget,
