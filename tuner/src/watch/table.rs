@@ -265,7 +265,7 @@ pub fn why_it_fails(row: &Row, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {
         (Verdict::Slower, Some(share), Some(measured)) => format!(
-            "{name} is proven slower, {}x, and {:.1} % or more is not excluded",
+            "{name} is proven slower: it takes {} times as long, and {:.1} % more is not excluded",
             ratio(measured),
             share * 100.0
         ),
