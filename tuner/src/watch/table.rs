@@ -52,6 +52,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
         "time",
         "GB/s",
         "GFLOP/s",
+        "of a copy",
         "of peak",
         "over baseline",
         "launched",
@@ -168,6 +169,10 @@ fn measured_line(row: &Benched, measured: &Measured) -> Vec<String> {
         with_interval(&ns(time.median_ns), ends),
         rate(gb_per_s),
         rate(gflop_per_s),
+        measured
+            .throughput
+            .copy_percent
+            .map_or("-".into(), |percent| format!("{percent:.0} %")),
         peak(&measured.throughput),
         measured
             .baseline
