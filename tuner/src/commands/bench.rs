@@ -161,12 +161,18 @@ struct BenchRun<'a> {
 
 impl BenchRun<'_> {
     fn on(&self, stage: &Stage<'_>, saved: &mut Saved) -> Result<OnDevice, Failure> {
+        // A twentieth of the time for each: a budget of seconds is for the kernels.
+        let share_ns = budget_ns(self.budget, 1) / 20;
         let yardsticks = Yardsticks {
-            launch_ns: self.known(stage, "what a launch costs", least::launch_ns(stage)),
+            launch_ns: self.known(
+                stage,
+                "what a launch costs",
+                least::launch_ns(stage, share_ns),
+            ),
             copy_bytes_per_s: self.known(
                 stage,
                 "how fast memory is copied",
-                copied::bytes_per_s(stage),
+                copied::bytes_per_s(stage, share_ns),
             ),
         };
         let mut section = kept::section(saved, stage.info, stage.workshop.compiler, stage.regime);

@@ -30,25 +30,29 @@ unsafe extern \"C\" {
 }
 ";
 
-/// Elements at least and at most: beyond caches, and not so many that checking them takes minutes.
-const ELEMENTS: (u64, u64) = (1 << 22, 1 << 25);
+/// Elements at least, and at most on a host and on a GPU: beyond caches, and not so many that checking them takes minutes.
+const LEAST: u64 = 1 << 22;
+const MOST_ON_HOST: u64 = 1 << 23;
+const MOST: u64 = 1 << 25;
 
 fn kernel() -> Result<TunedKernel, String> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// Bytes that a copy moves in a second, read and written together, beyond the last-level cache where that can be had.
+/// Bytes that a copy moves in a second, read and written together, beyond the last-level cache where that can be had;
+/// `budget_ns` is the time for timing it.
 ///
 /// # Errors
 /// Why it could not be measured, in words.
-pub fn bytes_per_s(stage: &Stage<'_>) -> Result<u64, String> {
+pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
     let kernel = kernel()?;
     // Twice eight caches in all.
     let elements = stage.info.limits.l2_bytes.saturating_mul(2);
-    let elements = elements.clamp(ELEMENTS.0, ELEMENTS.1) / 4 * 4;
+    let most = if stage.is_cpu() { MOST_ON_HOST } else { MOST };
+    let elements = elements.clamp(LEAST, most) / 4 * 4;
     let problem = kernel.spec.parse_problem(&format!("n={elements}"));
     let problem = problem.map_err(|error| error.to_string())?;
-    let time_ns = embedded::time_ns(stage, &kernel, &problem)?.max(1);
+    let time_ns = embedded::time_ns(stage, &kernel, &problem, budget_ns)?.max(1);
     let bytes = u128::from(elements) * 8 * 1_000_000_000 / u128::from(time_ns);
     Ok(u64::try_from(bytes).unwrap_or(u64::MAX))
 }

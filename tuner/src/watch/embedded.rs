@@ -42,7 +42,7 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
     })
 }
 
-/// The time of one launch of its baseline in the median process, in nanoseconds.
+/// The time of one launch of its baseline in the median process, in nanoseconds, of as many processes as there is time for.
 ///
 /// # Errors
 /// Why it could not be measured, in words.
@@ -56,7 +56,8 @@ pub fn time_ns(stage: &Stage<'_>, kernel: &TunedKernel, problem: &Problem) -> Re
     let mut lab = scene.lab(&[&made.arm]).map_err(|fault| fault.to_string())?;
     let arm = ArmId(0);
     let seed = stage.seed_of(kernel, problem);
-    let mut survey = Survey::of_one(arm, lab.span_ns(arm), stage.resolution(), seed);
+    let survey = Survey::of_one(arm, lab.span_ns(arm), stage.resolution(), seed);
+    let mut survey = survey.within(budget_ns);
     drive(&mut lab, &mut survey, &mut |_| {});
     let time = survey.time(arm).ok_or_else(|| stage::why(survey.doubt()))?;
     Ok(time.median_ns.round() as u64)
