@@ -46,7 +46,12 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
 ///
 /// # Errors
 /// Why it could not be measured, in words.
-pub fn time_ns(stage: &Stage<'_>, kernel: &TunedKernel, problem: &Problem) -> Result<u64, String> {
+pub fn time_ns(
+    stage: &Stage<'_>,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    budget_ns: u64,
+) -> Result<u64, String> {
     let made = stage
         .workshop
         .make(kernel, Which::Baseline, problem, BuildKind::Release);
