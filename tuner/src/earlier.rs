@@ -17,7 +17,7 @@ use crate::task::Task;
 const MOST_SOURCES: usize = 3;
 
 /// Configs that must have worked in a source for it to say something.
-const LEAST_VALID: usize = 5;
+pub const LEAST_VALID: usize = 5;
 
 /// Earlier results, and where they are from.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +82,7 @@ pub fn results(
     keys.retain(|key| key.hash() != task.key.hash());
     keys.sort_by_cached_key(|key| (key.distance(&task.key), key.hash()));
     for key in &keys {
+        // Recordings were asked for: they all count, and come first.
         if found.len() >= MOST_SOURCES {
             break;
         }
@@ -91,7 +92,6 @@ pub fn results(
             found.push(Earlier { prior, from });
         }
     }
-    found.truncate(MOST_SOURCES);
     Ok(found)
 }
 

@@ -55,6 +55,7 @@ pub mod task;
 pub mod tuning;
 pub mod verify;
 pub mod watch;
+pub mod whole_file;
 pub mod worker;
 
 use std::process::ExitCode;

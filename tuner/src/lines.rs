@@ -2,7 +2,16 @@
 
 /// The line, counted from 1, on which a part of a text begins. The part must be a slice of the text.
 pub(crate) fn line_of(text: &str, part: &str) -> usize {
-    let offset = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    line_at(text, offset_of(text, part))
+}
+
+/// Where a part of a text begins, in bytes. The part must be a slice of the text.
+pub(crate) fn offset_of(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// The line, counted from 1, of a byte of a text. It counts from the beginning: for messages, not for every row of a file.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     1 + before.iter().filter(|byte| **byte == b'\n').count()
 }

@@ -39,6 +39,14 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The rows of a kernel's table in a folder, in its order.
+///
+/// # Errors
+/// As [`refresh`].
+pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
+    rows(kernel, folder, folder)
+}
+
 /// Every row of a kernel that the committed table or the local one has.
 ///
 /// # Errors

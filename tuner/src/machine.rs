@@ -11,6 +11,7 @@ use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
 use crate::exit::Failure;
+use crate::options::UsageError;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
 /// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
@@ -26,6 +27,26 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Fail
         ))),
         Err(error) => Err(Failure::Other(error.to_string())),
     }
+}
+
+/// Opens devices by name, each once.
+///
+/// # Errors
+/// As [`open_device`]; and where one is named twice.
+pub fn open_devices(names: &[String]) -> Result<Vec<(String, Arc<dyn Device>)>, Failure> {
+    let mut opened: Vec<(String, Arc<dyn Device>)> = Vec::new();
+    for name in names {
+        if opened.iter().any(|(other, _)| other == name) {
+            return Err(Failure::Usage(UsageError {
+                flag: "--device",
+                value: name.clone(),
+                reason: "named twice".into(),
+                help: "name each device once",
+            }));
+        }
+        opened.push(open_device(Some(name))?);
+    }
+    Ok(opened)
 }
 
 /// The first GPU of this machine, or else the cpu.

@@ -121,10 +121,18 @@ fn guide(
     space: &SearchSpace,
     report: &mut TaskReport,
 ) -> Result<Guide, Stop> {
-    if !ground.options.transfer {
+    if !ground.options.transfer || ground.options.strategy != "auto" {
         return Ok(Guide::default());
     }
     let earlier = earlier::results(ground.cache, ground.recordings, task, space)?;
+    let unused = |name: &&String| !earlier.iter().any(|one| one.from == **name);
+    for name in ground.recordings.iter().map(|one| &one.name).filter(unused) {
+        ground.reporter.notice(&format!(
+            "{}: {name} says nothing: it has fewer than {} valid configs of this space",
+            task.name(),
+            earlier::LEAST_VALID
+        ));
+    }
     report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();
     Ok(Guide {
         priors: earlier.into_iter().map(|one| one.prior).collect(),

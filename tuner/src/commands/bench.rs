@@ -1,5 +1,6 @@
 //! `tune bench`: the kernels of now, timed, and kept for `tune compare`.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -70,7 +71,6 @@ pub(super) fn run(
     for (at, (name, device)) in devices.iter().enumerate() {
         preflight::check(name, &**device, watch.allow_shared_gpu)?;
         let run = BenchRun {
-            project: &project,
             tasks: &tasks[at],
             budget: &budget,
             left: tasks[at..].iter().map(Vec::len).sum(),
@@ -79,15 +79,28 @@ pub(super) fn run(
         let report = stage::on(setting, name, &**device, |stage| run.on(stage, &mut saved))?;
         reports.push(report);
     }
-    if let Some(path) = &args.save {
-        saved.write(path)?;
-        let kernels = saved.sections.iter().map(|section| section.kernels.len());
-        let count: usize = kernels.sum();
-        reporter.notice(&format!("saved {count} kernels to {}", path.display()));
-    }
     drop(folder);
     cache.close()?;
-    report(args, &reports)
+    let code = report(args, &reports)?;
+    if let Some(path) = &args.save {
+        save(&saved, path, &*reporter)?;
+    }
+    Ok(code)
+}
+
+/// Keeps the kernels; a file without any would only look like one.
+fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failure> {
+    let kernels = saved.sections.iter().map(|section| section.kernels.len());
+    let count: usize = kernels.sum();
+    if count == 0 {
+        return Err(Failure::Other(format!(
+            "no kernel works, so that none was saved to {}\nhelp: what is wrong with each is in the table",
+            path.display()
+        )));
+    }
+    saved.write(path)?;
+    reporter.notice(&format!("saved {count} kernels to {}", path.display()));
+    Ok(())
 }
 
 fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
@@ -144,14 +157,10 @@ fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
     if names.is_empty() {
         return Ok(vec![machine::open_device(None)?]);
     }
-    names
-        .iter()
-        .map(|name| machine::open_device(Some(name)))
-        .collect()
+    machine::open_devices(names)
 }
 
 struct BenchRun<'a> {
-    project: &'a Project,
     tasks: &'a [(&'a TunedKernel, &'a Problem)],
     budget: &'a Budget,
     /// Kernels and problems that are left, on this device and those to come.
@@ -180,8 +189,7 @@ impl BenchRun<'_> {
         let mut kernels = Vec::new();
         for (at, (kernel, problem)) in self.tasks.iter().enumerate() {
             let budget_ns = budget_ns(self.budget, self.left - at);
-            let (benched, draft) =
-                bench::bench(stage, self.project, kernel, problem, yardsticks, budget_ns)?;
+            let (benched, draft) = bench::bench(stage, kernel, problem, yardsticks, budget_ns)?;
             if let Some(draft) = draft {
                 let recorded = recorded(&benched);
                 let problem = problem.to_string();

@@ -22,7 +22,7 @@ use crate::watch::plan::{self, Chosen, Plan};
 use crate::watch::saved::{Saved, Section};
 use crate::watch::stage::{self, Setting, Stage};
 use crate::watch::table;
-use crate::watch::verdict::{Gate, Row};
+use crate::watch::verdict::{Gate, Row, Verdict};
 use crate::{machine, options, preflight};
 
 /// What a comparison came to.
@@ -77,7 +77,7 @@ pub(super) fn run(
     };
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
-    if rows.is_empty() {
+    if rows.iter().all(|row| row.verdict == Verdict::New) {
         return Err(nothing_chosen(args));
     }
     report(args, &saved, gate, rows)
@@ -89,10 +89,7 @@ fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
         let here = kiln::devices().into_iter();
         return Ok(here.map(|device| (name_of(&*device), device)).collect());
     }
-    names
-        .iter()
-        .map(|name| machine::open_device(Some(name)))
-        .collect()
+    machine::open_devices(names)
 }
 
 /// Sections by number, each with the first device of its kind.
@@ -130,7 +127,7 @@ fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
 /// A watch that watches nothing must not pass.
 fn nothing_chosen(args: &CompareArgs) -> Failure {
     Failure::Other(format!(
-        "no kernel and problem, in {} or here, is one of those that were chosen\nhelp: run `tune list`",
+        "{} has no kernel and problem of those that were chosen: nothing can be compared\nhelp: run `tune list`; save again with `tune bench --save`",
         args.file.display()
     ))
 }
@@ -164,6 +161,10 @@ impl Comparing<'_> {
         let mut rows = Vec::new();
         for (number, section) in self.saved.sections.iter().enumerate() {
             let Some((_, device)) = matched.iter().find(|(section, _)| *section == number) else {
+                if !self.args.devices.is_empty() {
+                    // Of another device than those that are meant.
+                    continue;
+                }
                 let here = here(devices).join(", ");
                 let mut other = plan::elsewhere(&self.chosen, section, &here);
                 for row in &mut other {

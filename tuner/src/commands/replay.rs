@@ -19,6 +19,7 @@ use crate::replay::curves::{Curves, Run};
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{self, Plan, replay};
 use crate::search::{Guide, NAMES, Prior, Settings};
+use crate::whole_file;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     // What cannot be baked is said before anything is searched.
@@ -26,6 +27,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let to_bake = to_bake.transpose()?;
     let strategies = strategies(&args.strategy)?;
     let seeds = seeds(&args.seeds)?;
+    if args.budget == 0 {
+        let (reason, help) = ("no config at all", "a number from 1");
+        return Err(wrong("--budget", "0", reason, help));
+    }
     let mut settings = Settings::default();
     for text in &args.set {
         settings
@@ -59,6 +64,14 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
                 .collect(),
             None => sources,
         };
+        for source in &sources {
+            if !recordings.iter().any(|one| is_source(one, source)) {
+                return Err(Failure::Other(format!(
+                    "`{}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`",
+                    source.name
+                )));
+            }
+        }
         let guide = |one: &Recording| Guide {
             priors: priors(one, &sources),
             settings,
@@ -120,8 +133,13 @@ impl ToBake {
         let kernel = kernel.ok_or_else(|| {
             Failure::Other("no kernel of that name\nhelp: run `tune list`".to_owned())
         })?;
+        let target = Target::isolated(arch)?;
         let problems = match &args.problem {
-            None => kernel.spec.problems.clone(),
+            None => kernel
+                .spec
+                .problems_on(target.info.key.backend)
+                .cloned()
+                .collect(),
             Some(text) => {
                 let problem = kernel.spec.parse_problem(text);
                 let wrong = |error| Failure::Other(format!("problem `{text}`: {error}"));
@@ -131,7 +149,7 @@ impl ToBake {
         Ok(ToBake {
             kernel,
             problems,
-            target: Target::isolated(arch)?,
+            target,
         })
     }
 }
@@ -147,11 +165,14 @@ fn plan<'a>(args: &ReplayArgs, strategy: &'a str, seed: u64, guide: &'a Guide) -
     }
 }
 
+/// Whether a recording is of the same kernel on another device.
+fn is_source(target: &Recording, source: &Recording) -> bool {
+    source.kernel() == target.kernel() && source.name != target.name
+}
+
 /// What recordings of the same kernel on other devices say.
 fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
-    let others = sources
-        .iter()
-        .filter(|source| source.kernel() == target.kernel() && source.name != target.name);
+    let others = sources.iter().filter(|source| is_source(target, source));
     others
         .map(|source| transfer::prior(source, target))
         .collect()
@@ -172,14 +193,17 @@ fn strategies(names: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
+/// Searches of one space at most.
+const MOST_SEEDS: u64 = 100_000;
+
 fn seeds(text: &str) -> Result<std::ops::RangeInclusive<u64>, Failure> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     match (first.parse(), last.trim_start_matches('=').parse()) {
-        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        (Ok(first), Ok(last)) if first <= last && last - first < MOST_SEEDS => Ok(first..=last),
         _ => Err(wrong(
             "--seeds",
             text,
-            "no seeds",
+            "no seeds, or more than 100,000",
             "the first and the last, such as 1..50",
         )),
     }
@@ -197,7 +221,7 @@ fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> F
 fn write(path: &Path, curves: &Curves) -> Result<(), Failure> {
     let text = serde_json::to_string(curves)
         .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
-    std::fs::write(path, text + "\n").map_err(Failure::file("write", path))
+    whole_file::write(path, (text + "\n").as_bytes()).map_err(Failure::file("write", path))
 }
 
 /// A line a strategy: the geometric mean over spaces of the median share of the optimum.

@@ -1,7 +1,5 @@
 //! `tune report`: a run as one HTML page.
 
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,6 +11,7 @@ use crate::cli::ReportArgs;
 use crate::exit::Failure;
 use crate::html_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};
 use crate::replay::curves::Curves;
+use crate::whole_file;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.curves {
@@ -76,26 +75,11 @@ fn hand_out(
         }
     }
     let path = args.out.clone().unwrap_or_else(|| default.into());
-    write(&path, &page()).map_err(Failure::file("write", &path))?;
+    whole_file::write(&path, page().as_bytes()).map_err(Failure::file("write", &path))?;
     if !args.output.json {
         print(&format!("wrote {}: {told}\n", path.display()));
     }
     Ok(checked(true))
-}
-
-/// Writes a file in one step: a page that was there stays whole until the new one is.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .prefix(".tune-report-")
-        // As any new file: for all to read, as far as the system's mask goes.
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn list(lines: &[RunLine], json: bool) -> Result<ExitCode, Failure> {

@@ -13,6 +13,7 @@ use super::error::TextFault;
 use super::param::RecordedParam;
 use super::read::{Row, Table, lookups, milliseconds, positions, shown};
 use super::{Entry, Invalidity};
+use crate::lines::offset_of;
 
 /// The parts that are looked at. They keep their text, so that errors know their lines.
 #[derive(Deserialize)]
@@ -88,7 +89,7 @@ pub(super) fn table(text: &str) -> Result<Table, TextFault> {
         let entry = entry(&recorded).map_err(|reason| wrong(&reason))?;
         Ok(Row {
             name: key.clone(),
-            line: crate::lines::line_of(&text, raw.get()),
+            offset: offset_of(&text, raw.get()),
             positions,
             entry,
         })

@@ -12,6 +12,7 @@ use super::format::is_results;
 use super::param::RecordedParam;
 use super::space::{RecordedSpace, Unpackable};
 use super::{Entry, Recording, kernel_tuner, results};
+use crate::lines::line_at;
 
 const HELP: &str =
     "a recording is a cache file of Kernel Tuner or a T4 results file, as `.json` or `.json.gz`";
@@ -20,8 +21,8 @@ const HELP: &str =
 pub(super) struct Row {
     /// What the file calls it.
     pub(super) name: String,
-    /// The line it is on.
-    pub(super) line: usize,
+    /// Where it begins in the text.
+    pub(super) offset: usize,
     pub(super) positions: Vec<u32>,
     pub(super) entry: Entry,
 }
@@ -78,7 +79,8 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
         ));
     }
     if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MOST_MS) {
-        let (line, reason) = (row.line, format!("`{}`: its times are too long", row.name));
+        let line = line_at(text, row.offset);
+        let reason = format!("`{}`: its times are too long", row.name);
         return Err(TextFault { line, reason });
     }
     let configs: Vec<&[u32]> = table.rows.iter().map(|row| &*row.positions).collect();
@@ -89,9 +91,9 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
                 TextFault::field(text, field, reason)
             }
             Unpackable::Twice(row) => {
-                let Row { name, line, .. } = &table.rows[row];
+                let Row { name, offset, .. } = &table.rows[row];
                 let reason = format!("`{name}`: this config was recorded before");
-                let line = *line;
+                let line = line_at(text, *offset);
                 TextFault { line, reason }
             }
         })?;
@@ -153,13 +155,19 @@ pub(super) fn shown(value: &Value) -> String {
 /// What it took to try a config is shorter than this, so that sums stay finite.
 const MOST_MS: f64 = 1e100;
 
+/// The longest text that is read: recordings of whole spaces have some ten megabytes.
+const MOST_BYTES: u64 = 1 << 30;
+
 fn text(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();
-        let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]);
+        let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(MOST_BYTES + 1);
         let read = decoder.read_to_end(&mut plain);
-        read.map_err(|error| format!("damaged gzip data: {error}"))?;
+        let read = read.map_err(|error| format!("damaged gzip data: {error}"))?;
+        if read as u64 > MOST_BYTES {
+            return Err(format!("more than {MOST_BYTES} bytes when unpacked"));
+        }
         plain
     } else {
         bytes

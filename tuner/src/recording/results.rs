@@ -11,7 +11,7 @@ use super::kernel_tuner::FAILED_FROM_MS;
 use super::param::{RecordedParam, spelled};
 use super::read::{Row, Table, lookups, milliseconds, positions, shown};
 use super::{Entry, Invalidity};
-use crate::lines::line_of;
+use crate::lines::offset_of;
 
 /// Results keep their text, so that errors know their lines.
 #[derive(Deserialize)]
@@ -68,10 +68,10 @@ pub(super) fn table(text: &str) -> Result<Table, TextFault> {
         let wrong = |reason: String| TextFault::at(text, raw.get(), format!("`{name}`: {reason}"));
         let positions = config(&params, &lookup, result).map_err(wrong)?;
         let entry = entry(result, unit).map_err(wrong)?;
-        let line = line_of(text, raw.get());
+        let offset = offset_of(text, raw.get());
         Ok(Row {
             name,
-            line,
+            offset,
             positions,
             entry,
         })

@@ -12,7 +12,7 @@ use super::throughput::{Throughput, Yardsticks};
 use crate::candidate::{Compiled, Draft, Which};
 use crate::exit::Failure;
 use crate::measure::{ArmId, Claim, Doubt, Survey, drive};
-use crate::project::{Project, TunedKernel};
+use crate::project::TunedKernel;
 
 /// A kernel and a problem, timed.
 #[derive(Clone, Debug, Serialize)]
@@ -89,13 +89,12 @@ pub struct BesideBaseline {
 /// When a table cannot be read. What is wrong with the kernel is in the report.
 pub fn bench(
     stage: &Stage<'_>,
-    project: &Project,
     kernel: &TunedKernel,
     problem: &Problem,
     yardsticks: Yardsticks,
     budget_ns: u64,
 ) -> Result<(Benched, Option<Draft>), Failure> {
-    let present = present(project, kernel, problem, stage.info)?;
+    let present = present(kernel, problem, stage.info)?;
     let timing = Timing {
         stage,
         kernel,

@@ -63,8 +63,7 @@ impl<'a> Chosen<'a> {
         let kernel = kernel.ok_or("no kernel of that name is declared any more")?;
         let problem = kernel
             .spec
-            .problems
-            .iter()
+            .all_problems()
             .find(|problem| problem.to_string() == saved.problem);
         Ok((
             kernel,
@@ -143,7 +142,7 @@ fn new(stage: &Stage<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<Row> {
     let mut rows = Vec::new();
     for kernel in &chosen.project.kernels {
         let (package, name) = (kernel.package.as_str(), kernel.spec.name.as_str());
-        for problem in &kernel.spec.problems {
+        for problem in kernel.spec.problems_on(stage.info.key.backend) {
             let text = problem.to_string();
             let known = section.kernels.iter().any(|saved| {
                 saved.package == package && saved.kernel == name && saved.problem == text
@@ -174,14 +173,14 @@ fn plan_one<'a>(
         Ok(then) => then,
         Err(reason) => return said(Verdict::Broken, reason),
     };
-    let selected = present(chosen.project, kernel, problem, stage.info)?;
+    let selected = present(kernel, problem, stage.info)?;
     let now = match stage.workshop.draft(kernel, selected.which(), problem) {
         Ok(now) => now,
         Err(outcome) => return said(Verdict::Failed, outcome.to_string()),
     };
     let backend = stage.info.key.backend;
     if kept::is_identical(&then.draft, &now, backend, compiler) {
-        return said(Verdict::Same, "identical code, nothing to measure".into());
+        return said(Verdict::Same, "identical code, not run".into());
     }
     if let Some(reason) = kept::other_arguments(&then.spec, &kernel.spec) {
         return said(Verdict::Changed, reason);

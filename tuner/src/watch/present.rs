@@ -1,4 +1,7 @@
-//! What a build of now would launch: the rule of `kiln::select`, on the tables as they lie on the disk.
+//! What a build of now would launch: the rule of `kiln::select`, on the tables that the macro would read: those that
+//! `KILN_TUNED` names, else the package's own.
+
+use std::path::{Path, PathBuf};
 
 use kiln::select::distance;
 use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
@@ -7,7 +10,7 @@ use kiln_spec::{Config, DeviceKey, Problem};
 use crate::candidate::Which;
 use crate::exit::Failure;
 use crate::local_tables;
-use crate::project::{Project, TunedKernel};
+use crate::project::TunedKernel;
 
 /// What would be launched for a problem on a device, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,15 +41,11 @@ struct Candidate {
 /// # Errors
 /// When a table cannot be read or understood.
 pub fn present(
-    project: &Project,
     kernel: &TunedKernel,
     problem: &Problem,
     device: &kiln::device::DeviceInfo,
 ) -> Result<Present, Failure> {
-    let local = project.local_tables(kernel);
-    let mut rows = local_tables::rows(&kernel.spec.name, &kernel.tuned, &local)?;
-    // Among rows of the same device and problem the local one stands in for the committed one.
-    rows.reverse();
+    let rows = local_tables::rows_in(&kernel.spec.name, &tables(kernel))?;
     let all = rows.len();
     let mut candidates: Vec<Candidate> = rows
         .into_iter()
@@ -79,6 +78,13 @@ pub fn present(
             },
         },
     })
+}
+
+/// The folder of tables that a build reads: as the macro has it, a relative one is below the package.
+fn tables(kernel: &TunedKernel) -> PathBuf {
+    let given = std::env::var_os("KILN_TUNED").filter(|given| !given.is_empty());
+    let package = kernel.tuned.parent().unwrap_or(Path::new("."));
+    given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
 }
 
 fn candidate(

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
 use crate::measure::Surveyed;
+use crate::whole_file;
 
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
@@ -196,13 +197,7 @@ impl Saved {
     /// # Errors
     /// When it is a folder, or lies in none.
     pub fn can_be_written(path: &Path) -> Result<(), Failure> {
-        if path.is_dir() {
-            let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
-            return Err(Failure::file("write", path)(error));
-        }
-        fs::read_dir(folder_of(path))
-            .map(drop)
-            .map_err(Failure::file("write", path))
+        whole_file::can_be_written(path).map_err(Failure::file("write", path))
     }
 
     /// Writes the file, whole or not at all.
@@ -224,14 +219,7 @@ impl Saved {
         } else {
             (text + "\n").into_bytes()
         };
-        let mut part = tempfile::Builder::new()
-            .prefix(".kiln-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(folder_of(path))
-            .map_err(failed)?;
-        part.write_all(&bytes).map_err(failed)?;
-        part.persist(path).map_err(|error| failed(error.error))?;
-        Ok(())
+        whole_file::write(path, &bytes).map_err(failed)
     }
 
     /// Reads a file.
@@ -292,14 +280,6 @@ impl Saved {
         let text = serde_json::to_string(self).unwrap_or_default();
         Hash::of("kiln saved kernels 1", text.as_bytes()).to_string()
     }
-}
-
-/// The folder that a file lies in.
-fn folder_of(path: &Path) -> &Path {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 fn text_hash(text: &str) -> String {

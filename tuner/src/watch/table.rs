@@ -11,6 +11,12 @@ use super::verdict::{Compared, Row, Verdict};
 
 /// Columns as wide as their widest cell, two spaces apart; the last is not padded.
 fn columns(lines: &[Vec<String>]) -> String {
+    // Names and messages come from files and other programs: none moves the cursor or forges a line.
+    let plain = |cell: &String| cell.replace(|c: char| c.is_control(), " ");
+    let lines: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| line.iter().map(plain).collect())
+        .collect();
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -19,7 +25,7 @@ fn columns(lines: &[Vec<String>]) -> String {
         .map(width)
         .collect();
     let mut text = String::new();
-    for line in lines {
+    for line in &lines {
         let mut out = String::new();
         for (cell, width) in line.iter().zip(&widths) {
             let pad = width - cell.chars().count();
@@ -132,7 +138,7 @@ fn peer_line(row: &Benched, beside: &BesidePeer) -> Vec<String> {
                 format!("{calls}{threads}"),
                 Nanoseconds(time.median_ns).to_string(),
                 Nanoseconds(kernel_time.median_ns).to_string(),
-                with_interval(&times(*speedup), ends),
+                with_interval(&in_words(*speedup, ends.is_some()), ends),
             ]);
         }
         PeerOutcome::Unsupported { reason } => line.push(format!("not compared: {reason}")),
@@ -193,13 +199,23 @@ fn peak(throughput: &Throughput) -> String {
         .map_or("-".into(), |percent| format!("{at_least}{percent:.2} %"))
 }
 
+/// A ratio; without an interval it is of too few processes to say anything for sure.
+fn in_words(times: f64, has_interval: bool) -> String {
+    let note = if has_interval {
+        ""
+    } else {
+        " (too few processes)"
+    };
+    format!("{times:.2}x{note}")
+}
+
 fn over_baseline(beside: &BesideBaseline) -> String {
     let times = |ratio: f64| format!("{ratio:.2}");
     let ends = beside
         .low
         .zip(beside.high)
         .map(|(low, high)| (times(low), times(high)));
-    with_interval(&format!("{:.2}x", beside.speedup), ends)
+    with_interval(&in_words(beside.speedup, ends.is_some()), ends)
 }
 
 /// Compared kernels, with a line of counts.

@@ -8,6 +8,7 @@ use kiln::reference::make_data;
 use kiln::rig::Expected;
 use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue, ScalarValue};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::protocol::{Argument, Work};
 
@@ -15,10 +16,12 @@ use super::protocol::{Argument, Work};
 const SLACK: f64 = 2.0;
 
 /// A kernel, a problem and its data, for peers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Given {
     work: Work,
     outputs: BTreeMap<String, PathBuf>,
+    /// Goes with all files when this goes.
+    _folder: TempDir,
 }
 
 impl Given {
@@ -32,6 +35,9 @@ impl Given {
         seed: u64,
         folder: &Path,
     ) -> Result<Given, String> {
+        // A folder of its own, so that nobody finds what another one left.
+        let folder = tempfile::Builder::new().prefix("peer-").tempdir_in(folder);
+        let folder = folder.map_err(|error| format!("cannot make a folder: {error}"))?;
         let data = make_data(spec, problem, seed).map_err(|error| error.to_string())?;
         let (mut args, mut outputs) = (Vec::new(), BTreeMap::new());
         for (arg, data) in spec.args.iter().zip(&data) {
@@ -46,11 +52,11 @@ impl Given {
                     continue;
                 }
             };
-            let file = folder.join(format!("peer-{}", slice.name));
+            let file = folder.path().join(&slice.name);
             std::fs::write(&file, data.bytes())
                 .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
             if slice.access != Access::In {
-                let written = folder.join(format!("peer-{}-written", slice.name));
+                let written = folder.path().join(format!("{}-written", slice.name));
                 outputs.insert(slice.name.clone(), written);
             }
             let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
@@ -74,7 +80,11 @@ impl Given {
             problem: problem.collect(),
             args,
         };
-        Ok(Given { work, outputs })
+        Ok(Given {
+            work,
+            outputs,
+            _folder: folder,
+        })
     }
 
     pub(super) fn work(&self) -> &Work {
@@ -83,6 +93,14 @@ impl Given {
 
     pub(super) fn outputs(&self) -> &BTreeMap<String, PathBuf> {
         &self.outputs
+    }
+
+    /// Removes what a peer wrote, so that what is found later was written later.
+    pub(super) fn forget_outputs(&self) {
+        for path in self.outputs.values() {
+            // If it is not there, nothing has to be removed.
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// Compares what a peer wrote with what is expected.

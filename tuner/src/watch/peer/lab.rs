@@ -22,20 +22,23 @@ const WARM: Duration = Duration::from_millis(300);
 const SAMPLE: Duration = Duration::from_secs(120);
 
 /// The two sides.
-#[derive(Debug)]
 pub struct PeerLab<'a> {
     own: WorkerLab,
     side: Side<'a>,
 }
 
+/// Says what is wrong with the outputs that a peer wrote.
+pub type Check<'a> = &'a dyn Fn() -> Result<(), String>;
+
 /// The peer's side.
-#[derive(Debug)]
 struct Side<'a> {
     command: &'a str,
     given: &'a Given,
     resolution: Resolution,
     /// Whether the kernel is timed by the CPU time of its threads: the peer is then, too.
     cpu: bool,
+    /// Whether what it wrote is right.
+    check: Check<'a>,
     pace: Pace,
 }
 
@@ -55,12 +58,14 @@ impl<'a> PeerLab<'a> {
         given: &'a Given,
         resolution: Resolution,
         cpu: bool,
+        check: Check<'a>,
     ) -> PeerLab<'a> {
         let side = Side {
             command,
             given,
             resolution,
             cpu,
+            check,
             pace: Pace::default(),
         };
         PeerLab { own, side }
@@ -197,7 +202,9 @@ impl Session for PeerSession<'_, '_> {
     }
 
     fn finish(&mut self) -> Result<(), Fault> {
-        self.own.finish()
+        self.own.finish()?;
+        self.process.write(self.side.given).map_err(fault)?;
+        (self.side.check)().map_err(|wrong| fault(PeerError::Said(wrong)))
     }
 }
 

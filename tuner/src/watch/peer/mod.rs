@@ -91,10 +91,14 @@ impl Contest<'_> {
             return Vec::new();
         }
         let folder = self.stage.setting.folder;
-        let given = Given::write(self.spec, self.problem, self.stage.setting.seed, folder);
-        let one = |command: &String| match &given {
-            Ok(given) => self.beside_one(command, given),
-            Err(reason) => failed(command, reason.clone()),
+        let one = |command: &String| match Given::write(
+            self.spec,
+            self.problem,
+            self.stage.setting.seed,
+            folder,
+        ) {
+            Ok(given) => self.beside_one(command, &given),
+            Err(reason) => failed(command, reason),
         };
         commands.iter().map(one).collect()
     }
@@ -124,11 +128,13 @@ impl Contest<'_> {
     fn check(&self, process: &mut PeerProcess, given: &Given) -> Result<(String, u32), PeerError> {
         let opened = process.open(given)?;
         process.write(given)?;
-        let expected = self.scene.expected().map_err(PeerError::Said)?;
-        given
-            .compare(self.spec, &expected)
-            .map_err(PeerError::Said)?;
+        self.outputs(given).map_err(PeerError::Said)?;
         Ok(opened)
+    }
+
+    /// Whether the outputs that the peer wrote are right.
+    fn outputs(&self, given: &Given) -> Result<(), String> {
+        given.compare(self.spec, &self.scene.expected()?)
     }
 
     fn time(
@@ -141,7 +147,9 @@ impl Contest<'_> {
         let faulted = |fault: Fault| fault.to_string();
         let own = self.scene.lab(&[self.arm]).map_err(faulted)?;
         let resolution = self.stage.resolution();
-        let mut lab = PeerLab::new(own, command, given, resolution, self.stage.is_cpu());
+        let check = || self.outputs(given);
+        let cpu = self.stage.is_cpu();
+        let mut lab = PeerLab::new(own, command, given, resolution, cpu, &check);
         lab.warm().map_err(faulted)?;
         let mut survey = survey(&lab, resolution, self.seed).within(self.budget_ns);
         drive(&mut lab, &mut survey, &mut |_| {});

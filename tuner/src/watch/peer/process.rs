@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
@@ -15,6 +15,9 @@ use super::protocol::{Answer, Asked};
 
 /// A library may take this long to start.
 const STARTING: Duration = Duration::from_secs(120);
+
+/// A process that ends closes its output a moment before.
+const ENDING: Duration = Duration::from_millis(200);
 
 /// Longest answer of a peer, in bytes: one that writes on without an end is no peer.
 const MOST_BYTES: u64 = 1 << 20;
@@ -67,11 +70,13 @@ impl PeerProcess {
         let (sender, answers) = channel();
         let read = move || {
             let mut lines = BufReader::new(output);
-            let mut line = String::new();
+            let mut line = Vec::new();
             while std::io::Read::take(&mut lines, MOST_BYTES)
-                .read_line(&mut line)
+                .read_until(b'\n', &mut line)
                 .is_ok_and(|read| read > 0)
-                && sender.send(std::mem::take(&mut line)).is_ok()
+                && sender
+                    .send(String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned())
+                    .is_ok()
             {}
         };
         let reader = thread::Builder::new().spawn(read);
@@ -100,7 +105,13 @@ impl PeerProcess {
     /// When it has nothing of the kind.
     pub fn open(&mut self, given: &Given) -> Result<(String, u32), PeerError> {
         match self.ask(&Asked::Open(given.work()), STARTING)? {
-            Answer::Opened { opened, threads } => Ok((opened, threads.max(1))),
+            Answer::Opened { opened, threads } if u64::from(threads) <= cores() => {
+                Ok((opened, threads.max(1)))
+            }
+            Answer::Opened { threads, .. } => Err(PeerError::Said(format!(
+                "it says that it uses {threads} threads; there are {} cores",
+                cores()
+            ))),
             Answer::Unsupported { unsupported } => Err(PeerError::Unsupported(unsupported)),
             other => Err(out_of_turn("opening", &other)),
         }
@@ -111,21 +122,32 @@ impl PeerProcess {
     /// # Errors
     /// When it does not.
     pub fn write(&mut self, given: &Given) -> Result<(), PeerError> {
+        given.forget_outputs();
         match self.ask(&Asked::Write(given.outputs()), STARTING)? {
             Answer::Written { written: true } => Ok(()),
             other => Err(out_of_turn("writing", &other)),
         }
     }
 
-    /// Times so many calls.
+    /// Times so many calls. What it says must fit the time that went by here: times of other units, and of threads that it
+    /// does not have, are none.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<Timed, PeerError> {
-        match self.ask(&Asked::Time(calls), deadline)? {
-            Answer::Timed { ns, cpu_ns } => Ok(Timed {
-                wall_ns: ns,
-                cpu_ns,
-            }),
-            other => Err(out_of_turn("timing", &other)),
+        let asked = Instant::now();
+        let answer = self.ask(&Asked::Time(calls), deadline)?;
+        let waited_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let Answer::Timed { ns, cpu_ns } = answer else {
+            return Err(out_of_turn("timing", &answer));
+        };
+        let most_cpu_ns = waited_ns.saturating_mul(cores()) / 10 * 11;
+        if ns > waited_ns || cpu_ns > most_cpu_ns {
+            return Err(PeerError::Said(format!(
+                "it says that {calls} calls took {ns} ns and {cpu_ns} ns of CPU time; {waited_ns} ns went by"
+            )));
         }
+        Ok(Timed {
+            wall_ns: ns,
+            cpu_ns,
+        })
     }
 
     fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
@@ -135,6 +157,16 @@ impl PeerProcess {
         self.answer(deadline)
     }
 
+    /// How it ended, having closed its output: one that lives on is killed.
+    fn ending(&mut self) -> String {
+        thread::sleep(ENDING);
+        match self.child.try_wait() {
+            Ok(Some(status)) => format!("it ended ({status})"),
+            Ok(None) => "it closed its output and went on".into(),
+            Err(error) => format!("it ended ({error})"),
+        }
+    }
+
     fn answer(&mut self, deadline: Duration) -> Result<Answer, PeerError> {
         let said = |text: String| Err(PeerError::Said(text));
         let line = match self.answers.recv_timeout(deadline) {
@@ -142,13 +174,7 @@ impl PeerProcess {
             Err(RecvTimeoutError::Timeout) => {
                 return said(format!("no answer within {} s", deadline.as_secs()));
             }
-            Err(RecvTimeoutError::Disconnected) => {
-                let how = self
-                    .child
-                    .wait()
-                    .map_or_else(|e| e.to_string(), |status| status.to_string());
-                return said(format!("it ended ({how})"));
-            }
+            Err(RecvTimeoutError::Disconnected) => return said(self.ending()),
         };
         serde_json::from_str(&line).or_else(|_| {
             let shown: String = line.trim_end().chars().take(80).collect();
@@ -166,6 +192,10 @@ impl Drop for PeerProcess {
         }
         let _ = self.child.wait();
     }
+}
+
+fn cores() -> u64 {
+    thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
 fn out_of_turn(doing: &str, answer: &Answer) -> PeerError {

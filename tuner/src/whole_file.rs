@@ -1,0 +1,90 @@
+//! Files that are written whole or not at all: what was there stays until the new text is on the disk.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// Writes a file. A link is followed; what is no regular file (a pipe, say) is written to as it is.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = followed(path);
+    if is_special(&path) {
+        return fs::write(&path, bytes);
+    }
+    let mut part = part(&path)?;
+    part.write_all(bytes)?;
+    part.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Whether [`write`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
+///
+/// # Errors
+/// Why it cannot.
+pub fn can_be_written(path: &Path) -> io::Result<()> {
+    let path = followed(path);
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if is_special(&path) {
+        return Ok(());
+    }
+    part(&path).map(drop)
+}
+
+/// The file that a path leads to.
+fn followed(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|known| !known.is_file() && !known.is_dir())
+}
+
+/// A file beside the one that it is to become: for all to read, as far as the system's mask goes, like any new file.
+fn part(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::Builder::new()
+        .prefix(".kiln-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_followed_and_what_was_there_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        can_be_written(&link).unwrap();
+        write(&link, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(link.is_symlink());
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            2,
+            "no part is left"
+        );
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_files_is_found_out_before() {
+        assert!(can_be_written(Path::new("/proc/kernels.json")).is_err());
+        assert!(can_be_written(Path::new("/")).is_err());
+        assert!(can_be_written(Path::new("/nowhere/kernels.json")).is_err());
+        can_be_written(Path::new("/dev/null")).unwrap();
+        write(Path::new("/dev/null"), b"text").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}
