@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use kiln_spec::csp::ConfigSet;
+use kiln_spec::csp::{ConfigSet, ListedSet};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use super::space::{ValidEstimate, sampled_json};
 use super::{checked, print, print_json};
 use crate::cli::SpaceArgs;
-use crate::definition::{Definition, dead_values, index_sum, valid};
+use crate::definition::{Definition, Solved, dead_values, index_sum, valid};
 use crate::exit::Failure;
 
 #[derive(Serialize)]

@@ -14,7 +14,9 @@ mod tests;
 pub use error::DefinitionError;
 pub use figures::{dead_values, index_sum, valid};
 
-use kiln_spec::csp::{Budget, ConfigSet, Model, Semantics, Value};
+use kiln_spec::csp::{
+    Budget, ConfigSet, CspError, ListedSet, Model, SampleSize, Semantics, Value,
+};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +71,15 @@ pub struct Constraint {
     pub text: String,
     /// As read.
     pub expr: python::Expr,
+}
+
+/// The configs of a definition.
+#[derive(Clone, Debug)]
+pub enum Solved {
+    /// All of them.
+    Exact(ConfigSet),
+    /// A sample: all of them would take too long to find.
+    Sampled(ListedSet),
 }
 
 /// A search space as a file defines it.
@@ -126,6 +137,27 @@ impl Definition {
             model.constrain(term);
         }
         Ok(model)
+    }
+
+    /// The configs that meet every constraint; a sample of them where finding all takes too long.
+    ///
+    /// # Errors
+    /// As [`Self::model`], and when hardly any config is valid.
+    pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
+        let model = self.model()?;
+        match model.solve(Budget::default()) {
+            Ok(set) => Ok(Solved::Exact(set)),
+            Err(CspError::TooLong) => {
+                let relaxed = model.relaxed(Budget::default())?;
+                let size = SampleSize::default();
+                Ok(Solved::Sampled(relaxed.list(
+                    self.name.as_bytes(),
+                    size,
+                    None,
+                )?))
+            }
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// The configs that meet every constraint.

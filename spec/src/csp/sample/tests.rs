@@ -4,8 +4,8 @@ use super::*;
 use crate::csp::{Budget, CspError, Function, Model, Semantics, TermId, Value};
 
 const TINY: Budget = Budget {
-    kept: 64,
-    looked_at: 256,
+    kept: 2048,
+    looked_at: 1500,
 };
 
 struct Built {
@@ -57,7 +57,7 @@ impl Built {
 /// Four parameters of seven values in a sum with a remainder, and two more in a component of their own.
 fn tied() -> Built {
     let mut built = Built::new(6, 7);
-    let sum = built.sum(&[17, 5, 29, 3]);
+    let sum = built.sum(&[170, 53, 291, 1009]);
     let modulus = built.int(11);
     let rest = built.apply(Function::TruncRem, sum, modulus);
     built.constrain(Function::Le, rest, 3);
