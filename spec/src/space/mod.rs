@@ -23,7 +23,7 @@ pub use sampled::Sampled;
 pub use verification::verification_problems;
 
 use crate::config::{Config, ParamValue};
-use crate::csp::{Budget, SampleSize};
+use crate::csp::{Budget, CspError, SampleSize};
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
@@ -85,22 +85,13 @@ impl SearchSpace {
         budget: Budget,
         size: SampleSize,
     ) -> Result<SearchSpace, SpaceError> {
-        let exact = SearchSpace::build_within(spec, problem, limits, max_configs, budget);
-        if !exact.as_ref().is_err_and(SpaceError::is_too_long) {
-            return exact;
-        }
-        let rules = Rules::new(spec, problem, limits)?;
-        let list = sampled::listed(&rules, spec, problem, budget, size);
-        let list = list.map_err(|error| SpaceError::of(error, problem))?;
-        SearchSpace::of(
-            (spec, problem, limits),
-            rules,
-            Configs::Listed(list),
-            max_configs,
-        )
+        SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
+            sampled::solve_or_list(rules, spec, problem, budget, size)
+        })
     }
 
     /// As [`Self::build_at_most`], with a budget for the construction; an error where that is not enough.
+    #[cfg(any(test, feature = "parse"))]
     pub(crate) fn build_within(
         spec: &KernelSpec,
         problem: &Problem,
@@ -108,31 +99,27 @@ impl SearchSpace {
         max_configs: usize,
         budget: Budget,
     ) -> Result<SearchSpace, SpaceError> {
+        SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
+            rules.model.solve(budget).map(Configs::Exact)
+        })
+    }
+
+    fn prepared(
+        spec: &KernelSpec,
+        problem: &Problem,
+        limits: &DeviceLimits,
+        max_configs: usize,
+        solve: impl FnOnce(&Rules) -> Result<Configs, CspError>,
+    ) -> Result<SearchSpace, SpaceError> {
         spec.check_baseline(problem, Some(limits))
             .map_err(|why| SpaceError::Baseline {
                 baseline: spec.baseline.config.clone(),
                 problem: problem.clone(),
                 why: Box::new(why),
             })?;
-        product(&spec.params)?;
-        let rules = Rules::new(spec, problem, limits)?;
-        let set = rules.model.solve(budget);
-        let set = set.map_err(|error| SpaceError::of(error, problem))?;
-        SearchSpace::of(
-            (spec, problem, limits),
-            rules,
-            Configs::Exact(set),
-            max_configs,
-        )
-    }
-
-    fn of(
-        (spec, problem, limits): (&KernelSpec, &Problem, &DeviceLimits),
-        rules: Rules,
-        configs: Configs,
-        max_configs: usize,
-    ) -> Result<SearchSpace, SpaceError> {
         let product = product(&spec.params)?;
+        let rules = Rules::new(spec, problem, limits)?;
+        let configs = solve(&rules).map_err(|error| SpaceError::of(error, problem))?;
         if configs.len() == 0 {
             let rejections = rejections(&rules, spec, limits, product, &configs);
             return Err(SpaceError::empty(problem, rejections));

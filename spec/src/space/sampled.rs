@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use super::SearchSpace;
+use super::configs::Configs;
 use super::rules::Rules;
-use super::{SearchSpace, SpaceError};
 use crate::config::Config;
-use crate::csp::{Budget, CspError, Estimate, ListedSet, SampleSize};
+use crate::csp::{Budget, CspError, Estimate, SampleSize};
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 
@@ -36,7 +37,7 @@ impl fmt::Display for Sampled {
 impl SearchSpace {
     /// What the space is a sample of; `None` where it is exact.
     pub fn sampled(&self) -> Option<Sampled> {
-        let super::Configs::Listed(list) = &self.configs else {
+        let Configs::Listed(list) = &self.configs else {
             return None;
         };
         let numbers = list.relaxed().left_out().iter();
@@ -52,20 +53,24 @@ impl SearchSpace {
     }
 }
 
-/// The sample of a space. It depends on the kernel's name and the problem, besides the valid configs themselves.
-pub(super) fn listed(
+/// All configs, or a sample that depends on the kernel's name and the problem alone, besides the constraints.
+pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,
     problem: &Problem,
     budget: Budget,
     size: SampleSize,
-) -> Result<ListedSet, CspError> {
+) -> Result<Configs, CspError> {
+    let relaxed = match rules.model.relaxed(budget)?.exact() {
+        Ok(set) => return Ok(Configs::Exact(set)),
+        Err(relaxed) => relaxed,
+    };
     let seed = format!("{} {problem}", spec.name);
     let baseline = (!spec.baseline_is_another_entry())
         .then(|| places(&spec.params, &spec.baseline.config))
         .flatten();
-    let relaxed = rules.model.relaxed(budget)?;
-    relaxed.list(seed.as_bytes(), size, baseline.as_deref())
+    let list = relaxed.list(seed.as_bytes(), size, baseline.as_deref())?;
+    Ok(Configs::Listed(list))
 }
 
 /// For each parameter, which of its values a config has.
@@ -76,14 +81,4 @@ pub(super) fn places(params: &[TunableParam], config: &Config) -> Option<Vec<u32
         u32::try_from(ordinal).ok()
     });
     places.collect()
-}
-
-impl SpaceError {
-    /// Whether a sample is what is left to try.
-    pub(super) fn is_too_long(&self) -> bool {
-        let SpaceError::Csp { error, .. } = self else {
-            return false;
-        };
-        *error == CspError::TooLong
-    }
 }

@@ -12,11 +12,9 @@ mod t1;
 mod tests;
 
 pub use error::DefinitionError;
-pub use figures::{dead_values, index_sum, valid};
+pub use figures::{dead_values, index_sum, sum_of_indices, valid};
 
-use kiln_spec::csp::{
-    Budget, ConfigSet, CspError, ListedSet, Model, SampleSize, Semantics, Value,
-};
+use kiln_spec::csp::{Budget, ConfigSet, ListedSet, Model, SampleSize, Semantics, Value};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,19 +142,12 @@ impl Definition {
     /// # Errors
     /// As [`Self::model`], and when hardly any config is valid.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
-        let model = self.model()?;
-        match model.solve(Budget::default()) {
+        match self.model()?.relaxed(Budget::default())?.exact() {
             Ok(set) => Ok(Solved::Exact(set)),
-            Err(CspError::TooLong) => {
-                let relaxed = model.relaxed(Budget::default())?;
-                let size = SampleSize::default();
-                Ok(Solved::Sampled(relaxed.list(
-                    self.name.as_bytes(),
-                    size,
-                    None,
-                )?))
+            Err(relaxed) => {
+                let (seed, size) = (self.name.as_bytes(), SampleSize::default());
+                Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
             }
-            Err(other) => Err(other.into()),
         }
     }
 

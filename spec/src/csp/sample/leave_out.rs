@@ -11,15 +11,18 @@ use super::super::set::ConfigSet;
 use super::checks::Checks;
 use super::relaxed::RelaxedSet;
 
-/// The share of the budget that one try to build a component takes at most.
+/// The share of the budget's work that one try to build a component takes at most.
 const SHARE: u64 = 16;
+
+/// The share of its memory. Samples walk the graph at random, so it should fit a cache.
+const MEMORY: u64 = 64;
 
 /// Tries to build components with fewer constraints, in all.
 const TRIES: u32 = 64;
 
 impl Model {
-    /// The configs that meet as many of the constraints as fit the budget, and what is left to check: for spaces that
-    /// [`Self::solve`] finds too long. It may take twice the budget.
+    /// The configs that meet every constraint where that fits the budget, as [`Self::solve`] gives them; else the configs
+    /// that meet as many of the constraints as fit, and what is left to check. That may take three times the budget.
     ///
     /// # Errors
     /// When there are more than 2^128.
@@ -37,8 +40,12 @@ impl Model {
             graph: self.graph.clone(),
             domains: &self.domains,
             exact: budget,
+            refill: budget,
             left: budget,
-            share: budget.share(SHARE),
+            share: Budget {
+                kept: budget.kept / MEMORY,
+                looked_at: budget.looked_at / SHARE,
+            },
             tries: TRIES,
             solved: Vec::new(),
             left_out: Vec::new(),
@@ -65,8 +72,9 @@ impl Model {
 struct Builder<'a> {
     graph: Graph,
     domains: &'a [u32],
-    /// What is left for components with all of their constraints.
+    /// What is left for components with all of their constraints, and what it was at first.
     exact: Budget,
+    refill: Budget,
     /// What is left for components with fewer, and how much of it one try takes.
     left: Budget,
     share: Budget,
@@ -77,19 +85,15 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn add(&mut self, component: Component) -> Result<(), CspError> {
-        // Half of what is left, so that one component that is too long leaves something for the others.
-        let mut budget = self.exact.share(2);
-        let granted = budget;
-        let whole = solve_component(
-            &mut self.graph,
-            component.clone(),
-            self.domains,
-            &mut budget,
-        );
-        self.exact.spend_as(granted, budget);
-        match whole {
+        let (graph, domains) = (&mut self.graph, self.domains);
+        match solve_component(graph, component.clone(), domains, &mut self.exact) {
             Ok(found) => self.solved.push(found),
-            Err(CspError::TooLong) => self.relax(component)?,
+            Err(CspError::TooLong) => {
+                // Those that come later have a chance as well; half each time, so that it comes to an end.
+                self.refill = self.refill.share(2);
+                self.exact = self.refill;
+                self.relax(component)?;
+            }
             Err(other) => return Err(other),
         }
         Ok(())

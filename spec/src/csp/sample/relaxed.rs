@@ -28,6 +28,17 @@ impl RelaxedSet {
         &self.set
     }
 
+    /// The set, if it is exact.
+    ///
+    /// # Errors
+    /// Itself, where constraints were left out.
+    pub fn exact(self) -> Result<ConfigSet, RelaxedSet> {
+        if self.left_out.is_empty() {
+            return Ok(self.set);
+        }
+        Err(self)
+    }
+
     /// The constraints that were left out, or of which a part was, by their number. If there are none, the set is exact.
     pub fn left_out(&self) -> &[usize] {
         &self.left_out

@@ -4,7 +4,7 @@ use super::*;
 use crate::csp::{Budget, CspError, Function, Model, Semantics, TermId, Value};
 
 const TINY: Budget = Budget {
-    kept: 2048,
+    kept: 4096,
     looked_at: 1500,
 };
 
