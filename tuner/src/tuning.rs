@@ -91,6 +91,7 @@ pub fn tune(
     let mut report = TaskReport::new(task, TaskState::Searched);
     let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits);
     let configs = space.as_ref().map_or(0, SearchSpace::len);
+    report.sampled = sampled(&space);
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(configs);
     ground
         .reporter
@@ -402,8 +403,15 @@ pub fn count(
     report: &mut TaskReport,
 ) -> Result<(), Failure> {
     let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
+    report.sampled = sampled(&space);
     report.space = space.map_or(0, |space| space.len() as u64);
     count_trials(cache, task, report)
+}
+
+/// What a space is a sample of, in words.
+fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
+    let space = space.as_ref().ok()?;
+    Some(space.sampled()?.to_string())
 }
 
 fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Result<(), Failure> {

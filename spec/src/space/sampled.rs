@@ -61,10 +61,10 @@ pub(super) fn solve_or_list(
     budget: Budget,
     size: SampleSize,
 ) -> Result<Configs, CspError> {
-    let relaxed = match rules.model.relaxed(budget)?.exact() {
-        Ok(set) => return Ok(Configs::Exact(set)),
-        Err(relaxed) => relaxed,
-    };
+    let relaxed = rules.model.relaxed(budget)?;
+    if relaxed.is_exact() {
+        return Ok(Configs::Exact(relaxed.into_set()));
+    }
     let seed = format!("{} {problem}", spec.name);
     let baseline = (!spec.baseline_is_another_entry())
         .then(|| places(&spec.params, &spec.baseline.config))

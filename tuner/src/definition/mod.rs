@@ -142,13 +142,12 @@ impl Definition {
     /// # Errors
     /// As [`Self::model`], and when hardly any config is valid.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
-        match self.model()?.relaxed(Budget::default())?.exact() {
-            Ok(set) => Ok(Solved::Exact(set)),
-            Err(relaxed) => {
-                let (seed, size) = (self.name.as_bytes(), SampleSize::default());
-                Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
-            }
+        let relaxed = self.model()?.relaxed(Budget::default())?;
+        if relaxed.is_exact() {
+            return Ok(Solved::Exact(relaxed.into_set()));
         }
+        let (seed, size) = (self.name.as_bytes(), SampleSize::default());
+        Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
     }
 
     /// The configs that meet every constraint.

@@ -28,15 +28,14 @@ impl RelaxedSet {
         &self.set
     }
 
-    /// The set, if it is exact.
-    ///
-    /// # Errors
-    /// Itself, where constraints were left out.
-    pub fn exact(self) -> Result<ConfigSet, RelaxedSet> {
-        if self.left_out.is_empty() {
-            return Ok(self.set);
-        }
-        Err(self)
+    /// Whether no constraint was left out: the set is that of the valid configs.
+    pub fn is_exact(&self) -> bool {
+        self.left_out.is_empty()
+    }
+
+    /// The configs that meet the other constraints, alone.
+    pub fn into_set(self) -> ConfigSet {
+        self.set
     }
 
     /// The constraints that were left out, or of which a part was, by their number. If there are none, the set is exact.
