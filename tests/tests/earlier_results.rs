@@ -142,11 +142,9 @@ fn trials(folder: &Path, problem: &str) -> Vec<(String, Option<u64>)> {
 fn collect(value: &Value, problem: &str, found: &mut Vec<(String, Option<u64>)>) {
     match value {
         Value::Object(object) if object.contains_key("outcome") => {
-            if object["problem"] == problem {
-                let config = object["config"].as_str().expect("a config is text");
-                let ratio = object["outcome"]["measured"]["ratio_ppm"].as_u64();
-                found.push((config.to_owned(), ratio));
-            }
+            let config = object["config"].as_str().expect("a config is text");
+            let ratio = object["outcome"]["measured"]["ratio_ppm"].as_u64();
+            found.extend((object["problem"] == problem).then(|| (config.to_owned(), ratio)));
         }
         Value::Object(object) => object
             .values()

@@ -51,7 +51,7 @@ fn peers_are_timed_where_they_are_right_and_named_where_they_are_not() {
     let chatty = script("chatty.py", "print('hello')\n");
     let mut bench = tune(&workspace(), &directory.path().join("cache"));
     bench.args(["bench", "-k", "tensor_add", "--problem", "T=f32,n=1000003"]);
-    bench.args(["--device", "cpu", "--budget", "40s", "--json"]);
+    bench.args(["--device", "cpu", "--budget", "20s", "--json"]);
     for peer in [&*right, &*wrong, &*other, &*chatty, "exit 7"] {
         bench.args(["--peer", peer]);
     }

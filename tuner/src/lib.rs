@@ -49,6 +49,7 @@ pub mod report;
 pub mod run_clock;
 pub mod scratch;
 pub mod search;
+mod searching;
 pub mod space_view;
 pub mod task;
 pub mod tuning;

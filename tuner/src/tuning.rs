@@ -16,12 +16,11 @@ use rand_chacha::ChaCha8Rng;
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::decide::{self, Ruling};
-use crate::earlier;
-use crate::evaluate::{EvaluateError, Evaluator, nanoseconds};
+use crate::evaluate::{Evaluator, nanoseconds};
 use crate::exit::Failure;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::measure::span::Resolution;
-use crate::measure::{ArmId, Fault, Lab, Opening, RaceSettings, Tournament};
+use crate::measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
 use crate::options::RunOptions;
 use crate::outcome::of_worker_error;
 use crate::peaks;
@@ -31,14 +30,10 @@ use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
 use crate::run_clock::RunClock;
-use crate::search::{self, Guide, Strategy, Told, stop};
-use crate::space_view::KernelSpace;
+use crate::searching::{self, Stop};
 use crate::task::Task;
 use crate::verify::{self, Verifier};
 use crate::worker::WorkerLimits;
-
-/// The most arms of earlier runs that race once more in the play-off.
-const RECALLED: usize = 8;
 
 /// What all tasks of a run share.
 pub struct Ground<'a> {
@@ -74,9 +69,6 @@ pub struct Ground<'a> {
     pub claims: u32,
 }
 
-/// Why a task could not be carried out; the others go on.
-type Reason = String;
-
 /// Tunes one kernel for one problem and seals the decision.
 ///
 /// # Errors
@@ -107,33 +99,6 @@ pub fn tune(
     report.space = configs as u64;
     count_trials(ground.cache, task, &mut report)?;
     Ok((report, launches))
-}
-
-/// What ends a task early.
-enum Stop {
-    Task(Reason),
-    Storage(Failure),
-}
-
-impl From<EvaluateError> for Stop {
-    fn from(error: EvaluateError) -> Stop {
-        match error {
-            EvaluateError::Race(fault) => Stop::Task(fault.to_string()),
-            EvaluateError::Cache(error) => Stop::Storage(error.into()),
-        }
-    }
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
-        Stop::Task(fault.to_string())
-    }
-}
-
-impl From<kiln_cache::CacheError> for Stop {
-    fn from(error: kiln_cache::CacheError) -> Stop {
-        Stop::Storage(error.into())
-    }
 }
 
 fn search_and_decide(
@@ -202,7 +167,7 @@ fn search_and_decide(
         clock: ground.clock,
         spent: TimeSpent::default(),
     };
-    let complete = search(ground, task, &space, &mut evaluator, slice, trials, report);
+    let complete = searching::search(ground, task, &space, &mut evaluator, slice, trials, report);
     report.spent = evaluator.spent;
     let complete = complete?;
     if !complete && ground.cache.trials(task.key.hash())?.is_empty() {
@@ -240,136 +205,6 @@ fn some_configs(space: &SearchSpace) -> Vec<Config> {
         .step_by(step)
         .map(|index| space.config(index))
         .collect()
-}
-
-/// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
-fn search(
-    ground: &Ground<'_>,
-    task: &Task<'_>,
-    space: &SearchSpace,
-    evaluator: &mut Evaluator<'_>,
-    slice: Slice,
-    most: usize,
-    report: &mut TaskReport,
-) -> Result<bool, Stop> {
-    let view = KernelSpace::new(space);
-    let choosing = Instant::now();
-    let guide = guide(ground, task, space, report)?;
-    let name = &ground.options.strategy;
-    let mut strategy = search::with_guide(name, &view, most, rng(ground, task, 2), &guide)
-        .map_err(|error| Stop::Task(error.to_string()))?;
-    let mut stop = stop::Stop::default();
-    let mut tried = tell_baseline(task, space, strategy.as_mut());
-    evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-    // Enough for every compile thread twice, so that a slow one does not leave the others idle.
-    let batch = (ground.pool.current_num_threads() * 2).max(4);
-    while tried < most {
-        if !slice.may_search() {
-            recall(ground, task, evaluator, slice)?;
-            return Ok(false);
-        }
-        let choosing = Instant::now();
-        let asked = strategy.ask(batch.min(most - tried));
-        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-        if asked.is_empty() {
-            break;
-        }
-        if stop.after(strategy.outlook(), asked.len()) {
-            ground.reporter.notice(&format!(
-                "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
-                task.name(),
-                stop::LEAST_OUTLOOK * 100.0
-            ));
-            break;
-        }
-        let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
-        let evaluated = evaluator.batch(&configs, slice.search_until)?;
-        let told: Vec<Told> = evaluated
-            .iter()
-            .filter_map(|one| {
-                Some(Told {
-                    index: space.index_of(&one.config)?,
-                    cost: one.cost,
-                })
-            })
-            .collect();
-        tried += asked.len();
-        let choosing = Instant::now();
-        strategy.tell(&told);
-        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-        ground.reporter.tried(tried as u64, best(evaluator));
-        if told.len() < asked.len() {
-            // The race ran out of time before it reached them.
-            recall(ground, task, evaluator, slice)?;
-            return Ok(false);
-        }
-    }
-    recall(ground, task, evaluator, slice)?;
-    Ok(true)
-}
-
-/// What the search starts from.
-fn guide(
-    ground: &Ground<'_>,
-    task: &Task<'_>,
-    space: &SearchSpace,
-    report: &mut TaskReport,
-) -> Result<Guide, Stop> {
-    if !ground.options.transfer {
-        return Ok(Guide::default());
-    }
-    let earlier = earlier::results(ground.cache, ground.recordings, task, space)?;
-    report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();
-    Ok(Guide {
-        priors: earlier.into_iter().map(|one| one.prior).collect(),
-        ..Guide::default()
-    })
-}
-
-/// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
-fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
-    let spec = &task.kernel.spec;
-    let index = if spec.baseline_is_another_entry() {
-        None
-    } else {
-        space.index_of(&spec.baseline.config)
-    };
-    let told: Vec<_> = index
-        .map(|index| Told {
-            index,
-            cost: Some(1.0),
-        })
-        .into_iter()
-        .collect();
-    strategy.tell(&told);
-    told.len()
-}
-
-/// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
-fn recall(
-    ground: &Ground<'_>,
-    task: &Task<'_>,
-    evaluator: &mut Evaluator<'_>,
-    slice: Slice,
-) -> Result<(), Stop> {
-    let mut measured: Vec<(u64, String)> = ground
-        .cache
-        .trials(task.key.hash())?
-        .into_iter()
-        .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
-        .collect();
-    measured.sort();
-    let parsed = measured
-        .iter()
-        .take(RECALLED)
-        .filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
-    evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
-    Ok(())
-}
-
-fn best(evaluator: &Evaluator<'_>) -> Option<f64> {
-    let costs = evaluator.tournament.raced().iter().map(|raced| raced.cost);
-    costs.min_by(f64::total_cmp).map(|cost| 1.0 / cost)
 }
 
 fn seal(
@@ -485,7 +320,7 @@ fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
 }
 
 /// A stream of random numbers of its own for each task and purpose.
-fn rng(ground: &Ground<'_>, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
+pub(crate) fn rng(ground: &Ground<'_>, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(ground.options.seed ^ task.key.hash().short());
     rng.set_stream(purpose);
     rng

@@ -192,7 +192,7 @@ fn record(kind: u8, n: u64) -> Record {
             version: "1".into(),
             unix_s: n,
             seed: n,
-            settings: (n % 4 == 0).then(settings),
+            settings: n.is_multiple_of(4).then(settings),
         }),
         _ => Record::RunEnded(RunEnded {
             run,

@@ -40,7 +40,7 @@ use kiln::tuned_kernel;
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 512, cols = 1024, form = 2), (T = f32, rows = 512, cols = 1024, form = 1)),
-    gpu_problems((rows = 8192, cols = 12288, form = 2)),
+    gpu_problems((rows = 8192, cols = 4096, form = 2)),
     verify(
         (rows = 1, cols = 1, form = 1), (rows = 7, cols = 130, form = 2), (rows = 9, cols = 1031, form = 1),
         (rows = 5, cols = 4096, form = 2),

@@ -43,8 +43,8 @@ use kiln::tuned_kernel;
         (T = f32, rows = 1024, cols = 1024, b_rows = 1024, b_cols = 1),
     ),
     gpu_problems(
-        (rows = 8192, cols = 12288, b_rows = 1, b_cols = 12288), (rows = 8192, cols = 12288, b_rows = 8192, b_cols = 1),
-        (rows = 8192, cols = 12288, b_rows = 1, b_cols = 1),
+        (rows = 8192, cols = 4096, b_rows = 1, b_cols = 4096), (rows = 8192, cols = 4096, b_rows = 8192, b_cols = 1),
+        (rows = 8192, cols = 4096, b_rows = 1, b_cols = 1),
     ),
     verify(
         (rows = 7, cols = 130, b_rows = 1, b_cols = 130),

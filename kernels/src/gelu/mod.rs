@@ -36,7 +36,7 @@ use kiln::tuned_kernel;
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),
     problems((n = 1048576, form = 1), (T = f32, n = 1048576, form = 2)),
-    gpu_problems((n = 134217728, form = 1), (n = 134217728, form = 2)),
+    gpu_problems((n = 33554432, form = 1), (n = 33554432, form = 2)),
     verify(
         (n = 1, form = 1), (n = 1000, form = 2), (n = 4099, form = 1), (n = 8192, form = 2), (n = 65537, form = 1),
     ),

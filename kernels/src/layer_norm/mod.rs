@@ -40,7 +40,7 @@ use kiln::tuned_kernel;
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 1024, cols = 1024)),
-    gpu_problems((rows = 16384, cols = 4096), (rows = 8192, cols = 12288)),
+    gpu_problems((rows = 8192, cols = 4096), (rows = 2048, cols = 12288)),
     work(flops = 8 * rows * cols, bytes = size_of(T) * (2 * rows * cols + 2 * cols)),
     tolerance(relative = 1e-5),
     reference = reference::layer_norm,

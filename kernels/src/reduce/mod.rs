@@ -39,7 +39,7 @@ use kiln::tuned_kernel;
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 1024, cols = 2048, operation = 1), (T = f32, rows = 16, cols = 262144, operation = 2)),
-    gpu_problems((rows = 16384, cols = 8192, operation = 1), (T = f32, rows = 64, cols = 2097152, operation = 2)),
+    gpu_problems((rows = 8192, cols = 8192, operation = 1), (T = f32, rows = 64, cols = 1048576, operation = 2)),
     verify(
         (rows = 1, cols = 1, operation = 1), (rows = 7, cols = 130, operation = 2), (rows = 9, cols = 1031, operation = 1),
         (rows = 5, cols = 4096, operation = 2), (rows = 2, cols = 20000, operation = 1),

@@ -39,7 +39,7 @@ use kiln::tuned_kernel;
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 1024, cols = 2048), (T = f32, rows = 64, cols = 32768)),
-    gpu_problems((rows = 16384, cols = 4096), (rows = 4096, cols = 32768)),
+    gpu_problems((rows = 8192, cols = 4096), (rows = 1024, cols = 32768)),
     work(flops = 8 * rows * cols, bytes = 2 * size_of(T) * rows * cols),
     tolerance(relative = 1e-5),
     reference = reference::softmax,

@@ -36,7 +36,7 @@ use kiln::tuned_kernel;
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),
     problems((n = 1048576), (T = f32, n = 1000003)),
-    gpu_problems((n = 134217728)),
+    gpu_problems((n = 33554432)),
     work(flops = n, bytes = 3 * size_of(T) * n),
     tolerance(relative = 1e-6),
     reference = reference::tensor_add,

@@ -38,7 +38,7 @@ use kiln::tuned_kernel;
     grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
     block(TILE, THREAD_ROWS),
     problems((rows = 2048, cols = 2048), (T = f32, rows = 1000, cols = 3001)),
-    gpu_problems((rows = 12288, cols = 8192)),
+    gpu_problems((rows = 8192, cols = 6144)),
     work(flops = 0, bytes = 2 * size_of(T) * rows * cols),
     tolerance(relative = 0),
     reference = reference::transpose,

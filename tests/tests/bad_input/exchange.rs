@@ -142,6 +142,10 @@ fn exports() -> Vec<Case> {
             .prepare(r#"printf '{"results": [{"configuration": {"x": "1,2"}, "invalidity": "compile"}]}' > r.json"#)
             .runs("$TUNE export --space r.json --format kernel-tuner")
             .says("error: a cache file of Kernel Tuner cannot hold the value `1,2` of `x`, which has a comma"),
+        case("a parameter with the name of a field of cache files")
+            .prepare(r#"printf '{"results": [{"configuration": {"time": 1}, "invalidity": "compile"}]}' > r.json"#)
+            .runs("$TUNE export --space r.json --format kernel-tuner")
+            .says("error: a cache file of Kernel Tuner cannot hold a parameter `time`, which is a field of its own"),
         case("a replayed row for a GPU that is not known")
             .runs("$TUNE replay --space r.json --bake -k scale --target sm_1")
             .fails(3, "error: there is no target `sm_1` (known: sm_86, sm_89, sm_90, gfx1151)"),

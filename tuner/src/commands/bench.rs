@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use kiln::{Device, Kernel};
-use kiln_spec::Problem;
+use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
 use super::{checked, print, print_json};
@@ -19,7 +19,8 @@ use crate::watch::bench::{self, Benched, Outcome};
 use crate::watch::compare::budget_ns;
 use crate::watch::saved::{Recorded, Saved};
 use crate::watch::stage::{self, Setting, Stage};
-use crate::watch::{kept, least, table};
+use crate::watch::throughput::Yardsticks;
+use crate::watch::{copied, kept, least, table};
 use crate::{machine, options, preflight};
 
 /// What was timed on one device.
@@ -27,7 +28,8 @@ use crate::{machine, options, preflight};
 struct OnDevice {
     device: String,
     regime: &'static str,
-    launch_ns: Option<u64>,
+    #[serde(flatten)]
+    yardsticks: Yardsticks,
     kernels: Vec<Benched>,
 }
 
@@ -41,8 +43,16 @@ pub(super) fn run(
     if let Some(path) = &args.save {
         Saved::can_be_written(path)?;
     }
-    let tasks = tasks(&project, &watch.problems)?;
     let devices = open(&args.devices)?;
+    let all = project
+        .kernels
+        .iter()
+        .flat_map(|kernel| kernel.spec.all_problems());
+    known_problems(all.map(ToString::to_string), &watch.problems)?;
+    let tasks: Vec<Tasks<'_>> = devices
+        .iter()
+        .map(|(_, device)| tasks(&project, &watch.problems, device.info().key.backend))
+        .collect();
     let cache = machine::open_cache()?;
     let folder = Scratch::new(cache.folder())?;
     let reporter = progress::reporter(false);
@@ -61,9 +71,9 @@ pub(super) fn run(
         preflight::check(name, &**device, watch.allow_shared_gpu)?;
         let run = BenchRun {
             project: &project,
-            tasks: &tasks,
+            tasks: &tasks[at],
             budget: &budget,
-            left: tasks.len() * (devices.len() - at),
+            left: tasks[at..].iter().map(Vec::len).sum(),
             reporter: &*reporter,
         };
         let report = stage::on(setting, name, &**device, |stage| run.on(stage, &mut saved))?;
@@ -97,27 +107,22 @@ fn regime(args: &BenchArgs) -> Option<Regime> {
     args.watch.regime.regime.or(hot)
 }
 
+type Tasks<'a> = Vec<(&'a TunedKernel, &'a Problem)>;
+
 /// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.
-fn tasks<'a>(
-    project: &'a Project,
-    wanted: &[String],
-) -> Result<Vec<(&'a TunedKernel, &'a Problem)>, Failure> {
-    let kernels = &project.kernels;
-    let most = kernels
-        .iter()
-        .map(|kernel| kernel.spec.problems.len())
-        .max()
-        .unwrap_or(0);
+fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks<'a> {
+    let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
+    let counts = project.kernels.iter().map(|kernel| of(kernel).count());
     let nth = |n| {
-        kernels
-            .iter()
-            .filter_map(move |kernel| Some((kernel, kernel.spec.problems.get(n)?)))
+        let kernels = project.kernels.iter();
+        kernels.filter_map(move |kernel| Some((kernel, of(kernel).nth(n)?)))
     };
-    let all: Vec<(&TunedKernel, &Problem)> = (0..most).flat_map(nth).collect();
-    known_problems(all.iter().map(|(_, problem)| problem.to_string()), wanted)?;
     let meant =
         |task: &(&TunedKernel, &Problem)| wanted.is_empty() || wanted.contains(&task.1.to_string());
-    Ok(all.into_iter().filter(meant).collect())
+    (0..counts.max().unwrap_or(0))
+        .flat_map(nth)
+        .filter(meant)
+        .collect()
 }
 
 /// Refuses problems that nobody declares.
@@ -156,23 +161,27 @@ struct BenchRun<'a> {
 
 impl BenchRun<'_> {
     fn on(&self, stage: &Stage<'_>, saved: &mut Saved) -> Result<OnDevice, Failure> {
-        let launch = least::launch_ns(stage);
-        if let Err(reason) = &launch {
-            let reason = reason.lines().next().unwrap_or_default();
-            let line = format!(
-                "what a launch costs on {} is not known: {reason}",
-                stage.device
-            );
-            self.reporter.notice(&line);
-        }
-        let launch_ns = launch.ok();
+        // A twentieth of the time for each: a budget of seconds is for the kernels.
+        let share_ns = budget_ns(self.budget, 1) / 20;
+        let yardsticks = Yardsticks {
+            launch_ns: self.known(
+                stage,
+                "what a launch costs",
+                least::launch_ns(stage, share_ns),
+            ),
+            copy_bytes_per_s: self.known(
+                stage,
+                "how fast memory is copied",
+                copied::bytes_per_s(stage, share_ns),
+            ),
+        };
         let mut section = kept::section(saved, stage.info, stage.workshop.compiler, stage.regime);
         let progress = Counter::new("kernel problems", self.tasks.len() as u64);
         let mut kernels = Vec::new();
         for (at, (kernel, problem)) in self.tasks.iter().enumerate() {
             let budget_ns = budget_ns(self.budget, self.left - at);
             let (benched, draft) =
-                bench::bench(stage, self.project, kernel, problem, launch_ns, budget_ns)?;
+                bench::bench(stage, self.project, kernel, problem, yardsticks, budget_ns)?;
             if let Some(draft) = draft {
                 let recorded = recorded(&benched);
                 let problem = problem.to_string();
@@ -188,9 +197,22 @@ impl BenchRun<'_> {
         Ok(OnDevice {
             device: stage.info.key.to_string(),
             regime: stage.regime.name(),
-            launch_ns,
+            yardsticks,
             kernels,
         })
+    }
+}
+
+impl BenchRun<'_> {
+    /// What was measured; where it was not, that is said.
+    fn known(&self, stage: &Stage<'_>, what: &str, measured: Result<u64, String>) -> Option<u64> {
+        measured
+            .inspect_err(|reason| {
+                let reason = reason.lines().next().unwrap_or_default();
+                let line = format!("{what} on {} is not known: {reason}", stage.device);
+                self.reporter.notice(&line);
+            })
+            .ok()
     }
 }
 
@@ -203,12 +225,19 @@ fn recorded(benched: &Benched) -> Option<Recorded> {
 
 fn to_text(reports: &[OnDevice]) -> String {
     let each = reports.iter().map(|report| {
-        let launch = report.launch_ns.map_or("not measured".into(), |ns| {
-            kiln_spec::time::Nanoseconds(ns).to_string()
+        let Yardsticks {
+            launch_ns,
+            copy_bytes_per_s,
+        } = report.yardsticks;
+        let unknown = || "an unknown time".to_owned();
+        let launch =
+            launch_ns.map_or_else(unknown, |ns| kiln_spec::time::Nanoseconds(ns).to_string());
+        let copy = copy_bytes_per_s.map_or(String::new(), |bytes| {
+            format!(", a copy moves {:.1} GB/s", bytes as f64 / 1e9)
         });
         let table = table::of_bench(&report.kernels);
         let OnDevice { device, regime, .. } = report;
-        format!("device {device}, {regime} caches, an empty launch takes {launch}\n\n{table}")
+        format!("device {device}, {regime} caches, an empty launch takes {launch}{copy}\n\n{table}")
     });
     each.collect::<Vec<_>>().join("\n")
 }

@@ -95,14 +95,12 @@ fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
         .collect()
 }
 
-/// Sections by number, each with the first device of its kind: of the same backend and architecture.
+/// Sections by number, each with the first device of its kind.
 fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
     let sections = saved.sections.iter().enumerate();
     let of_kind = |section: &Section| {
-        devices.iter().position(|(_, device)| {
-            let key = &device.info().key;
-            key.backend == section.device.backend && key.arch == section.device.arch
-        })
+        let mut here = devices.iter();
+        here.position(|(_, device)| stage::is_of_kind(&section.device, &device.info().key))
     };
     sections
         .filter_map(|(number, section)| Some((number, of_kind(section)?)))

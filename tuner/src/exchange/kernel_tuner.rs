@@ -5,14 +5,33 @@ use serde_json::{Value, json};
 use super::{Ordered, ResultRow, Results, json as line};
 use crate::recording::spelled;
 
+/// What an entry has beside the parameters: no parameter can have such a name.
+const FIELDS: [&str; 9] = [
+    "time",
+    "times",
+    "timestamp",
+    "__error__",
+    "compile_time",
+    "verification_time",
+    "benchmark_time",
+    "strategy_time",
+    "framework_time",
+];
+
 /// The text of the file. It ends as Kernel Tuner's own files do, so that it can go on where this one ends.
 ///
 /// # Errors
-/// A value with a comma: keys of the file are values with commas between them.
+/// A parameter with the name of a field; a value with a comma, since keys of the file are values with commas between
+/// them.
 pub(super) fn text(results: &Results) -> Result<String, String> {
     let params = &results.params;
     let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();
     for (name, values) in params {
+        if FIELDS.contains(&name.as_str()) {
+            return Err(format!(
+                "a cache file of Kernel Tuner cannot hold a parameter `{name}`, which is a field of its own"
+            ));
+        }
         if let Some(value) = values.iter().map(spelled).find(|value| value.contains(',')) {
             return Err(format!(
                 "a cache file of Kernel Tuner cannot hold the value `{value}` of `{name}`, which has a comma"

@@ -8,7 +8,7 @@ use super::peer::{BesidePeer, Contest};
 use super::present::{Present, present};
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
-use super::throughput::Throughput;
+use super::throughput::{Throughput, Yardsticks};
 use crate::candidate::{Compiled, Draft, Which};
 use crate::exit::Failure;
 use crate::measure::{ArmId, Claim, Doubt, Survey, drive};
@@ -92,7 +92,7 @@ pub fn bench(
     project: &Project,
     kernel: &TunedKernel,
     problem: &Problem,
-    launch_ns: Option<u64>,
+    yardsticks: Yardsticks,
     budget_ns: u64,
 ) -> Result<(Benched, Option<Draft>), Failure> {
     let present = present(project, kernel, problem, stage.info)?;
@@ -100,7 +100,7 @@ pub fn bench(
         stage,
         kernel,
         problem,
-        launch_ns,
+        yardsticks,
         budget_ns,
     };
     let (outcome, draft) = timing.outcome(&present);
@@ -121,7 +121,7 @@ struct Timing<'a> {
     stage: &'a Stage<'a>,
     kernel: &'a TunedKernel,
     problem: &'a Problem,
-    launch_ns: Option<u64>,
+    yardsticks: Yardsticks,
     budget_ns: u64,
 }
 
@@ -174,7 +174,7 @@ impl Timing<'_> {
             spec,
             self.problem,
             time.median_ns,
-            self.launch_ns,
+            self.yardsticks,
         );
         Ok(Outcome::Measured(Box::new(Measured {
             symbol: made.arm.release.clone(),

@@ -1,16 +1,8 @@
 //! What a launch costs by itself: the time of a kernel that does as good as nothing, measured in the same session as what
 //! it is held against.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
-use kiln::compiler::BuildKind;
-use kiln_spec::parse::discover::{Layout, discover};
-use kiln_spec::source::{SourceScan, SourceText};
-
-use super::stage::{self, Stage};
-use crate::candidate::Which;
-use crate::measure::{ArmId, Survey, drive};
+use super::embedded;
+use super::stage::Stage;
 use crate::project::TunedKernel;
 
 /// One thread writes one number: the least that can be verified.
@@ -42,49 +34,16 @@ pub const LARGE_SHARE: f64 = 0.25;
 
 /// The kernel that does nothing.
 pub(super) fn kernel() -> Result<TunedKernel, String> {
-    let found =
-        discover(DECLARATION, &Layout::Root, &BTreeSet::new()).map_err(|error| error.message)?;
-    let parsed = found
-        .kernels
-        .into_iter()
-        .next()
-        .ok_or("no kernel was found in its declaration")?;
-    let parsed = parsed
-        .kernel
-        .map_err(|wrong| wrong.render("least.rs", DECLARATION))?;
-    let source = SourceText::from_expanded(SOURCE);
-    let scan = SourceScan::new(&source).map_err(|error| error.to_string())?;
-    Ok(TunedKernel {
-        spec: parsed.spec,
-        source,
-        scan,
-        file: PathBuf::from("least.rs"),
-        package: "kiln".into(),
-        tuned: PathBuf::new(),
-        accepts: Vec::new(),
-    })
+    embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// The time of a launch that does as good as nothing, in nanoseconds.
+/// The time of a launch that does as good as nothing, in nanoseconds; `budget_ns` is the time for timing it.
 ///
 /// # Errors
 /// Why it could not be measured, in words.
-pub fn launch_ns(stage: &Stage<'_>) -> Result<u64, String> {
+pub fn launch_ns(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
     let kernel = kernel()?;
-    let problem = &kernel.spec.problems[0];
-    let made = stage
-        .workshop
-        .make(&kernel, Which::Baseline, problem, BuildKind::Release);
-    let made = made.map_err(|outcome| outcome.to_string())?;
-    let scene = stage.scene(&kernel, problem, &made.arm.config)?;
-    scene.verify(&kernel.spec, &made)?;
-    let mut lab = scene.lab(&[&made.arm]).map_err(|fault| fault.to_string())?;
-    let arm = ArmId(0);
-    let seed = stage.seed_of(&kernel, problem);
-    let mut survey = Survey::of_one(arm, lab.span_ns(arm), stage.resolution(), seed);
-    drive(&mut lab, &mut survey, &mut |_| {});
-    let time = survey.time(arm).ok_or_else(|| stage::why(survey.doubt()))?;
-    Ok(time.median_ns.round() as u64)
+    embedded::time_ns(stage, &kernel, &kernel.spec.problems[0], budget_ns)
 }
 
 #[cfg(test)]

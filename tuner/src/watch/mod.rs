@@ -12,6 +12,8 @@
 
 pub mod bench;
 pub mod compare;
+pub mod copied;
+pub mod embedded;
 pub mod kept;
 pub mod least;
 pub mod peer;

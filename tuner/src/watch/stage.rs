@@ -9,7 +9,7 @@ use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Device, Kernel};
 use kiln_spec::space::verification_problems;
-use kiln_spec::{Backend, Config, KernelSpec, Problem};
+use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::exit::Failure;
@@ -277,6 +277,17 @@ impl Scene<'_> {
     }
 }
 
+/// Whether kernels that were saved on a device may be compared on another: of the same backend and architecture. Processors
+/// of one family count as of one kind: both sides are compiled for the one at hand, and hosted runners are now of one
+/// level of instructions and now of another.
+pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
+    let family = |key: &DeviceKey| match (key.backend, key.arch.split_once("-v")) {
+        (Backend::Cpu, Some((family, _))) => family.to_owned(),
+        _ => key.arch.clone(),
+    };
+    then.backend == now.backend && family(then) == family(now)
+}
+
 /// What two sides of a lab are expected to do to each other.
 pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> Expected {
     let (defender_ns, challenger_ns) = (
@@ -302,5 +313,27 @@ pub fn why(doubt: Option<&Doubt>) -> String {
         Some(Doubt::BudgetSpent) => "its time was up".into(),
         Some(Doubt::Faulted(fault)) => fault.to_string(),
         Some(Doubt::UnsteadyClocks) => "the device's clocks were unsteady".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_of_a_kind_with_those_that_run_the_same_code() {
+        let of_kind =
+            |then: &str, now: &str| is_of_kind(&then.parse().unwrap(), &now.parse().unwrap());
+        assert!(of_kind("cuda/sm_89/NVIDIA L4", "cuda/sm_89/NVIDIA L40S"));
+        assert!(of_kind(
+            "cpu/x86-64-v4/AMD EPYC",
+            "cpu/x86-64-v3/Intel Xeon"
+        ));
+        assert!(!of_kind("cuda/sm_89/NVIDIA L4", "cuda/sm_86/NVIDIA A10"));
+        assert!(!of_kind("cpu/x86-64-v3/AMD EPYC", "cpu/aarch64/Neoverse"));
+        assert!(!of_kind(
+            "cpu/x86-64-v3/AMD EPYC",
+            "fake/x86-64-v3/AMD EPYC"
+        ));
     }
 }

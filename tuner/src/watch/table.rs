@@ -52,6 +52,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
         "time",
         "GB/s",
         "GFLOP/s",
+        "of a copy",
         "of peak",
         "over baseline",
         "launched",
@@ -168,6 +169,10 @@ fn measured_line(row: &Benched, measured: &Measured) -> Vec<String> {
         with_interval(&ns(time.median_ns), ends),
         rate(gb_per_s),
         rate(gflop_per_s),
+        measured
+            .throughput
+            .copy_percent
+            .map_or("-".into(), |percent| format!("{percent:.0} %")),
         peak(&measured.throughput),
         measured
             .baseline
@@ -265,7 +270,7 @@ pub fn why_it_fails(row: &Row, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {
         (Verdict::Slower, Some(share), Some(measured)) => format!(
-            "{name} is proven slower, {}x, and {:.1} % or more is not excluded",
+            "{name} is proven slower: it takes {} times as long, and {:.1} % more is not excluded",
             ratio(measured),
             share * 100.0
         ),

@@ -8,6 +8,15 @@ use super::least::LARGE_SHARE;
 use crate::measure::roofline::AboveRoofline;
 use crate::peaks;
 
+/// What a device does at best or at least, measured in the same session; `None` where it could not be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Yardsticks {
+    /// A launch that does as good as nothing, in nanoseconds.
+    pub launch_ns: Option<u64>,
+    /// A copy of memory beyond the last-level cache, in bytes a second, read and written together.
+    pub copy_bytes_per_s: Option<u64>,
+}
+
 /// What a time of one launch means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
@@ -19,6 +28,9 @@ pub struct Throughput {
     pub peak_percent: Option<f64>,
     /// The peak is an upper bound that no processor reaches, so the true share is larger.
     pub peak_is_bound: bool,
+    /// Bytes a second as a share of what a copy moves, in percent: above 100 where caches hold the data; `None` where
+    /// either is not known.
+    pub copy_percent: Option<f64>,
     /// A launch that does nothing, in nanoseconds; `None` where it could not be measured.
     pub launch_ns: Option<u64>,
     /// Its share of the time, in percent.
@@ -37,14 +49,18 @@ impl Throughput {
         spec: &KernelSpec,
         problem: &Problem,
         time_ns: u64,
-        launch_ns: Option<u64>,
+        yardsticks: Yardsticks,
     ) -> Result<Throughput, AboveRoofline> {
+        let launch_ns = yardsticks.launch_ns;
         let (roofline, work) = (peaks::roofline(info), peaks::work(spec, problem));
         roofline.check(work, time_ns)?;
         // Units of a nanosecond are 10^9 units a second.
         let rate = |amount: u64| (amount > 0).then(|| amount as f64 / time_ns.max(1) as f64);
         let share = launch_ns.map(|launch_ns| launch_ns as f64 / time_ns.max(1) as f64);
+        let copied = yardsticks.copy_bytes_per_s.filter(|bytes| *bytes > 0);
+        let of_copy = |copied: u64| rate(work.bytes).map(|rate| rate * 1e9 / copied as f64);
         Ok(Throughput {
+            copy_percent: copied.and_then(of_copy).map(|share| share * 100.0),
             gb_per_s: rate(work.bytes),
             gflop_per_s: rate(work.flops),
             peak_percent: roofline.percent(work, time_ns),

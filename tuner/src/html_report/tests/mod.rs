@@ -442,6 +442,7 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
                 run.count(Entry {
                     time_ms: (n > 2).then(|| 50.0 / (speed * f64::from(n))),
                     cost_ms: 1.0,
+                    ..Entry::default()
                 });
             }
             runs.push(run);

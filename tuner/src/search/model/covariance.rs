@@ -5,6 +5,7 @@
 //! feature tell nothing of each other, with less they still share the effect of everything else. So the product holds
 //! effects of single features and of their interactions alike.
 
+use super::factor::Factor;
 use super::feature::{Encoder, Point};
 use super::shape::Shape;
 
@@ -77,6 +78,20 @@ impl Covariance {
         codes.fold(1.0, |product, (table, (&a, &b))| {
             product * table.factors[table.at(a, b)]
         })
+    }
+
+    /// The factor of the matrix of some points, with so much noise; `None` where it is not positive definite.
+    pub(crate) fn factor(&self, points: &[&Point], noise: f64) -> Option<Factor> {
+        let mut factor = Factor::default();
+        for (i, point) in points.iter().enumerate() {
+            let row: Vec<f64> = points[..i]
+                .iter()
+                .map(|other| self.between(point, other))
+                .collect();
+            let variance = self.between(point, point) + noise;
+            factor.push(&row, variance).then_some(())?;
+        }
+        Some(factor)
     }
 
     /// Without noise.

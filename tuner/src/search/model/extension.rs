@@ -81,18 +81,7 @@ impl Extension {
 /// The factor of the matrix of some points, with as much more noise as it takes.
 fn factor(covariance: &Covariance, points: &[Point]) -> Option<Factor> {
     const TRIES: i32 = 8;
-    let factor = |noise: f64| {
-        let mut factor = Factor::default();
-        for (i, point) in points.iter().enumerate() {
-            let row: Vec<f64> = points[..i]
-                .iter()
-                .map(|other| covariance.between(point, other))
-                .collect();
-            if !factor.push(&row, covariance.between(point, point) + noise) {
-                return None;
-            }
-        }
-        Some(factor)
-    };
-    (0..TRIES).find_map(|attempt| factor((covariance.noise + 1e-6) * 4.0_f64.powi(attempt)))
+    let points: Vec<&Point> = points.iter().collect();
+    let noise = |attempt: i32| (covariance.noise + 1e-6) * 4.0_f64.powi(attempt);
+    (0..TRIES).find_map(|attempt| covariance.factor(&points, noise(attempt)))
 }

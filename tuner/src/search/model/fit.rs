@@ -1,7 +1,7 @@
 //! Fitting a shape to results: towards the mode of its posterior, by resilient propagation.
 
 use super::covariance::Covariance;
-use super::factor::{Factor, dot};
+use super::factor::dot;
 use super::feature::{Encoder, Point};
 use super::settings::Settings;
 use super::shape::Shape;
@@ -64,15 +64,7 @@ fn badness(
     values: &[f64],
 ) -> Option<(f64, Vec<f64>)> {
     let covariance = Covariance::new(encoder, shape);
-    let mut factor = Factor::default();
-    for (i, point) in points.iter().enumerate() {
-        let row: Vec<f64> = points[..i]
-            .iter()
-            .map(|other| covariance.between(point, other))
-            .collect();
-        let variance = covariance.between(point, point) + covariance.noise;
-        factor.push(&row, variance).then_some(())?;
-    }
+    let factor = covariance.factor(points, covariance.noise)?;
     let reduced = factor.solve(values);
     let weight = values.len() as f64 + VARIANCE_WEIGHT;
     let variance = (dot(&reduced, &reduced) + VARIANCE_WEIGHT) / weight;

@@ -1,6 +1,6 @@
 //! Peers: other programs that compute the same, timed beside a kernel in the same session.
 //!
-//! A peer is a command that answers one JSON object a line ([`protocol`]). It gets the kernel's inputs as files, its
+//! A peer is a command that answers one JSON object a line (docs/peers.md). It gets the kernel's inputs as files, its
 //! outputs must be right by the kernel's own tolerance, and its samples alternate with the kernel's as those of a baseline do.
 
 mod data;

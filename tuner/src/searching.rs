@@ -1,0 +1,179 @@
+//! The search of one task: what the strategy asks for is evaluated, and told.
+
+use std::time::Instant;
+
+use kiln_spec::Config;
+use kiln_spec::space::SearchSpace;
+
+use crate::budget::Slice;
+use crate::earlier;
+use crate::evaluate::{EvaluateError, Evaluator, nanoseconds};
+use crate::exit::Failure;
+use crate::measure::Fault;
+use crate::report::TaskReport;
+use crate::search::{self, Guide, Strategy, Told, stop};
+use crate::space_view::KernelSpace;
+use crate::task::Task;
+use crate::tuning::{self, Ground};
+
+/// The most arms of earlier runs that race once more in the play-off.
+const RECALLED: usize = 8;
+
+/// What ends a task early.
+pub(crate) enum Stop {
+    /// Why the task cannot be carried out; the others go on.
+    Task(String),
+    /// Results cannot be stored: the run ends.
+    Storage(Failure),
+}
+
+impl From<EvaluateError> for Stop {
+    fn from(error: EvaluateError) -> Stop {
+        match error {
+            EvaluateError::Race(fault) => Stop::Task(fault.to_string()),
+            EvaluateError::Cache(error) => Stop::Storage(error.into()),
+        }
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Task(fault.to_string())
+    }
+}
+
+impl From<kiln_cache::CacheError> for Stop {
+    fn from(error: kiln_cache::CacheError) -> Stop {
+        Stop::Storage(error.into())
+    }
+}
+
+/// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
+pub(crate) fn search(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+    most: usize,
+    report: &mut TaskReport,
+) -> Result<bool, Stop> {
+    let view = KernelSpace::new(space);
+    let choosing = Instant::now();
+    let guide = guide(ground, task, space, report)?;
+    let name = &ground.options.strategy;
+    let mut strategy = search::with_guide(name, &view, most, tuning::rng(ground, task, 2), &guide)
+        .map_err(|error| Stop::Task(error.to_string()))?;
+    let mut end = stop::Stop::default();
+    let mut tried = tell_baseline(task, space, strategy.as_mut());
+    evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+    // Enough for every compile thread twice, so that a slow one does not leave the others idle.
+    let batch = (ground.pool.current_num_threads() * 2).max(4);
+    while tried < most {
+        if !slice.may_search() {
+            recall(ground, task, evaluator, slice)?;
+            return Ok(false);
+        }
+        let choosing = Instant::now();
+        let asked = strategy.ask(batch.min(most - tried));
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+        if asked.is_empty() {
+            break;
+        }
+        if end.after(strategy.outlook(), asked.len()) {
+            ground.reporter.notice(&format!(
+                "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
+                task.name(),
+                stop::LEAST_OUTLOOK * 100.0
+            ));
+            break;
+        }
+        let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
+        let evaluated = evaluator.batch(&configs, slice.search_until)?;
+        let told: Vec<Told> = evaluated
+            .iter()
+            .filter_map(|one| {
+                Some(Told {
+                    index: space.index_of(&one.config)?,
+                    cost: one.cost,
+                })
+            })
+            .collect();
+        tried += asked.len();
+        let choosing = Instant::now();
+        strategy.tell(&told);
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+        ground.reporter.tried(tried as u64, best(evaluator));
+        if told.len() < asked.len() {
+            // The race ran out of time before it reached them.
+            recall(ground, task, evaluator, slice)?;
+            return Ok(false);
+        }
+    }
+    recall(ground, task, evaluator, slice)?;
+    Ok(true)
+}
+
+/// What the search starts from.
+fn guide(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    report: &mut TaskReport,
+) -> Result<Guide, Stop> {
+    if !ground.options.transfer {
+        return Ok(Guide::default());
+    }
+    let earlier = earlier::results(ground.cache, ground.recordings, task, space)?;
+    report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();
+    Ok(Guide {
+        priors: earlier.into_iter().map(|one| one.prior).collect(),
+        ..Guide::default()
+    })
+}
+
+/// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
+fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
+    let spec = &task.kernel.spec;
+    let index = if spec.baseline_is_another_entry() {
+        None
+    } else {
+        space.index_of(&spec.baseline.config)
+    };
+    let told: Vec<_> = index
+        .map(|index| Told {
+            index,
+            cost: Some(1.0),
+        })
+        .into_iter()
+        .collect();
+    strategy.tell(&told);
+    told.len()
+}
+
+/// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
+fn recall(
+    ground: &Ground<'_>,
+    task: &Task<'_>,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+) -> Result<(), Stop> {
+    let mut measured: Vec<(u64, String)> = ground
+        .cache
+        .trials(task.key.hash())?
+        .into_iter()
+        .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
+        .collect();
+    measured.sort();
+    let parsed = measured
+        .iter()
+        .take(RECALLED)
+        .filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
+    evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
+    Ok(())
+}
+
+fn best(evaluator: &Evaluator<'_>) -> Option<f64> {
+    let costs = evaluator.tournament.raced().iter().map(|raced| raced.cost);
+    costs.min_by(f64::total_cmp).map(|cost| 1.0 / cost)
+}

@@ -1,0 +1,72 @@
+//! How fast memory is copied on a device: what kernels that are bound by memory are held against, measured in the same session.
+
+use super::embedded;
+use super::stage::Stage;
+use crate::project::TunedKernel;
+
+/// A thread moves 16 bytes, neighbours move neighbours.
+const SOURCE: &str = "\
+struct alignas(16) Four { float x[4]; };
+extern \"C\" __global__ void kiln_copied(unsigned n, const float* __restrict__ from, float* __restrict__ to) {
+  size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+  if (i < n / 4) ((Four*)to)[i] = ((const Four*)from)[i];
+}
+";
+
+const DECLARATION: &str = "\
+#[tuned_kernel(
+    source = \"copied.cu\",
+    params(THREADS in [256]),
+    baseline(THREADS = 256),
+    grid(n.div_ceil(4 * THREADS)),
+    block(THREADS),
+    problems((n = 4194304)),
+    verify((n = 4), (n = 65536)),
+    work(bytes = 8 * n),
+    tolerance(relative = 0.0),
+)]
+unsafe extern \"C\" {
+    fn kiln_copied(n: u32, #[len(n)] #[align(4)] from: &[f32], #[len(n)] #[align(4)] to: &mut [f32]);
+}
+";
+
+/// Elements at least, and at most on a host and on a GPU: beyond caches, and not so many that checking them takes minutes.
+const LEAST: u64 = 1 << 22;
+const MOST_ON_HOST: u64 = 1 << 23;
+const MOST: u64 = 1 << 25;
+
+fn kernel() -> Result<TunedKernel, String> {
+    embedded::kernel(DECLARATION, SOURCE)
+}
+
+/// Bytes that a copy moves in a second, read and written together, beyond the last-level cache where that can be had;
+/// `budget_ns` is the time for timing it.
+///
+/// # Errors
+/// Why it could not be measured, in words.
+pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
+    let kernel = kernel()?;
+    // Twice eight caches in all.
+    let elements = stage.info.limits.l2_bytes.saturating_mul(2);
+    let most = if stage.is_cpu() { MOST_ON_HOST } else { MOST };
+    let elements = elements.clamp(LEAST, most) / 4 * 4;
+    let problem = kernel.spec.parse_problem(&format!("n={elements}"));
+    let problem = problem.map_err(|error| error.to_string())?;
+    let time_ns = embedded::time_ns(stage, &kernel, &problem, budget_ns)?.max(1);
+    let bytes = u128::from(elements) * 8 * 1_000_000_000 / u128::from(time_ns);
+    Ok(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_declaration_is_one_and_fits_its_source() {
+        let kernel = kernel().unwrap();
+        assert!(kernel.scan.entry(&kernel.spec.entry).is_ok());
+        let problem = kernel.spec.parse_problem("n=4194304").unwrap();
+        let plan = kernel.spec.baseline_plan(&problem, None).unwrap();
+        assert_eq!((plan.grid, plan.block), ([4096, 1, 1], [256, 1, 1]));
+    }
+}

@@ -1,0 +1,69 @@
+//! Kernels of this program's own, which others are held against: each its own baseline, timed in the same session.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use kiln::compiler::BuildKind;
+use kiln_spec::Problem;
+use kiln_spec::parse::discover::{Layout, discover};
+use kiln_spec::source::{SourceScan, SourceText};
+
+use super::stage::{self, Stage};
+use crate::candidate::Which;
+use crate::measure::{ArmId, Survey, drive};
+use crate::project::TunedKernel;
+
+/// The kernel of a declaration and a source.
+///
+/// # Errors
+/// What is wrong with them, in words.
+pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
+    const FILE: &str = "embedded.rs";
+    let found =
+        discover(declaration, &Layout::Root, &BTreeSet::new()).map_err(|error| error.message)?;
+    let parsed = found
+        .kernels
+        .into_iter()
+        .next()
+        .ok_or("no kernel was found in its declaration")?;
+    let parsed = parsed
+        .kernel
+        .map_err(|wrong| wrong.render(FILE, declaration))?;
+    let source = SourceText::from_expanded(source);
+    let scan = SourceScan::new(&source).map_err(|error| error.to_string())?;
+    Ok(TunedKernel {
+        spec: parsed.spec,
+        source,
+        scan,
+        file: PathBuf::from(FILE),
+        package: "kiln".into(),
+        tuned: PathBuf::new(),
+        accepts: Vec::new(),
+    })
+}
+
+/// The time of one launch of its baseline in the median process, in nanoseconds, of as many processes as there is time for.
+///
+/// # Errors
+/// Why it could not be measured, in words.
+pub fn time_ns(
+    stage: &Stage<'_>,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    budget_ns: u64,
+) -> Result<u64, String> {
+    let made = stage
+        .workshop
+        .make(kernel, Which::Baseline, problem, BuildKind::Release);
+    let made = made.map_err(|outcome| outcome.to_string())?;
+    let scene = stage.scene(kernel, problem, &made.arm.config)?;
+    scene.verify(&kernel.spec, &made)?;
+    let mut lab = scene.lab(&[&made.arm]).map_err(|fault| fault.to_string())?;
+    let arm = ArmId(0);
+    let seed = stage.seed_of(kernel, problem);
+    let survey = Survey::of_one(arm, lab.span_ns(arm), stage.resolution(), seed);
+    let mut survey = survey.within(budget_ns);
+    drive(&mut lab, &mut survey, &mut |_| {});
+    let time = survey.time(arm).ok_or_else(|| stage::why(survey.doubt()))?;
+    Ok(time.median_ns.round() as u64)
+}
