@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use kiln_spec::csp::ConfigSet;
+use kiln_spec::csp::{ConfigSet, CspError};
 use kiln_tests::capability::{Need, have, in_full, recorded_data};
-use kiln_tests::command::{target_dir, tune_program, workspace};
-use kiln_tuner::definition::{Definition, index_sum, valid};
+use kiln_tests::command::{expect_code, stderr, stdout, target_dir, tune, tune_program, workspace};
+use kiln_tuner::definition::{Definition, DefinitionError, Solved, index_sum, valid};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -90,6 +90,11 @@ fn t1_files_have_the_configs_of_the_recordings() {
 }
 
 fn space(params: &[(&str, i64)], constraints: &[&str]) -> ConfigSet {
+    let definition = defined(params, constraints);
+    definition.solve().expect("the space should be built")
+}
+
+fn defined(params: &[(&str, i64)], constraints: &[&str]) -> Definition {
     let params: Vec<_> = params
         .iter()
         .map(|(name, count)| {
@@ -98,8 +103,7 @@ fn space(params: &[(&str, i64)], constraints: &[&str]) -> ConfigSet {
         })
         .collect();
     let text = serde_json::json!({"params": params, "constraints": constraints}).to_string();
-    let definition = Definition::read(&text).expect("the definition should be read");
-    definition.solve().expect("the space should be built")
+    Definition::read(&text).expect("the definition should be read")
 }
 
 /// Pearson's statistic of `draws` samples over all configs, in standard deviations from its mean.
@@ -215,4 +219,186 @@ fn spaces_are_built_as_fast_as_their_bar() {
         status.is_ok_and(|status| status.success()),
         "a bar was missed"
     );
+}
+
+const TWELVE: [&str; 12] = [
+    "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11",
+];
+
+/// Twelve parameters of 100 values under one of the constraints that do not merge; factors depend on the seed.
+fn twelve(constraints: &[String]) -> Definition {
+    let params = TWELVE.map(|name| (name, 100));
+    let constraints: Vec<&str> = constraints.iter().map(String::as_str).collect();
+    defined(&params, &constraints)
+}
+
+fn product_beyond_62_bits() -> Definition {
+    let factors = TWELVE.map(|name| format!("({name} + 1)"));
+    twelve(&[format!("{} <= 10**20", factors.join(" * "))])
+}
+
+fn sum_with_remainder(rng: &mut ChaCha8Rng) -> Definition {
+    let terms = TWELVE.map(|name| format!("{} * {name}", rng.random_range(1..1_000_000)));
+    twelve(&[format!("({}) % 1009 == 0", terms.join(" + "))])
+}
+
+/// Each pair of parameters has a remainder of 101 that is at least `least`.
+fn all_pairs(least: u32, rng: &mut ChaCha8Rng) -> Definition {
+    let mut constraints = Vec::new();
+    for (i, a) in TWELVE.iter().enumerate() {
+        for b in &TWELVE[..i] {
+            let (x, y) = (rng.random_range(1..1000), rng.random_range(1..1000));
+            constraints.push(format!("({x} * {a} + {y} * {b}) % 101 >= {least}"));
+        }
+    }
+    assert_eq!(constraints.len(), 66);
+    twelve(&constraints)
+}
+
+/// CPU time of this process so far, in seconds.
+fn cpu_s() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+#[test]
+fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let shapes = [
+        ("product", product_beyond_62_bits(), true),
+        ("sum", sum_with_remainder(&mut rng), true),
+        ("pairs", all_pairs(10, &mut rng), true),
+        ("strict pairs", all_pairs(50, &mut rng), false),
+    ];
+    for (name, definition, has_sample) in shapes {
+        let start = cpu_s();
+        let solved = definition.solve_or_sample();
+        let spent = cpu_s() - start;
+        match solved {
+            Ok(Solved::Sampled(list)) if has_sample => {
+                let valid = list.valid();
+                println!("{name}: {} of {valid}, {spent:.1} s", list.len());
+                assert!(list.len() > 1000, "{name}: {}", list.len());
+                assert!(valid.most < 1.2 * valid.least, "{name}: {valid}");
+                assert!(list.bytes() < 16 << 20, "{name}: {} bytes", list.bytes());
+                let all_valid = (0..list.len()).all(|index| {
+                    let places = list.places(index);
+                    list.relaxed().is_valid(&places) && list.index_of(&places) == Some(index)
+                });
+                assert!(all_valid, "{name}");
+            }
+            Err(DefinitionError::Csp(error @ CspError::Hopeless { .. })) if !has_sample => {
+                println!("{name}: {error}, {spent:.1} s");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        // Twice what it may take on an idle machine.
+        assert!(spent <= 20.0, "{name} took {spent} s");
+    }
+}
+
+/// A package with a kernel of twelve parameters that one constraint ties together.
+fn tied_package() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    let values: Vec<String> = (1..=64).map(|x: i64| x.to_string()).collect();
+    let values = values.join(", ");
+    let params = TWELVE.map(|name| format!("{} in [{values}]", name.to_uppercase()));
+    let factor = |i: usize| 7_919 * (i + 3).pow(2) % 1009;
+    let terms = TWELVE.iter().enumerate();
+    let terms: Vec<String> = terms
+        .map(|(i, name)| format!("{} * ({} - 1)", factor(i), name.to_uppercase()))
+        .collect();
+    let baseline = TWELVE.map(|name| format!("{} = 1", name.to_uppercase()));
+    let lib = format!(
+        "use kiln::tuned_kernel;\n\n#[tuned_kernel(source = \"copy.cu\", params({}), where(({}) % 1009 <= 800), \
+         baseline({}), grid(n), block(1), problems((n = 1000)), tolerance(relative = 0.0))]\n\
+         unsafe extern \"C\" {{ pub fn copy(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]); }}\n",
+        params.join(", "),
+        terms.join(" + "),
+        baseline.join(", "),
+    );
+    let sum = TWELVE.map(str::to_uppercase).join(" + ");
+    let kernel = format!(
+        "extern \"C\" __global__ void copy(unsigned int n, const float* x, float* y)\n{{\n    \
+         if (blockIdx.x < n && {sum} > 0) {{\n        y[blockIdx.x] = x[blockIdx.x];\n    }}\n}}\n"
+    );
+    let files: [(&str, &str); 3] = [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"tied\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+        ),
+        ("src/lib.rs", &lib),
+        ("src/copy.cu", &kernel),
+    ];
+    std::fs::create_dir(folder.path().join("src")).expect("a folder should be made");
+    for (path, text) in files {
+        std::fs::write(folder.path().join(path), text).expect("a file should be written");
+    }
+    folder
+}
+
+#[test]
+fn tune_searches_a_kernel_whose_constraint_ties_twelve_parameters() {
+    let package = tied_package();
+    let run = |words: &str| {
+        let mut command = tune(package.path(), &package.path().join("cache"));
+        stdout(&expect_code(command.args(words.split(' ')), 0))
+    };
+    let text = run("space --device cpu");
+    let sampled = "  sampled: 100000 of about 3.7";
+    assert!(text.contains(sampled), "{text}");
+    let left_out = " valid configs (3.7";
+    assert!(text.contains(left_out), "{text}");
+    let first = "; constraints left out while building: (";
+    assert!(text.contains(first), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&run("space --device cpu --json")).expect("it is JSON");
+    let space = &json[0];
+    assert!(space["valid"].is_null(), "{space}");
+    assert_eq!(space["sampled"], true);
+    assert_eq!(space["listed"], 100_000);
+    let end = |name: &str| space["valid_estimate"][name].as_f64().expect("a number");
+    // Remainders are all but equally likely.
+    let truth = 64f64.powi(12) * 801.0 / 1009.0;
+    assert!(end("least") < truth && truth < end("most"), "{space}");
+    assert_eq!(space["left_out"].as_array().map(Vec::len), Some(1));
+    let planned = run("run --device cpu --dry-run");
+    assert!(
+        planned.contains(" of 100000 configs\n  sampled: "),
+        "{planned}"
+    );
+    if have("tune_searches_a_kernel", &[Need::HostCompiler]) {
+        let report = run("run --device cpu --trials 3 --budget 60s");
+        assert!(report.contains("sampled: 100000 of about"), "{report}");
+    }
+}
+
+#[test]
+fn a_definition_that_is_sampled_has_no_exact_count() {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    let params: Vec<_> = TWELVE
+        .iter()
+        .map(|name| serde_json::json!({"name": name, "values": (1..=100).collect::<Vec<i64>>()}))
+        .collect();
+    let product = format!("{} <= 10**20", TWELVE.join(" * "));
+    let text = serde_json::json!({"name": "product", "params": params, "constraints": [product]});
+    std::fs::write(folder.path().join("space.json"), text.to_string()).expect("it is written");
+    let run = |words: &str, code| {
+        let mut command = tune(folder.path(), &folder.path().join("cache"));
+        expect_code(command.args(words.split(' ')), code)
+    };
+    let json = stdout(&run("space --definition space.json --json", 0));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert!(
+        json["valid"].is_null() && json["index_sum"].is_null(),
+        "{json}"
+    );
+    assert_eq!(json["sampled"], true);
+    assert_eq!(json["left_out"][0], product.as_str());
+    let text = stdout(&run("space --definition space.json", 0));
+    assert!(text.contains("\n  sampled: 100000 of about 7."), "{text}");
+    let refused = stderr(&run("space --definition space.json --count", 1));
+    assert!(refused.contains("no exact count: "), "{refused}");
+    assert!(refused.contains("about 7."), "{refused}");
+    assert!(refused.contains("\nhelp: "), "{refused}");
 }

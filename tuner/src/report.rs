@@ -52,6 +52,9 @@ pub struct TaskReport {
     pub state: TaskState,
     /// Valid configs in the search space.
     pub space: u64,
+    /// What they are a sample of, where they are one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<String>,
     /// Configs tried, in this and earlier runs.
     pub trials: u64,
     /// How many trials had each outcome.
@@ -177,6 +180,7 @@ impl TaskReport {
             problem: task.problem.to_string(),
             state,
             space: 0,
+            sampled: None,
             trials: 0,
             outcomes: BTreeMap::new(),
             examples: BTreeMap::new(),
@@ -244,6 +248,9 @@ impl TaskReport {
             self.space,
             self.state_note()
         );
+        if let Some(sampled) = &self.sampled {
+            let _ = writeln!(text, "  space     {sampled}");
+        }
         if !self.outcomes.is_empty() {
             let outcomes: Vec<_> = self
                 .outcomes

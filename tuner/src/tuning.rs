@@ -9,7 +9,7 @@ use kiln::device::DeviceInfo;
 use kiln_cache::record::{SearchDone, TimeSpent};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::Config;
-use kiln_spec::space::{SearchSpace, verification_problems};
+use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -81,35 +81,37 @@ pub fn tune(
 ) -> Result<(TaskReport, u64), Failure> {
     ground.cache.remember_key(&task.key)?;
     let mut report = TaskReport::new(task, TaskState::Searched);
-    let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits)
-        .map_or(0, |space| space.len());
-    let trials = ground.options.trials.unwrap_or(usize::MAX).min(space);
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &ground.info.limits);
+    let configs = space.as_ref().map_or(0, SearchSpace::len);
+    report.sampled = sampled(&space);
+    let trials = ground.options.trials.unwrap_or(usize::MAX).min(configs);
     ground
         .reporter
         .task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
     let start = Instant::now();
-    match search_and_decide(ground, task, slice, &mut report, &mut launches) {
+    match search_and_decide(ground, task, space, slice, &mut report, &mut launches) {
         Ok(()) => {}
         Err(Stop::Storage(failure)) => return Err(failure),
         Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
-    count(ground.cache, ground.info, task, &mut report)?;
+    report.space = configs as u64;
+    count_trials(ground.cache, task, &mut report)?;
     Ok((report, launches))
 }
 
 fn search_and_decide(
     ground: &Ground<'_>,
     task: &Task<'_>,
+    space: Result<SearchSpace, SpaceError>,
     slice: Slice,
     report: &mut TaskReport,
     launches: &mut u64,
 ) -> Result<(), Stop> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(ground.info, task)?;
-    let space = SearchSpace::build(spec, problem, &ground.info.limits)
-        .map_err(|error| Stop::Task(error.to_string()))?;
+    let space = space.map_err(|error| Stop::Task(error.to_string()))?;
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
     let bench = bench(ground, task);
     let baseline = ground
@@ -236,7 +238,18 @@ pub fn count(
     report: &mut TaskReport,
 ) -> Result<(), Failure> {
     let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
+    report.sampled = sampled(&space);
     report.space = space.map_or(0, |space| space.len() as u64);
+    count_trials(cache, task, report)
+}
+
+/// What a space is a sample of, in words.
+fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
+    let space = space.as_ref().ok()?;
+    Some(space.sampled()?.to_string())
+}
+
+fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Result<(), Failure> {
     let trials = cache.trials(task.key.hash())?;
     report.trials = trials.len() as u64;
     report.outcomes.clear();

@@ -21,6 +21,16 @@ pub enum CspError {
         "gave up: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     TooLong,
+    /// Too many states, and hardly any config meets the constraints that had to be left out.
+    #[error(
+        "gave up: some constraints tie too many parameters together, and of {tried} random configs that meet all others, {accepted} meet them: too few to draw a sample\nhelp: split constraints, or give the parameters that they name fewer values"
+    )]
+    Hopeless {
+        /// How many met the constraints.
+        accepted: u64,
+        /// How many were looked at.
+        tried: u64,
+    },
     /// More than 2^128 valid configs.
     #[error("more than 2^128 configs are valid\nhelp: give parameters fewer values")]
     TooMany,

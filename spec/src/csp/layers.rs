@@ -26,6 +26,19 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// One of so many equal parts.
+    pub(crate) fn share(self, parts: u64) -> Budget {
+        Budget {
+            kept: self.kept / parts,
+            looked_at: self.looked_at / parts,
+        }
+    }
+
+    /// Takes off what was looked at of a part that was granted; memory is given back.
+    pub(super) fn spend_as(&mut self, granted: Budget, left: Budget) {
+        self.looked_at -= granted.looked_at - left.looked_at;
+    }
+
     fn spend(&mut self, looked_at: usize, kept: usize) -> Result<(), CspError> {
         self.looked_at = self.looked_at.saturating_sub(looked_at as u64);
         self.kept = self.kept.saturating_sub(kept as u64);

@@ -11,6 +11,7 @@
 //! 5. `lower`, `register`, `program`: registers and steps; each computed once, at the level of its last parameter.
 //! 6. `layers`, `lanes`: the states, level by level; each step runs on all values of a parameter at once.
 //! 7. `reduce`, `dag`: bottom up, the smallest graph in which a way from root to end is a valid config.
+//! 8. `sample`: where that does not fit its budget, a graph without some of the constraints, and samples that meet them.
 //!
 //! How expressions are evaluated is one of two [`Semantics`]. An expression may have no value (a division by zero, a
 //! result beyond 128 bits, kinds that do not mix); a constraint without a value is not met.
@@ -33,6 +34,7 @@ mod python;
 mod reduce;
 mod register;
 mod relax;
+mod sample;
 mod set;
 mod simplify;
 mod value;
@@ -43,5 +45,6 @@ pub use function::{Function, Semantics};
 pub use graph::{Graph, TermId};
 pub use layers::Budget;
 pub use model::Model;
+pub use sample::{Estimate, ListedSet, RelaxedSet, SampleSize};
 pub use set::ConfigSet;
 pub use value::{Outcome, Value};

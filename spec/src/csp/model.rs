@@ -17,10 +17,10 @@ use super::varset::{CAPACITY, VarSet};
 /// Parameters with their values, and constraints on them.
 #[derive(Clone, Debug)]
 pub struct Model {
-    graph: Graph,
-    domains: Vec<u32>,
+    pub(super) graph: Graph,
+    pub(super) domains: Vec<u32>,
     /// The parts of each constraint; all must be true.
-    constraints: Vec<Vec<TermId>>,
+    pub(super) constraints: Vec<Vec<TermId>>,
 }
 
 impl Model {
@@ -94,11 +94,7 @@ impl Model {
         let constraints = self.constraints.iter().enumerate();
         let constraints = constraints.filter(|(number, _)| wanted(*number));
         let constraints: Vec<TermId> = constraints.flat_map(|(_, ids)| ids).copied().collect();
-        let is = |id: &TermId, truth| graph.known(*id) == Some(Some(Value::Bool(truth)));
-        let impossible = constraints
-            .iter()
-            .any(|id| graph.known(*id).is_some() && !is(id, true));
-        if impossible {
+        if self.is_impossible(&constraints) {
             return ConfigSet::new(&self.domains, Vec::new(), true);
         }
         let mut solved = Vec::new();
@@ -112,9 +108,18 @@ impl Model {
         }
         ConfigSet::new(&self.domains, solved, false)
     }
+
+    /// Whether some constraint is met by no config, whatever the parameters are.
+    pub(super) fn is_impossible(&self, constraints: &[TermId]) -> bool {
+        let known = constraints.iter().filter_map(|id| self.graph.known(*id));
+        known
+            .into_iter()
+            .any(|value| value != Some(Value::Bool(true)))
+    }
 }
 
-fn solve_component(
+/// The configs of one component.
+pub(super) fn solve_component(
     graph: &mut Graph,
     mut component: Component,
     domains: &[u32],

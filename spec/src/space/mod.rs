@@ -1,12 +1,15 @@
 //! The valid configs of a kernel for one problem on one device.
 //!
 //! Constraints, and what every launch plan must satisfy, become a model of [`crate::csp`], which finds the valid configs
-//! without listing them: a space may be as large as its configs can be numbered.
+//! without listing them: a space may be as large as its configs can be numbered. Where the graph would be too large, the
+//! space is a list of distinct valid configs drawn at random.
 
+mod configs;
 mod error;
 mod lower;
 mod rejection;
 mod rules;
+mod sampled;
 #[cfg(test)]
 mod tests;
 mod verification;
@@ -16,25 +19,28 @@ use std::sync::OnceLock;
 pub use error::SpaceError;
 pub use rejection::Rejection;
 pub use rules::Rule;
+pub use sampled::Sampled;
 pub use verification::verification_problems;
 
 use crate::config::{Config, ParamValue};
-use crate::csp::{Budget, ConfigSet};
+use crate::csp::{Budget, CspError, SampleSize};
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
+use configs::Configs;
 use rejection::rejections;
 use rules::Rules;
 
 /// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends on the spec,
-/// the problem and the device alone.
+/// the problem and the device alone. Where constraints tie too many parameters together, a sample of them
+/// ([`Self::sampled`]).
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     spec: KernelSpec,
     problem: Problem,
     limits: DeviceLimits,
     rules: Rules,
-    set: ConfigSet,
+    configs: Configs,
     product: u128,
     rejections: OnceLock<Vec<Rejection>>,
 }
@@ -65,16 +71,45 @@ impl SearchSpace {
         limits: &DeviceLimits,
         max_configs: usize,
     ) -> Result<SearchSpace, SpaceError> {
-        SearchSpace::build_within(spec, problem, limits, max_configs, Budget::default())
+        let size = SampleSize::default();
+        let budget = Budget::default();
+        SearchSpace::build_or_sample(spec, problem, limits, max_configs, budget, size)
     }
 
-    /// As [`Self::build_at_most`], with a budget for the construction.
+    /// As [`Self::build_at_most`], with a budget for the construction, and for a sample where that is not enough.
+    pub(crate) fn build_or_sample(
+        spec: &KernelSpec,
+        problem: &Problem,
+        limits: &DeviceLimits,
+        max_configs: usize,
+        budget: Budget,
+        size: SampleSize,
+    ) -> Result<SearchSpace, SpaceError> {
+        SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
+            sampled::solve_or_list(rules, spec, problem, budget, size)
+        })
+    }
+
+    /// As [`Self::build_at_most`], with a budget for the construction; an error where that is not enough.
+    #[cfg(any(test, feature = "parse"))]
     pub(crate) fn build_within(
         spec: &KernelSpec,
         problem: &Problem,
         limits: &DeviceLimits,
         max_configs: usize,
         budget: Budget,
+    ) -> Result<SearchSpace, SpaceError> {
+        SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
+            rules.model.solve(budget).map(Configs::Exact)
+        })
+    }
+
+    fn prepared(
+        spec: &KernelSpec,
+        problem: &Problem,
+        limits: &DeviceLimits,
+        max_configs: usize,
+        solve: impl FnOnce(&Rules) -> Result<Configs, CspError>,
     ) -> Result<SearchSpace, SpaceError> {
         spec.check_baseline(problem, Some(limits))
             .map_err(|why| SpaceError::Baseline {
@@ -84,13 +119,12 @@ impl SearchSpace {
             })?;
         let product = product(&spec.params)?;
         let rules = Rules::new(spec, problem, limits)?;
-        let set = rules.model.solve(budget);
-        let set = set.map_err(|error| SpaceError::of(error, problem))?;
-        if set.is_empty() {
-            let rejections = rejections(&rules, spec, limits, product, 0);
+        let configs = solve(&rules).map_err(|error| SpaceError::of(error, problem))?;
+        if configs.len() == 0 {
+            let rejections = rejections(&rules, spec, limits, product, &configs);
             return Err(SpaceError::empty(problem, rejections));
         }
-        if set.len() > max_configs as u128 {
+        if configs.len() > max_configs as u128 {
             return Err(SpaceError::TooMany {
                 problem: problem.clone(),
                 limit: max_configs,
@@ -101,19 +135,19 @@ impl SearchSpace {
             problem: problem.clone(),
             limits: *limits,
             rules,
-            set,
+            configs,
             product,
             rejections: OnceLock::new(),
         })
     }
 
-    /// Number of valid configs; never 0.
+    /// Number of valid configs, or of those in the sample; never 0.
     #[expect(
         clippy::len_without_is_empty,
         reason = "an empty space is an error of `build`"
     )]
     pub fn len(&self) -> usize {
-        usize::try_from(self.set.len()).expect("a length within the limit should fit")
+        usize::try_from(self.configs.len()).expect("a length within the limit should fit")
     }
 
     /// Number of configs before any constraint.
@@ -146,45 +180,36 @@ impl SearchSpace {
     /// # Panics
     /// When the index is not below [`Self::len`].
     pub fn ordinals(&self, index: usize) -> Vec<usize> {
-        let places = self.set.places(index as u128);
+        let places = self.configs.places(index);
         places.into_iter().map(|place| place as usize).collect()
     }
 
     /// The index of a config; `None` if it is not in the space.
     pub fn index_of(&self, config: &Config) -> Option<usize> {
         self.spec.check_values(config).ok()?;
-        let values = config.iter().zip(&self.spec.params);
-        let places = values.map(|((_, value), param)| {
-            let ordinal = param.values.iter().position(|v| v == value)?;
-            u32::try_from(ordinal).ok()
-        });
-        self.index_at(&places.collect::<Option<Vec<_>>>()?)
+        self.index_at(&sampled::places(&self.spec.params, config)?)
     }
 
     /// The index of the config with these values, by their place among those of each parameter; `None` if it is not in
     /// the space.
     pub fn index_at(&self, ordinals: &[u32]) -> Option<usize> {
-        let index = self.set.index_of(ordinals)?;
-        usize::try_from(index).ok()
+        self.configs.index_of(ordinals)
     }
 
-    /// The valid configs that differ in one parameter: those with a neighbouring value first, then
+    /// The configs of the space that differ in one parameter: those with a neighbouring value first, then
     /// by distance, then in declared order.
     ///
     /// # Panics
     /// When the index is not below [`Self::len`].
     pub fn neighbours(&self, index: usize) -> Vec<usize> {
-        let here = self.set.places(index as u128);
+        let here = self.configs.places(index);
         let mut found = Vec::new();
-        self.set
-            .neighbours(index as u128, |axis, other, neighbour| {
-                found.push((here[axis].abs_diff(other), axis, other, neighbour));
-            });
+        self.configs.neighbours(index, |axis, other, neighbour| {
+            found.push((here[axis].abs_diff(other), axis, other, neighbour));
+        });
         found.sort_unstable();
-        let indices = found.into_iter().map(|(.., neighbour)| neighbour);
-        indices
-            .filter_map(|index| usize::try_from(index).ok())
-            .collect()
+        let indices = found.into_iter();
+        indices.map(|(.., neighbour)| neighbour).collect()
     }
 
     /// The index of the baseline; `None` if it is an entry of its own.
@@ -198,25 +223,34 @@ impl SearchSpace {
     /// How much of the product each constraint and limit rejects; counted when it is first asked for.
     pub fn rejections(&self) -> &[Rejection] {
         self.rejections.get_or_init(|| {
-            let valid = self.set.len();
-            rejections(&self.rules, &self.spec, &self.limits, self.product, valid)
+            let (product, configs) = (self.product, &self.configs);
+            rejections(&self.rules, &self.spec, &self.limits, product, configs)
         })
     }
 
     /// The parameters that depend on each other, and how many configs they have together. Parameters with one value
-    /// are in none; the product of the counts is [`Self::len`].
+    /// are in none; the product of the counts is [`Self::len`]. Of a sample, nothing is known of this.
     pub fn components(&self) -> Vec<(Vec<&str>, u128)> {
         let name = |param: &usize| &*self.spec.params[*param].name;
-        let components = self.set.components();
+        let Configs::Exact(set) = &self.configs else {
+            return Vec::new();
+        };
+        let components = set.components();
         components
             .map(|(params, len)| (params.iter().map(name).collect(), len))
             .collect()
     }
 
-    /// The values that no valid config has, by parameter.
+    /// The values that no valid config has, by parameter. Of a sample, those that the constraints rule out that were not
+    /// left out.
     pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
         let mut dead = Vec::new();
-        for (param, counts) in self.spec.params.iter().zip(self.set.marginals()) {
+        for (param, counts) in self
+            .spec
+            .params
+            .iter()
+            .zip(self.configs.graph().marginals())
+        {
             let counts = counts.map(|(counts, _)| counts).unwrap_or_default();
             let values = param.values.iter().zip(counts);
             let unused = values.filter(|(_, count)| *count == 0);

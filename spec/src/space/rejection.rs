@@ -1,5 +1,6 @@
 //! How much of the product each rule rejects.
 
+use super::configs::Configs;
 use super::rules::{Rule, Rules};
 use crate::csp::Budget;
 use crate::limits::DeviceLimits;
@@ -26,18 +27,26 @@ impl Rejection {
     }
 }
 
-/// How much each rule rejects of `product` configs, of which `valid` are left.
+/// A smaller budget for each rule of a space that is too long: many others may be too.
+const OF_MANY: u64 = 16;
+
+/// How much each rule rejects of `product` configs.
 pub(super) fn rejections(
     rules: &Rules,
     spec: &KernelSpec,
     limits: &DeviceLimits,
     product: u128,
-    valid: u128,
+    configs: &Configs,
 ) -> Vec<Rejection> {
+    let budget = match configs {
+        Configs::Exact(_) => Budget::default(),
+        Configs::Listed(_) => Budget::default().share(OF_MANY),
+    };
+    let valid = configs.valid();
     let count = |wanted: &dyn Fn(usize) -> bool| {
         let solved = rules
             .model
-            .solve_where(Budget::default(), |i| wanted(rules.rule_of[i]));
+            .solve_where(budget, |i| wanted(rules.rule_of[i]));
         solved.ok().map(|set| set.len())
     };
     let each = rules.rules.iter().enumerate();
@@ -45,7 +54,7 @@ pub(super) fn rejections(
         rule: rule.clone(),
         text: rule.text(spec, limits),
         configs: count(&|other| other == number).map(|met| product - met),
-        only: count(&|other| other != number).map(|met| met - valid),
+        only: valid.and_then(|valid| Some(count(&|other| other != number)? - valid)),
     })
     .collect()
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::ParamValue;
+use crate::csp::{Budget, SampleSize};
 use crate::expr::{BinaryOp, Expr, evaluate_bool, evaluate_int};
 use crate::model::Constraint;
 use crate::plan::LaunchScope;
@@ -142,6 +143,67 @@ proptest! {
     }
 
     #[test]
+    fn a_sample_is_of_what_brute_force_finds(spec in random_spec(), fits in any::<bool>(), tries in 0u64..400) {
+        let problem = &spec.problems[0];
+        let budget = if fits { Budget::default() } else { Budget { kept: 8, looked_at: 8 } };
+        let size = SampleSize { configs: 20, tries };
+        let exact = SearchSpace::build_within(&spec, problem, &CPU_LIMITS, 1000, budget);
+        let built = SearchSpace::build_or_sample(&spec, problem, &CPU_LIMITS, 1000, budget, size);
+        let too_long = matches!(&exact, Err(SpaceError::Csp { error: CspError::TooLong, .. }));
+        prop_assert!(!(fits && too_long));
+        let space = match (built, exact) {
+            (Ok(space), _) => space,
+            (Err(error), Err(expected)) if !too_long => {
+                prop_assert_eq!(error, expected);
+                return Ok(());
+            }
+            (Err(SpaceError::Csp { error, .. }), _) => {
+                prop_assert!(matches!(error, crate::csp::CspError::Hopeless { .. }), "{}", error);
+                return Ok(());
+            }
+            (Err(error), _) => {
+                prop_assert!(matches!(error, SpaceError::Empty { .. }), "{}", error);
+                let all = product(&spec);
+                let valid = all.iter().filter(|c| spec.check_config(c, problem, Some(&CPU_LIMITS)).is_ok());
+                prop_assert_eq!(valid.count(), 0);
+                return Ok(());
+            }
+        };
+        prop_assert!(too_long || space.sampled().is_none());
+        let all = product(&spec);
+        let valid = all.iter().filter(|config| spec.check_config(config, problem, Some(&CPU_LIMITS)).is_ok());
+        let valid: BTreeSet<Config> = valid.cloned().collect();
+        let listed: Vec<Config> = (0..space.len()).map(|i| space.config(i)).collect();
+        let distinct: BTreeSet<Config> = listed.iter().cloned().collect();
+        prop_assert_eq!(distinct.len(), listed.len());
+        prop_assert!(distinct.is_subset(&valid));
+        for config in &all {
+            let index = listed.iter().position(|other| other == config);
+            prop_assert_eq!(space.index_of(config), index);
+        }
+        for (i, config) in listed.iter().enumerate() {
+            let neighbours: BTreeSet<usize> = space.neighbours(i).into_iter().collect();
+            let expected = (0..listed.len()).filter(|j| differing(config, &listed[*j]) == 1);
+            prop_assert_eq!(neighbours, expected.collect::<BTreeSet<_>>());
+        }
+        if let Some(sampled) = space.sampled() {
+            prop_assert_eq!(sampled.listed, listed.len());
+            prop_assert_eq!(sampled.is_complete, sampled.valid.exact().is_some() && listed.len() == valid.len());
+            if let Some(exact) = sampled.valid.exact() {
+                prop_assert_eq!(exact, valid.len() as u128);
+            }
+        } else {
+            prop_assert_eq!(listed.len(), valid.len());
+        }
+        if space.sampled().is_some() {
+            for (param, dead) in space.dead_values() {
+                let lives = |value| valid.iter().any(|config| config.get(param) == Some(value));
+                prop_assert!(!dead.into_iter().any(lives));
+            }
+        }
+    }
+
+    #[test]
     fn verification_problems_are_few_small_valid_and_always_the_same(spec in random_spec()) {
         let problem = &spec.problems[0];
         let Ok(space) = SearchSpace::build(&spec, problem, &CPU_LIMITS) else { return Ok(()) };
@@ -214,6 +276,76 @@ impl Expr {
             Box::new(Expr::Int(value)),
         )
     }
+}
+
+/// Twelve parameters of 64 values whose sum has a remainder; the baseline is a config of the space.
+fn tied(remainder: i64) -> KernelSpec {
+    let names: Vec<String> = (0..12).map(|i| format!("P{i}")).collect();
+    let mut spec = plain_spec(names.iter().map(|name| ints(name, 0..64)).collect());
+    spec.baseline.entry = spec.entry.clone();
+    spec.baseline.geometry = None;
+    let pair = |op, x, y| Expr::Binary(op, Box::new(x), Box::new(y));
+    let sum = names.iter().enumerate().map(|(i, name)| {
+        let factor = Expr::Int(7_919 * (i as i64 + 3) * (i as i64 + 3) % 1_009);
+        pair(BinaryOp::Mul, factor, Expr::Name(name.as_str().into()))
+    });
+    let sum = sum.reduce(|sum, part| pair(BinaryOp::Add, sum, part));
+    let rest = pair(BinaryOp::Rem, sum.unwrap(), Expr::Int(1_009));
+    spec.constraints = vec![Constraint {
+        expr: pair(BinaryOp::Le, rest, Expr::Int(remainder)),
+    }];
+    spec
+}
+
+#[test]
+fn a_space_that_is_too_long_is_sampled_with_its_baseline() {
+    let spec = tied(100);
+    let problem = &spec.problems[0];
+    let budget = Budget {
+        kept: 1 << 16,
+        looked_at: 1 << 16,
+    };
+    let size = SampleSize {
+        configs: 1000,
+        tries: 1 << 20,
+    };
+    let build = || {
+        SearchSpace::build_or_sample(
+            &spec,
+            problem,
+            &CPU_LIMITS,
+            SearchSpace::MAX_CONFIGS,
+            budget,
+            size,
+        )
+    };
+    let (space, again) = (build().unwrap(), build().unwrap());
+    assert_eq!(space.len(), 1000);
+    assert!(space.baseline().is_some());
+    let limits = Some(&CPU_LIMITS);
+    for index in 0..space.len() {
+        let config = space.config(index);
+        assert!(spec.check_config(&config, problem, limits).is_ok());
+        assert_eq!(again.config(index), config);
+        assert_eq!(space.index_of(&config), Some(index));
+    }
+    let sampled = space.sampled().unwrap();
+    assert!(!sampled.is_complete);
+    let truth = 64f64.powi(12) * 101.0 / 1009.0;
+    assert!(sampled.valid.least < truth && truth < sampled.valid.most);
+    let text = sampled.to_string();
+    assert!(
+        text.starts_with("sampled: 1000 of about 4."),
+        "the space is a sample: {text}"
+    );
+    assert!(
+        text.contains("; constraints left out while building: "),
+        "{text}"
+    );
+    assert!(space.rejections().iter().all(|cut| cut.only.is_none()));
+    let at_most =
+        |most| SearchSpace::build_or_sample(&spec, problem, &CPU_LIMITS, most, budget, size);
+    assert!(matches!(at_most(999), Err(SpaceError::TooMany { .. })));
 }
 
 #[test]

@@ -9,9 +9,9 @@ use kiln_spec::csp::ConfigSet;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::{checked, print, print_json, sampled};
 use crate::cli::SpaceArgs;
-use crate::definition::{Definition, dead_values, index_sum, valid};
+use crate::definition::{Definition, Solved, dead_values, index_sum, valid};
 use crate::exit::Failure;
 
 #[derive(Serialize)]
@@ -41,8 +41,15 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let named = |error| Failure::Other(format!("{}: {error}", path.display()));
     let definition = Definition::read(&text).map_err(named)?;
     let started = cpu_time();
-    let set = definition.solve().map_err(named)?;
+    let solved = definition.solve_or_sample().map_err(named)?;
     let cpu = cpu_time().saturating_sub(started);
+    let set = match solved {
+        Solved::Exact(set) => set,
+        Solved::Sampled(list) => {
+            sampled::describe(path, &definition, &list, cpu, args)?;
+            return Ok(checked(true));
+        }
+    };
     if args.count {
         print(&format!("{}\n", valid(&set)));
         return Ok(checked(true));

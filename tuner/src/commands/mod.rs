@@ -13,6 +13,7 @@ mod list;
 mod replay;
 mod report;
 mod run;
+mod sampled;
 mod smoke;
 mod space;
 mod why;

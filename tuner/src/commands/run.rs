@@ -124,6 +124,9 @@ fn dry_run(
         let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
         let trials = options.trials.unwrap_or(usize::MAX).min(space.len());
         text += &format!("{}: {trials} of {} configs\n", task.name(), space.len());
+        if let Some(sampled) = space.sampled() {
+            text += &format!("  {sampled}\n");
+        }
     }
     print(&text);
     Ok(checked(true))

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use kiln_spec::space::SearchSpace;
+use kiln_spec::space::{Sampled, SearchSpace};
 use serde::Serialize;
 
+use super::sampled::Listed;
 use super::{checked, print, print_json};
 use crate::cli::SpaceArgs;
 use crate::exit::Failure;
@@ -16,7 +17,13 @@ struct Described {
     kernel: String,
     problem: String,
     product: String,
-    valid: usize,
+    /// Exact, or null.
+    valid: Option<u64>,
+    #[serde(flatten)]
+    listed: Option<Listed>,
+    /// The same in words.
+    #[serde(skip)]
+    sampled: Option<Sampled>,
     components: Vec<Component>,
     cuts: Vec<Cut>,
     dead_values: Vec<Dead>,
@@ -68,7 +75,9 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
                 kernel: kernel.spec.name.clone(),
                 problem: problem.to_string(),
                 product: space.product_len().to_string(),
-                valid: space.len(),
+                valid: valid(&space),
+                listed: space.sampled().map(Listed::from),
+                sampled: space.sampled(),
                 components: components(&space),
                 cuts: cuts(&space),
                 dead_values: dead_values(&space),
@@ -88,6 +97,15 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
         );
     }
     Ok(checked(true))
+}
+
+/// How many configs are valid, where that is known.
+fn valid(space: &SearchSpace) -> Option<u64> {
+    let valid = match space.sampled() {
+        Some(sampled) => sampled.valid.exact()?,
+        None => space.len() as u128,
+    };
+    u64::try_from(valid).ok()
 }
 
 fn components(space: &SearchSpace) -> Vec<Component> {
@@ -118,10 +136,14 @@ fn dead_values(space: &SearchSpace) -> Vec<Dead> {
 
 impl Described {
     fn to_text(&self) -> String {
-        let mut text = format!(
-            "{} ({}): {} valid of {} configs\n",
-            self.kernel, self.problem, self.valid, self.product
-        );
+        let mut text = format!("{} ({}): ", self.kernel, self.problem);
+        if let Some(valid) = self.valid {
+            text += &format!("{valid} valid of ");
+        }
+        text += &format!("{} configs\n", self.product);
+        if let Some(sampled) = &self.sampled {
+            text += &format!("  {sampled}\n");
+        }
         for component in &self.components {
             let params = component.params.join(", ");
             text += &format!("  {:>12} valid of {params}\n", component.valid);
@@ -147,6 +169,7 @@ impl Cut {
         let note = match (configs.as_str(), only.as_str()) {
             ("0", _) => "  (cuts nothing)".into(),
             (_, "0") => "  (others cut all of them)".into(),
+            (_, "?") => String::new(),
             _ => format!("  ({only} by nothing else)"),
         };
         format!("  {configs:>12} cut by {}{note}\n", self.rule)

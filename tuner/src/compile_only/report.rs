@@ -33,8 +33,11 @@ pub struct TaskCheck {
     pub problem: String,
     /// Configs before any constraint.
     pub product: String,
-    /// Configs within constraints and launch limits.
+    /// Configs within constraints and launch limits, or of a sample of them.
     pub valid: u64,
+    /// What they are a sample of, if they are one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<String>,
     /// Configs that constraints and launch limits cut, by rule.
     pub cut: Vec<Cut>,
     /// Valid configs that were looked at.
@@ -76,6 +79,7 @@ impl TaskCheck {
     pub(super) fn count_space(&mut self, space: &SearchSpace) {
         self.product = space.product_len().to_string();
         self.valid = space.len() as u64;
+        self.sampled = space.sampled().map(|sampled| sampled.to_string());
         let cuts = space.rejections().iter().filter(|cut| !cut.cuts_nothing());
         self.cut = cuts
             .map(|cut| Cut {
@@ -133,6 +137,9 @@ impl TaskCheck {
             "  {} configs, {} within constraints and limits, {} checked",
             self.product, self.valid, self.checked
         );
+        if let Some(sampled) = &self.sampled {
+            let _ = writeln!(text, "  {sampled}");
+        }
         for cut in &self.cut {
             let _ = writeln!(text, "  {:>12} cut by {}", cut.configs, cut.rule);
         }

@@ -29,6 +29,17 @@ pub fn index_sum(definition: &Definition, set: &ConfigSet) -> BigUint {
     sum
 }
 
+/// As [`index_sum`], of configs that are listed.
+pub fn sum_of_indices(definition: &Definition, configs: impl Iterator<Item = Vec<u32>>) -> BigUint {
+    let index = |places: Vec<u32>| {
+        let digits = definition.params.iter().zip(places);
+        digits.fold(BigUint::ZERO, |index, (param, place)| {
+            index * param.values.len() + place
+        })
+    };
+    configs.map(index).sum()
+}
+
 /// The values that are in no valid config, by parameter.
 pub fn dead_values<'a>(
     definition: &'a Definition,

@@ -12,9 +12,9 @@ mod t1;
 mod tests;
 
 pub use error::DefinitionError;
-pub use figures::{dead_values, index_sum, valid};
+pub use figures::{dead_values, index_sum, sum_of_indices, valid};
 
-use kiln_spec::csp::{Budget, ConfigSet, Model, Semantics, Value};
+use kiln_spec::csp::{Budget, ConfigSet, ListedSet, Model, SampleSize, Semantics, Value};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,15 @@ pub struct Constraint {
     pub text: String,
     /// As read.
     pub expr: python::Expr,
+}
+
+/// The configs of a definition.
+#[derive(Clone, Debug)]
+pub enum Solved {
+    /// All of them.
+    Exact(ConfigSet),
+    /// A sample: all of them would take too long to find.
+    Sampled(ListedSet),
 }
 
 /// A search space as a file defines it.
@@ -126,6 +135,19 @@ impl Definition {
             model.constrain(term);
         }
         Ok(model)
+    }
+
+    /// The configs that meet every constraint; a sample of them where finding all takes too long.
+    ///
+    /// # Errors
+    /// As [`Self::model`], and when hardly any config is valid.
+    pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
+        let relaxed = self.model()?.relaxed(Budget::default())?;
+        if relaxed.is_exact() {
+            return Ok(Solved::Exact(relaxed.into_set()));
+        }
+        let (seed, size) = (self.name.as_bytes(), SampleSize::default());
+        Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
     }
 
     /// The configs that meet every constraint.

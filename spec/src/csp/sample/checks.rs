@@ -1,0 +1,147 @@
+//! Constraints evaluated for one config: each part once, none that comes after a constraint that is not met.
+
+use super::super::function::{Function, Semantics};
+use super::super::graph::{Fold, Graph, Op, TermId};
+use super::super::hashing::WordMap;
+use super::super::value::{Outcome, Value};
+
+/// Constraints, with the parts that they consist of before the whole.
+#[derive(Clone, Debug)]
+pub(super) struct Checks {
+    semantics: Semantics,
+    parts: Vec<Part>,
+    /// The number of the part that each constraint is.
+    constraints: Vec<usize>,
+}
+
+/// How a part is computed from earlier ones.
+#[derive(Clone, Debug)]
+enum Part {
+    Const(Outcome),
+    Table {
+        param: usize,
+        values: Vec<Outcome>,
+    },
+    Linear {
+        constant: i64,
+        terms: Vec<(i64, usize)>,
+    },
+    Fold(Fold, Vec<usize>),
+    Apply(Function, Vec<usize>),
+}
+
+impl Checks {
+    pub(super) fn new(graph: &Graph, constraints: &[TermId]) -> Checks {
+        let mut compiler = Compiler {
+            graph,
+            numbers: WordMap::default(),
+            parts: Vec::new(),
+        };
+        let constraints = constraints.iter().map(|id| compiler.number(*id)).collect();
+        Checks {
+            semantics: graph.semantics,
+            parts: compiler.parts,
+            constraints,
+        }
+    }
+
+    /// Whether the config with these places meets all. `outcomes` is room that is used again and again.
+    pub(super) fn hold(&self, places: &[u32], outcomes: &mut Vec<Outcome>) -> bool {
+        outcomes.clear();
+        self.constraints.iter().all(|constraint| {
+            while outcomes.len() <= *constraint {
+                let outcome = self.outcome(&self.parts[outcomes.len()], places, outcomes);
+                outcomes.push(outcome);
+            }
+            outcomes[*constraint] == Some(Value::Bool(true))
+        })
+    }
+
+    fn outcome(&self, part: &Part, places: &[u32], outcomes: &[Outcome]) -> Outcome {
+        match part {
+            Part::Const(value) => *value,
+            Part::Table { param, values } => values[places[*param] as usize],
+            Part::Linear { constant, terms } => {
+                let mut sum = i128::from(*constant);
+                for (factor, part) in terms {
+                    sum += i128::from(*factor) * number(outcomes[*part])?;
+                }
+                Some(Value::Int(sum))
+            }
+            Part::Fold(Fold::Product, factors) => {
+                let mut product = 1;
+                for part in factors {
+                    product *= number(outcomes[*part])?;
+                }
+                Some(Value::Int(product))
+            }
+            Part::Fold(fold, parts) => {
+                let is_true = |part: &usize| outcomes[*part] == Some(Value::Bool(true));
+                Some(Value::Bool(match fold {
+                    Fold::Any => parts.iter().any(is_true),
+                    _ => parts.iter().all(is_true),
+                }))
+            }
+            Part::Apply(function, arguments) => match *arguments.as_slice() {
+                [x] => self.semantics.apply(*function, &[outcomes[x]]),
+                [x, y] => {
+                    let both = [outcomes[x], outcomes[y]];
+                    self.semantics.apply(*function, &both)
+                }
+                _ => {
+                    let all: Vec<Outcome> = arguments.iter().map(|part| outcomes[*part]).collect();
+                    self.semantics.apply(*function, &all)
+                }
+            },
+        }
+    }
+}
+
+/// The number that a part of a sum or product is: its kind promises one, with room for all of them.
+fn number(outcome: Outcome) -> Option<i128> {
+    match outcome? {
+        Value::Int(x) => Some(x),
+        Value::Bool(x) => Some(x.into()),
+        _ => None,
+    }
+}
+
+struct Compiler<'a> {
+    graph: &'a Graph,
+    numbers: WordMap<TermId, usize>,
+    parts: Vec<Part>,
+}
+
+impl Compiler<'_> {
+    /// The number of a term's part; it is added if it is new.
+    fn number(&mut self, id: TermId) -> usize {
+        if let Some(number) = self.numbers.get(&id) {
+            return *number;
+        }
+        let graph = self.graph;
+        let part = match &graph.term(id).op {
+            Op::Const(value) => Part::Const(*value),
+            Op::Table { var, values } => Part::Table {
+                param: graph.variables[*var],
+                values: values.clone(),
+            },
+            Op::Linear { constant, terms } => {
+                let terms = terms.iter();
+                let terms = terms.map(|(factor, id)| (*factor, self.number(*id)));
+                Part::Linear {
+                    constant: *constant,
+                    terms: terms.collect(),
+                }
+            }
+            Op::Fold(fold, ids) => Part::Fold(*fold, self.all(ids)),
+            Op::Apply(function, ids) => Part::Apply(*function, self.all(ids)),
+        };
+        self.parts.push(part);
+        self.numbers.insert(id, self.parts.len() - 1);
+        self.parts.len() - 1
+    }
+
+    fn all(&mut self, ids: &[TermId]) -> Vec<usize> {
+        ids.iter().map(|id| self.number(*id)).collect()
+    }
+}

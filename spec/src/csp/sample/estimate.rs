@@ -1,0 +1,71 @@
+//! How many valid configs there are, from how many random ones are.
+
+use std::fmt;
+
+/// The normal quantile of an interval that holds the truth in 99 of 100 samples.
+const QUANTILE: f64 = 2.576;
+
+/// A number of valid configs: exact where all were looked at, else with an interval that holds the truth in 99 of 100
+/// samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The best guess.
+    pub about: f64,
+    /// The least of the interval.
+    pub least: f64,
+    /// The most of the interval.
+    pub most: f64,
+    exact: Option<u128>,
+}
+
+impl Estimate {
+    pub(super) fn exactly(count: u128) -> Estimate {
+        Estimate {
+            about: count as f64,
+            least: count as f64,
+            most: count as f64,
+            exact: Some(count),
+        }
+    }
+
+    /// From how many of `tried` random configs among `all` were valid (Wilson's score interval). `known` is how many
+    /// there are for certain.
+    pub(super) fn of(accepted: u64, tried: u64, all: u128, known: usize) -> Estimate {
+        let (all, tried) = (all as f64, tried as f64);
+        let share = accepted as f64 / tried;
+        let square = QUANTILE * QUANTILE / tried;
+        let middle = (share + square / 2.0) / (1.0 + square);
+        let variance = share * (1.0 - share) / tried + square / tried / 4.0;
+        let half = QUANTILE * variance.sqrt() / (1.0 + square);
+        let known = known as f64;
+        Estimate {
+            about: (share * all).max(known),
+            least: ((middle - half).max(0.0) * all).max(known),
+            most: ((middle + half).min(1.0) * all).max(known),
+            exact: None,
+        }
+    }
+
+    /// The number, where it is exact.
+    pub fn exact(&self) -> Option<u128> {
+        self.exact
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(count) = self.exact {
+            return write!(f, "{count} valid configs");
+        }
+        let [about, least, most] = [self.about, self.least.floor(), self.most.ceil()].map(shown);
+        write!(f, "about {about} valid configs ({least} to {most})")
+    }
+}
+
+/// Four digits, and a power of ten where there are many more.
+fn shown(count: f64) -> String {
+    if count < 1e6 {
+        return format!("{count:.0}");
+    }
+    format!("{count:.3e}")
+}

@@ -1,0 +1,154 @@
+//! Which constraints are left out: components that can be built stay as they are; in each other one, constraints are
+//! taken back as long as it can be built with them, those of few parameters first.
+
+use super::super::components::{Component, components};
+use super::super::error::CspError;
+use super::super::graph::{Graph, TermId};
+use super::super::layers::Budget;
+use super::super::model::{Model, solve_component};
+use super::super::reduce::Reduced;
+use super::super::set::ConfigSet;
+use super::checks::Checks;
+use super::relaxed::RelaxedSet;
+
+/// The share of the budget's work that one try to build a component takes at most.
+const SHARE: u64 = 16;
+
+/// The share of its memory. Samples walk the graph at random, so it should fit a cache.
+const MEMORY: u64 = 64;
+
+/// Tries to build components with fewer constraints, in all.
+const TRIES: u32 = 64;
+
+impl Model {
+    /// The configs that meet every constraint where that fits the budget, as [`Self::solve`] gives them; else the configs
+    /// that meet as many of the constraints as fit, and what is left to check. That may take three times the budget.
+    ///
+    /// # Errors
+    /// When there are more than 2^128.
+    pub fn relaxed(&self, budget: Budget) -> Result<RelaxedSet, CspError> {
+        let constraints: Vec<TermId> = self.constraints.iter().flatten().copied().collect();
+        if self.is_impossible(&constraints) {
+            let set = ConfigSet::new(&self.domains, Vec::new(), true)?;
+            return Ok(RelaxedSet::new(
+                set,
+                Checks::new(&self.graph, &[]),
+                Vec::new(),
+            ));
+        }
+        let mut builder = Builder {
+            graph: self.graph.clone(),
+            domains: &self.domains,
+            exact: budget,
+            refill: budget,
+            left: budget,
+            share: Budget {
+                kept: budget.kept / MEMORY,
+                looked_at: budget.looked_at / SHARE,
+            },
+            tries: TRIES,
+            solved: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for component in components(&self.graph, &constraints) {
+            builder.add(component)?;
+        }
+        let Builder {
+            solved, left_out, ..
+        } = builder;
+        let numbers = self.constraints.iter().enumerate();
+        let numbers = numbers.filter(|(_, ids)| ids.iter().any(|id| left_out.contains(id)));
+        let numbers = numbers.map(|(number, _)| number).collect();
+        let checks = Checks::new(&self.graph, &left_out);
+        // With constraints left out, it is not the valid configs that are too many.
+        let set = ConfigSet::new(&self.domains, solved, false).map_err(|error| match error {
+            CspError::TooMany if !left_out.is_empty() => CspError::TooLong,
+            other => other,
+        })?;
+        Ok(RelaxedSet::new(set, checks, numbers))
+    }
+}
+
+struct Builder<'a> {
+    graph: Graph,
+    domains: &'a [u32],
+    /// What is left for components with all of their constraints, and what it was at first.
+    exact: Budget,
+    refill: Budget,
+    /// What is left for components with fewer, and how much of it one try takes.
+    left: Budget,
+    share: Budget,
+    tries: u32,
+    solved: Vec<Reduced>,
+    left_out: Vec<TermId>,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, component: Component) -> Result<(), CspError> {
+        let (graph, domains) = (&mut self.graph, self.domains);
+        match solve_component(graph, component.clone(), domains, &mut self.exact) {
+            Ok(found) => self.solved.push(found),
+            Err(CspError::TooLong) => {
+                // Those that come later have a chance as well; half each time, so that it comes to an end.
+                self.refill = self.refill.share(2);
+                self.exact = self.refill;
+                self.relax(component)?;
+            }
+            Err(other) => return Err(other),
+        }
+        Ok(())
+    }
+
+    /// Adds a component that is too long with the constraints that fit. Halves of what is left are tried, quarters, and so
+    /// on: where most constraints fit, few tries find it out.
+    fn relax(&mut self, component: Component) -> Result<(), CspError> {
+        let mut pending = component.constraints;
+        pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));
+        pending.dedup();
+        let vars = component.vars;
+        let mut unlimited = Budget {
+            kept: u64::MAX,
+            looked_at: u64::MAX,
+        };
+        let mut kept = Vec::new();
+        let mut solved = self.solve(&vars, &kept, &mut unlimited)?;
+        let mut size = pending.len() / 2;
+        while !pending.is_empty() && self.tries > 0 && self.left.looked_at > 0 {
+            let count = size.clamp(1, pending.len());
+            let more = [&kept, &pending[..count]].concat();
+            let granted = Budget {
+                looked_at: self.share.looked_at.min(self.left.looked_at),
+                ..self.share
+            };
+            let mut budget = granted;
+            let found = self.solve(&vars, &more, &mut budget);
+            self.left.spend_as(granted, budget);
+            self.tries -= 1;
+            match found {
+                Ok(found) => {
+                    (kept, solved) = (more, found);
+                    pending.drain(..count);
+                    size = count * 2;
+                }
+                Err(_) if count == 1 => self.left_out.push(pending.remove(0)),
+                Err(_) => size = count / 2,
+            }
+        }
+        self.left_out.append(&mut pending);
+        self.solved.append(&mut solved);
+        Ok(())
+    }
+
+    fn solve(
+        &mut self,
+        vars: &[usize],
+        constraints: &[TermId],
+        budget: &mut Budget,
+    ) -> Result<Vec<Reduced>, CspError> {
+        let parts = components(&self.graph, constraints).into_iter();
+        let parts = parts.filter(|part| part.vars.iter().all(|var| vars.contains(var)));
+        parts
+            .map(|part| solve_component(&mut self.graph, part, self.domains, budget))
+            .collect()
+    }
+}

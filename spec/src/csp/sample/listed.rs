@@ -1,0 +1,187 @@
+//! Distinct valid configs, drawn at random once and listed.
+
+use std::collections::HashSet;
+
+use super::super::error::CspError;
+use super::super::hashing::WordHasher;
+use super::estimate::Estimate;
+use super::relaxed::{RelaxedSet, Sampler};
+
+/// Random configs that are looked at for the estimate, even where fewer would fill the list.
+const ESTIMATED_FROM: u64 = 1 << 14;
+
+/// One config in so many must be valid for drawing them to get anywhere.
+const HOPELESS: u64 = 1_000_000;
+
+/// How many configs are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleSize {
+    /// Configs in the list, at most.
+    pub configs: usize,
+    /// Random configs that are looked at to find them, at most.
+    pub tries: u64,
+}
+
+impl Default for SampleSize {
+    fn default() -> SampleSize {
+        SampleSize {
+            configs: 100_000,
+            tries: 1 << 22,
+        }
+    }
+}
+
+/// Valid configs drawn uniformly without replacement, numbered from 0: 16 bytes each. All of them, where the set that
+/// they are drawn from is small enough to be looked at whole.
+#[derive(Clone, Debug)]
+pub struct ListedSet {
+    relaxed: RelaxedSet,
+    /// The indices in the relaxed set, ascending.
+    listed: Vec<u128>,
+    valid: Estimate,
+}
+
+impl RelaxedSet {
+    /// A list of valid configs that depends on the seed and the set alone. It contains `with` where that is valid.
+    ///
+    /// # Errors
+    /// When hardly any config is valid of those that meet the constraints not left out.
+    pub fn list(
+        self,
+        seed: &[u8],
+        size: SampleSize,
+        with: Option<&[u32]>,
+    ) -> Result<ListedSet, CspError> {
+        let with = with.filter(|places| self.is_valid(places));
+        let with = with.and_then(|places| self.set().index_of(places));
+        let (mut listed, valid) = if self.set().len() <= size.tries.into() {
+            self.walked(seed, size, with)
+        } else {
+            self.drawn(seed, size, with)?
+        };
+        listed.sort_unstable();
+        listed.shrink_to_fit();
+        Ok(ListedSet {
+            relaxed: self,
+            listed,
+            valid,
+        })
+    }
+
+    /// Looks at every config.
+    fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
+        let mut sampler = Sampler::new(self, seed);
+        let mut found: Vec<u128> = (0..self.set().len())
+            .filter(|index| sampler.is_valid(*index))
+            .collect();
+        let valid = Estimate::exactly(found.len() as u128);
+        if found.len() <= size.configs {
+            return (found, valid);
+        }
+        let mut chosen = 0;
+        if let Some(place) = with.and_then(|with| found.binary_search(&with).ok()) {
+            found.swap(0, place);
+            chosen = 1;
+        }
+        while chosen < size.configs {
+            let other = chosen + sampler.place(found.len() - chosen);
+            found.swap(chosen, other);
+            chosen += 1;
+        }
+        found.truncate(size.configs);
+        (found, valid)
+    }
+
+    /// Looks at random configs.
+    fn drawn(
+        &self,
+        seed: &[u8],
+        size: SampleSize,
+        with: Option<u128>,
+    ) -> Result<(Vec<u128>, Estimate), CspError> {
+        let mut sampler = Sampler::new(self, seed);
+        let mut found: HashSet<u128, std::hash::BuildHasherDefault<WordHasher>> =
+            with.into_iter().collect();
+        let (mut tried, mut accepted) = (0, 0);
+        let tries = size.tries.max(1);
+        while tried < tries && (found.len() < size.configs || tried < ESTIMATED_FROM) {
+            tried += 1;
+            let Some(index) = sampler.draw() else {
+                continue;
+            };
+            accepted += 1;
+            if found.len() < size.configs {
+                found.insert(index);
+            }
+        }
+        if accepted * HOPELESS < tried {
+            return Err(CspError::Hopeless { accepted, tried });
+        }
+        let valid = Estimate::of(accepted, tried, self.set().len(), found.len());
+        Ok((found.into_iter().collect(), valid))
+    }
+}
+
+impl ListedSet {
+    /// How many configs are listed.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// How many configs are valid.
+    pub fn valid(&self) -> Estimate {
+        self.valid
+    }
+
+    /// Whether these are all valid configs.
+    pub fn is_complete(&self) -> bool {
+        self.valid.exact() == Some(self.listed.len() as u128)
+    }
+
+    /// What the configs were drawn from.
+    pub fn relaxed(&self) -> &RelaxedSet {
+        &self.relaxed
+    }
+
+    /// The places of config `index`.
+    ///
+    /// # Panics
+    /// When the index is not below [`Self::len`].
+    pub fn places(&self, index: usize) -> Vec<u32> {
+        self.relaxed.set().places(self.listed[index])
+    }
+
+    /// The index of the config with these places; `None` if it is not listed.
+    pub fn index_of(&self, places: &[u32]) -> Option<usize> {
+        self.number(self.relaxed.set().index_of(places)?)
+    }
+
+    /// The listed configs that differ from config `index` in one parameter: which, the place of its value there, and the
+    /// index.
+    ///
+    /// # Panics
+    /// When the index is not below [`Self::len`].
+    pub fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
+        let set = self.relaxed.set();
+        set.neighbours(self.listed[index], |param, place, other| {
+            if let Some(other) = self.number(other) {
+                visit(param, place, other);
+            }
+        });
+    }
+
+    /// The number of a config of the relaxed set.
+    fn number(&self, index: u128) -> Option<usize> {
+        self.listed.binary_search(&index).ok()
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.relaxed.set().bytes() + self.listed.capacity() * size_of::<u128>()
+    }
+}

@@ -1,0 +1,106 @@
+//! A superset of the valid configs, and what tells them from the others.
+
+use super::super::set::ConfigSet;
+use super::super::value::Outcome;
+use super::checks::Checks;
+use super::draws::Draws;
+use super::estimate::Estimate;
+
+/// The configs that meet all constraints but those left out, and the means to check these.
+#[derive(Clone, Debug)]
+pub struct RelaxedSet {
+    set: ConfigSet,
+    checks: Checks,
+    left_out: Vec<usize>,
+}
+
+impl RelaxedSet {
+    pub(super) fn new(set: ConfigSet, checks: Checks, left_out: Vec<usize>) -> RelaxedSet {
+        RelaxedSet {
+            set,
+            checks,
+            left_out,
+        }
+    }
+
+    /// The configs that meet the other constraints.
+    pub fn set(&self) -> &ConfigSet {
+        &self.set
+    }
+
+    /// Whether no constraint was left out: the set is that of the valid configs.
+    pub fn is_exact(&self) -> bool {
+        self.left_out.is_empty()
+    }
+
+    /// The configs that meet the other constraints, alone.
+    pub fn into_set(self) -> ConfigSet {
+        self.set
+    }
+
+    /// The constraints that were left out, or of which a part was, by their number. If there are none, the set is exact.
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
+    /// Whether a config meets every constraint.
+    pub fn is_valid(&self, places: &[u32]) -> bool {
+        self.set.index_of(places).is_some() && self.checks.hold(places, &mut Vec::new())
+    }
+
+    /// How many configs are valid, from so many random ones.
+    pub fn estimate(&self, seed: &[u8], tries: u64) -> Estimate {
+        if self.set.is_empty() || tries == 0 {
+            return Estimate::of(0, tries.max(1), self.set.len(), 0);
+        }
+        let mut sampler = Sampler::new(self, seed);
+        let accepted = (0..tries).filter(|_| sampler.draw().is_some()).count();
+        Estimate::of(accepted as u64, tries, self.set.len(), 0)
+    }
+
+    /// So many random configs, the valid ones of them: uniform over the valid configs.
+    pub fn draw(&self, seed: &[u8], tries: u64) -> Vec<Vec<u32>> {
+        if self.set.is_empty() {
+            return Vec::new();
+        }
+        let mut sampler = Sampler::new(self, seed);
+        let drawn = (0..tries).filter_map(|_| sampler.draw());
+        drawn.map(|index| self.set.places(index)).collect()
+    }
+}
+
+/// Random configs of a relaxed set.
+pub(super) struct Sampler<'a> {
+    relaxed: &'a RelaxedSet,
+    draws: Draws,
+    places: Vec<u32>,
+    outcomes: Vec<Outcome>,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(relaxed: &'a RelaxedSet, seed: &[u8]) -> Sampler<'a> {
+        Sampler {
+            relaxed,
+            draws: Draws::new(seed),
+            places: vec![0; relaxed.set.params()],
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// The index of a random config, if it is valid.
+    pub(super) fn draw(&mut self) -> Option<u128> {
+        let index = self.draws.below(self.relaxed.set.len());
+        self.is_valid(index).then_some(index)
+    }
+
+    /// Whether the config of an index is valid.
+    pub(super) fn is_valid(&mut self, index: u128) -> bool {
+        self.relaxed.set.write_places(index, &mut self.places);
+        self.relaxed.checks.hold(&self.places, &mut self.outcomes)
+    }
+
+    /// A random place in a list.
+    pub(super) fn place(&mut self, len: usize) -> usize {
+        usize::try_from(self.draws.below(len as u128)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,84 @@
+//! Spaces of which a sample is searched: some constraints tie too many parameters together for an exact graph.
+
+use std::fmt;
+
+use super::SearchSpace;
+use super::configs::Configs;
+use super::rules::Rules;
+use crate::config::Config;
+use crate::csp::{Budget, CspError, Estimate, SampleSize};
+use crate::model::{KernelSpec, TunableParam};
+use crate::problem::Problem;
+
+/// What a listed space is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled {
+    /// Configs of the space.
+    pub listed: usize,
+    /// How many configs are valid.
+    pub valid: Estimate,
+    /// Whether the space has all of them.
+    pub is_complete: bool,
+    /// The constraints and limits that were left out while building, and checked config by config.
+    pub left_out: Vec<String>,
+}
+
+impl fmt::Display for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_complete {
+            true => write!(f, "listed: all {}", self.valid)?,
+            false => write!(f, "sampled: {} of {}", self.listed, self.valid)?,
+        }
+        let left_out = self.left_out.join("; ");
+        write!(f, "; constraints left out while building: {left_out}")
+    }
+}
+
+impl SearchSpace {
+    /// What the space is a sample of; `None` where it is exact.
+    pub fn sampled(&self) -> Option<Sampled> {
+        let Configs::Listed(list) = &self.configs else {
+            return None;
+        };
+        let numbers = list.relaxed().left_out().iter();
+        let mut rules: Vec<usize> = numbers.map(|i| self.rules.rule_of[*i]).collect();
+        rules.dedup();
+        let text = |rule: usize| self.rules.rules[rule].text(&self.spec, &self.limits);
+        Some(Sampled {
+            listed: list.len(),
+            valid: list.valid(),
+            is_complete: list.is_complete(),
+            left_out: rules.into_iter().map(text).collect(),
+        })
+    }
+}
+
+/// All configs, or a sample that depends on the kernel's name and the problem alone, besides the constraints.
+pub(super) fn solve_or_list(
+    rules: &Rules,
+    spec: &KernelSpec,
+    problem: &Problem,
+    budget: Budget,
+    size: SampleSize,
+) -> Result<Configs, CspError> {
+    let relaxed = rules.model.relaxed(budget)?;
+    if relaxed.is_exact() {
+        return Ok(Configs::Exact(relaxed.into_set()));
+    }
+    let seed = format!("{} {problem}", spec.name);
+    let baseline = (!spec.baseline_is_another_entry())
+        .then(|| places(&spec.params, &spec.baseline.config))
+        .flatten();
+    let list = relaxed.list(seed.as_bytes(), size, baseline.as_deref())?;
+    Ok(Configs::Listed(list))
+}
+
+/// For each parameter, which of its values a config has.
+pub(super) fn places(params: &[TunableParam], config: &Config) -> Option<Vec<u32>> {
+    let values = config.iter().zip(params);
+    let places = values.map(|((_, value), param)| {
+        let ordinal = param.values.iter().position(|v| v == value)?;
+        u32::try_from(ordinal).ok()
+    });
+    places.collect()
+}
