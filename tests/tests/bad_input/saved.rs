@@ -76,6 +76,6 @@ fn words() -> Vec<Case> {
         case("a comparison of a problem that nobody has")
             .prepare(SAVE)
             .runs("$TUNE compare whole.json --device fake --problem n=5")
-            .says("error: no kernel and problem, in whole.json or here, is one of those that were chosen"),
+            .says("error: whole.json has no kernel and problem of those that were chosen: nothing can be compared"),
     ]
 }
