@@ -14,6 +14,9 @@ use crate::exit::Failure;
 use crate::options::UsageError;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
+/// A device, with its name on the command line.
+pub type Opened = (String, Arc<dyn Device>);
+
 /// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
 ///
 /// # Errors
@@ -33,8 +36,8 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Fail
 ///
 /// # Errors
 /// As [`open_device`]; and where one is named twice.
-pub fn open_devices(names: &[String]) -> Result<Vec<(String, Arc<dyn Device>)>, Failure> {
-    let mut opened: Vec<(String, Arc<dyn Device>)> = Vec::new();
+pub fn open_devices(names: &[String]) -> Result<Vec<Opened>, Failure> {
+    let mut opened: Vec<Opened> = Vec::new();
     for name in names {
         if opened.iter().any(|(other, _)| other == name) {
             return Err(Failure::Usage(UsageError {
