@@ -22,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether [`write`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
+/// Whether [`write()`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
 ///
 /// # Errors
 /// Why it cannot.
