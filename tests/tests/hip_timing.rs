@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use kiln::rig::{Layout, Rig};
+use kiln::rig::{HostPace, Layout, Rig, RigError};
 use kiln::{Choice, Stream, prepare};
 use kiln_spec::{ElemType, ProblemValue};
 use kiln_tests::capability::{Need, have};
@@ -27,12 +27,17 @@ fn in_child(child: &str, faults: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// Times batches of additions; what the device says of the first that fails.
-fn time_batches() -> Result<(), String> {
+/// An addition on the stand-in, ready to be launched.
+struct Addition {
+    rig: Rig,
+    release: kiln::device::Function,
+    plan: kiln_spec::LaunchPlan,
+}
+
+fn addition_on(stream: Stream) -> Addition {
     let kernels = kiln_kernels::catalogue();
     let kernel = kernels.iter().find(|kernel| kernel.name() == "tensor_add");
     let kernel = kernel.expect("the library should have tensor_add");
-    let stream = Stream::default_of(hip_host::device());
     let problem = kernel.problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(5000)]);
     let prepared = prepare::get(kernel, &**stream.device(), Choice::Baseline, &problem)
         .expect("the baseline should load");
@@ -40,9 +45,18 @@ fn time_batches() -> Result<(), String> {
     let plan = plan.expect("the baseline should have a plan");
     let spec = Arc::new(kernel.spec().clone());
     let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain);
-    let rig = rig.expect("the rig should be made");
+    Addition {
+        rig: rig.expect("the rig should be made"),
+        release: prepared.release.clone(),
+        plan,
+    }
+}
+
+/// Times batches of additions; what the device says of the first that fails.
+fn time_batches() -> Result<(), String> {
+    let Addition { rig, release, plan } = addition_on(Stream::default_of(hip_host::device()));
     for launches in [2, 2, 30] {
-        rig.time(&prepared.release, &plan, launches)
+        rig.time(&release, &plan, launches)
             .map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -74,6 +88,61 @@ fn where_recording_fails_batches_are_queued_and_it_is_not_tried_again() {
 #[test]
 fn a_recording_that_ends_the_process_is_no_reason_to_queue() {
     in_child("child_is_broken", "hipGraphInstantiate@1=719");
+}
+
+#[test]
+fn a_row_of_launches_is_paced_one_by_one_and_as_one_recording() {
+    // Recorded once, replayed once to warm and once for each of the five pairs: the seventh replay is there to fail.
+    in_child("child_paces", "hipStreamEndCapture@2=1,hipGraphLaunch@7=1");
+    in_child("child_fails_to_pace", "hipGraphLaunch@6=1");
+    // Seven are recorded, and seven launched in each of six rows.
+    in_child("child_paces", "hipModuleLaunchKernel@50=1");
+    in_child("child_fails_to_pace", "hipModuleLaunchKernel@49=1");
+}
+
+#[test]
+fn a_device_that_records_nothing_has_no_pace() {
+    let stream = Stream::default_of(kiln::open("cpu").expect("the cpu device is always there"));
+    if !have(
+        "hip_timing a_device_that_records_nothing_has_no_pace",
+        &[Need::HostCompiler],
+    ) {
+        return;
+    }
+    let Addition { rig, release, plan } = addition_on(stream);
+    let error = rig.host_pace(&release, &plan, 7, 5).unwrap_err();
+    let unsupported = matches!(
+        error,
+        RigError::Device(kiln::DeviceError::Unsupported { .. })
+    );
+    assert!(unsupported, "{error:?}");
+}
+
+fn pace() -> Result<Vec<HostPace>, RigError> {
+    let Addition { rig, release, plan } = addition_on(Stream::default_of(hip_host::device()));
+    rig.host_pace(&release, &plan, 7, 5)
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_paces() {
+    let pairs = pace().unwrap();
+    assert_eq!(pairs.len(), 5);
+    let spans = pairs
+        .iter()
+        .flat_map(|pair| [pair.one_by_one_ns, pair.replayed_ns]);
+    assert!(spans.clone().all(|ns| ns > 0), "{pairs:?}");
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_fails_to_pace() {
+    let error = pace().unwrap_err();
+    let unsupported = matches!(
+        error,
+        RigError::Device(kiln::DeviceError::Unsupported { .. })
+    );
+    assert!(!unsupported, "{error:?}");
 }
 
 #[test]

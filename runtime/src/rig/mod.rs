@@ -5,6 +5,7 @@
 //! verifies and times candidates inside its worker processes.
 
 mod expected;
+mod host_pace;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,7 @@ use crate::reference::{ArgData, DataError, make_data};
 use crate::stream::Stream;
 
 pub use expected::{Expected, ExpectedError};
+pub use host_pace::HostPace;
 
 /// Bytes of a guard zone, before and behind each buffer.
 const GUARD_BYTES: usize = 1024;

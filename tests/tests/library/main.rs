@@ -1,6 +1,7 @@
 //! Every kernel of the library.
 
 mod micro_tile;
+mod quoted;
 mod tiles;
 mod verify;
 
@@ -15,6 +16,18 @@ macro_rules! kernels {
                 fn $kernel() {
                     let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
                     crate::verify::verify(concat!("library is_right::", stringify!($kernel)), kernel);
+                }
+            )*
+        }
+
+        /// A test for each kernel, of its name.
+        mod is_right_at_quoted_sizes {
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library is_right_at_quoted_sizes::", stringify!($kernel));
+                    crate::quoted::verify(test, kernel);
                 }
             )*
         }

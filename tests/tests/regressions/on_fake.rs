@@ -130,6 +130,9 @@ fn a_launch_that_takes_most_of_the_time_is_said_to() {
     let report = shop.json(&format!("bench --device {device}"), 0);
     let throughput = &report[0]["kernels"][0]["outcome"]["throughput"];
     assert_eq!(throughput["launch_bound"], true, "{throughput:#}");
+    // The fake device records nothing: there is nothing to replay.
+    let replayed = &report[0]["kernels"][0]["outcome"]["replayed"];
+    assert!(replayed.is_null(), "{replayed:#}");
     let percent = throughput["launch_percent"].as_f64().expect("a share");
     assert!((percent - 66.7).abs() < 1.0, "{percent}");
     let text = kiln_tests::command::stdout(&shop.tune(&format!("bench --device {device}"), 0));

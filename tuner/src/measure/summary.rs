@@ -63,7 +63,7 @@ fn mul_quarters(span: u64, part: u64) -> u64 {
 }
 
 /// The median of some finite numbers, the mean of the middle two if even; `None` if there are none.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
+pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::peer::{BesidePeer, Contest};
 use super::present::{Present, present};
+use super::replayed::{Replayed, replayed};
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
 use super::throughput::{Throughput, Yardsticks};
@@ -66,6 +67,8 @@ pub struct Measured {
     pub baseline: Option<BesideBaseline>,
     /// Whether outputs were compared with more than its own baseline.
     pub has_reference: bool,
+    /// A row of launches one by one and replayed, where the kernel is launch-bound and the device records.
+    pub replayed: Option<Replayed>,
     /// Other programs beside it.
     pub peers: Vec<BesidePeer>,
 }
@@ -175,11 +178,17 @@ impl Timing<'_> {
             time.median_ns,
             self.yardsticks,
         );
+        let throughput = throughput.map_err(|error| error.to_string())?;
+        let replayed = match throughput.launch_bound {
+            true => replayed(&scene, &made.arm)?,
+            false => None,
+        };
         Ok(Outcome::Measured(Box::new(Measured {
             symbol: made.arm.release.clone(),
             receipt: stage::receipt(&proof),
             time,
-            throughput: throughput.map_err(|error| error.to_string())?,
+            throughput,
+            replayed,
             baseline: beside(&survey),
             has_reference: scene.has_reference(),
             peers: self.contest(&scene, &made).beside(stage.setting.peers),

@@ -19,6 +19,7 @@ pub mod least;
 pub mod peer;
 pub mod plan;
 pub mod present;
+pub mod replayed;
 pub mod saved;
 pub mod stage;
 pub mod table;

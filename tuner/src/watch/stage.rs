@@ -206,6 +206,11 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// What its workers have in common.
+    pub(super) fn bench(&self) -> &Bench {
+        &self.bench
+    }
+
     /// Whether outputs are compared with more than the kernel's own baseline.
     pub fn has_reference(&self) -> bool {
         self.expected.grade() == kiln_cache::record::ReferenceGrade::Reference

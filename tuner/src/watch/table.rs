@@ -6,6 +6,7 @@ use kiln_spec::time::Nanoseconds;
 
 use super::bench::{Benched, BesideBaseline, Measured, Outcome};
 use super::peer::{BesidePeer, PeerOutcome};
+use super::replayed;
 use super::throughput::Throughput;
 use super::verdict::{Compared, Row, Verdict};
 
@@ -81,6 +82,10 @@ pub fn of_bench(rows: &[Benched]) -> String {
     if measured().any(|one| one.throughput.launch_bound) {
         text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says little of the kernel\n";
     }
+    text += &replayed::lines(rows.iter().filter_map(|row| match &row.outcome {
+        Outcome::Measured(measured) => Some((row, measured.replayed?)),
+        _ => None,
+    }));
     if measured().any(|one| one.throughput.peak_is_bound && one.throughput.peak_percent.is_some()) {
         text +=
             "of peak on the cpu: at least so much; the peak is a bound that no processor reaches\n";

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use kiln::backend::fake::provide_kernel;
 use kiln::compiler::{Artifact, BuildKind};
-use kiln::device::Function;
+use kiln::device::{DeviceError, Function};
 use kiln::receipt::ExpectedReceipt;
-use kiln::rig::{Expected, Layout, Rig};
+use kiln::rig::{Expected, HostPace, Layout, Rig, RigError};
 use kiln::{Kernel, Stream};
 use kiln_spec::{Access, KernelSpec, LaunchPlan, Problem};
 
@@ -153,6 +153,14 @@ impl Opened {
             Request::Recheck { arms, expected } => self
                 .recheck(&arms, &expected, replies)
                 .map(|()| Reply::Rechecked),
+            Request::HostPace {
+                arm,
+                launches,
+                pairs,
+            } => self
+                .host_pace(arm, launches, pairs)
+                .map(Reply::HostPace)
+                .map_err(|failure| (Some(arm), failure)),
         }
     }
 
@@ -346,6 +354,20 @@ impl Opened {
             );
         }
         Ok(samples)
+    }
+
+    fn host_pace(
+        &self,
+        arm: usize,
+        launches: u32,
+        pairs: usize,
+    ) -> Result<Option<Vec<HostPace>>, Failure> {
+        let (rig, arm) = (self.rig()?, self.arm(arm)?);
+        match rig.host_pace(&arm.release, &arm.job.plan, launches, pairs) {
+            Ok(measured) => Ok(Some(measured)),
+            Err(RigError::Device(DeviceError::Unsupported { .. })) => Ok(None),
+            Err(error) => Err(failure_of(error)),
+        }
     }
 
     /// What was timed must still compute what it should: some faults come with the tenth launch.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use kiln::rig::HostPace;
 use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
 use crate::measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A request to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,6 +56,15 @@ pub enum Request {
         arms: Vec<usize>,
         /// Expected outputs of the opened problem.
         expected: PathBuf,
+    },
+    /// Times a row of launches of an arm by the host's clock: queued one by one, and replayed from a recording.
+    HostPace {
+        /// Which arm.
+        arm: usize,
+        /// Launches in a row.
+        launches: u32,
+        /// How often, each way.
+        pairs: usize,
     },
 }
 
@@ -239,6 +249,8 @@ pub enum Reply {
     Samples(Vec<Sample>),
     /// Every arm still computes what it should.
     Rechecked,
+    /// The pairs that were measured; `None` where the device records nothing.
+    HostPace(Option<Vec<HostPace>>),
     /// The arm failed.
     Failed {
         /// Which arm, where one can be named.

@@ -1,0 +1,75 @@
+//! What a row of launches takes from the first call of the host to the end of the last kernel: queued one by one, and
+//! replayed from a recording.
+//!
+//! A batch that is timed ([`Rig::time`]) tells what a kernel takes on the device. Where that is less than what the host
+//! takes to queue a launch, a program waits for its host instead, and a [`Graph`] spares it that.
+
+use std::time::Instant;
+
+use kiln_spec::LaunchPlan;
+use serde::{Deserialize, Serialize};
+
+use crate::device::{DeviceError, Function};
+use crate::graph::Graph;
+use crate::launch::launch_held;
+use crate::stream::Stream;
+
+use super::{Rig, RigError};
+
+/// One pair of measurements, each of all launches together, in nanoseconds of the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPace {
+    /// Queued one by one.
+    pub one_by_one_ns: u64,
+    /// Replayed from one recording.
+    pub replayed_ns: u64,
+}
+
+impl Rig {
+    /// Measures a row of `launches` launches of a release entry both ways, `pairs` times in turn, on a stream of its own
+    /// and on data as [`Self::launch`] takes it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where the device records nothing; otherwise as [`Self::launch`].
+    pub fn host_pace(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        launches: u32,
+        pairs: usize,
+    ) -> Result<Vec<HostPace>, RigError> {
+        self.stream.synchronize()?;
+        let stream = Stream::new(self.stream.device().clone())?;
+        let args = self.arguments(0);
+        let queue = |stream: &Stream| -> Result<(), DeviceError> {
+            (0..launches).try_for_each(|_| launch_held(stream, function, plan, &args))
+        };
+        let graph = Graph::capture(&stream, queue)?;
+        let one_by_one = || elapsed_ns(&stream, || queue(&stream));
+        let replayed = || elapsed_ns(&stream, || graph.replay());
+        // The first of each brings code and recording to the device.
+        one_by_one()?;
+        replayed()?;
+        let pair = |number: usize| -> Result<HostPace, DeviceError> {
+            // Neither is always the one that comes second.
+            let first = number.is_multiple_of(2).then(one_by_one).transpose()?;
+            let replayed_ns = replayed()?;
+            Ok(HostPace {
+                one_by_one_ns: first.map_or_else(one_by_one, Ok)?,
+                replayed_ns,
+            })
+        };
+        let measured = (0..pairs).map(pair).collect::<Result<_, _>>()?;
+        Ok(measured)
+    }
+}
+
+fn elapsed_ns(
+    stream: &Stream,
+    queue: impl FnOnce() -> Result<(), DeviceError>,
+) -> Result<u64, DeviceError> {
+    let start = Instant::now();
+    queue()?;
+    stream.synchronize()?;
+    Ok(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,186 @@
+//! What a recording spares a program whose kernel is launch-bound: a row of launches, queued one by one and replayed from
+//! a `kiln::Graph`, by the host's clock.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use kiln::rig::HostPace;
+use kiln_spec::time::Nanoseconds;
+use serde::Serialize;
+
+use super::bench::Benched;
+use super::stage::Scene;
+use crate::measure::interval::median_interval;
+use crate::measure::summary::median;
+use crate::worker::{ArmJob, Reply, Request, Worker};
+
+/// Launches in a row: the kernels of a step of a program.
+const LAUNCHES: u32 = 20;
+
+/// How often each way is measured.
+const PAIRS: usize = 41;
+
+/// What opening a worker and an unlucky launch may take.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A row of launches both ways.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Replayed {
+    /// Launches in a row.
+    pub launches: u32,
+    /// One of them where they are queued one by one, in nanoseconds; the median.
+    pub one_by_one_ns: u64,
+    /// One of them where all are replayed from a recording, in nanoseconds; the median.
+    pub replayed_ns: u64,
+    /// How many times as fast replaying is, in the median pair.
+    pub times_as_fast: f64,
+    /// The lower end of its 95 % interval over the pairs, which are of one process.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Replayed {
+    /// From pairs of rows of so many launches; `None` for too few of them.
+    fn of(pairs: &[HostPace], launches: u32) -> Option<Replayed> {
+        let ratio =
+            |pair: &HostPace| pair.one_by_one_ns.max(1) as f64 / pair.replayed_ns.max(1) as f64;
+        let logs: Vec<f64> = pairs.iter().map(|pair| ratio(pair).ln()).collect();
+        let interval = median_interval(&logs)?;
+        let each = |of: fn(&HostPace) -> u64| -> Option<u64> {
+            let times: Vec<f64> = pairs.iter().map(|pair| of(pair) as f64).collect();
+            Some((median(&times)? / f64::from(launches.max(1))).round() as u64)
+        };
+        Some(Replayed {
+            launches,
+            one_by_one_ns: each(|pair| pair.one_by_one_ns)?,
+            replayed_ns: each(|pair| pair.replayed_ns)?,
+            times_as_fast: median(&logs)?.exp(),
+            low: interval.low,
+            high: interval.high,
+        })
+    }
+
+    /// Whether replaying is faster beyond doubt.
+    pub fn helps(&self) -> bool {
+        self.low > 1.0
+    }
+}
+
+/// Measures a verified arm both ways; `None` where the device records nothing.
+///
+/// # Errors
+/// Why it could not be measured, in words.
+pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, String> {
+    let bench = scene.bench();
+    let mut worker = Worker::spawn(&bench.worker).map_err(|error| error.to_string())?;
+    let mut job = bench.job(vec![arm.clone()]);
+    job.timed = true;
+    let open = Request::Open(Box::new(job));
+    worker
+        .ask(&open, DEADLINE)
+        .map_err(|error| error.to_string())?;
+    let request = Request::HostPace {
+        arm: 0,
+        launches: LAUNCHES,
+        pairs: PAIRS,
+    };
+    match worker.ask(&request, DEADLINE) {
+        Ok(Reply::HostPace(pairs)) => Ok(pairs.and_then(|pairs| Replayed::of(&pairs, LAUNCHES))),
+        Ok(_) => Err("a worker answered something else than the pace of launches".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A line for each row that was measured, and what to do where it helps.
+pub fn lines<'a>(rows: impl Iterator<Item = (&'a Benched, Replayed)>) -> String {
+    let mut text = String::new();
+    let mut helps = false;
+    for (
+        Benched {
+            kernel, problem, ..
+        },
+        replayed,
+    ) in rows
+    {
+        helps |= replayed.helps();
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{kernel} ({problem}): {}", in_words(&replayed));
+    }
+    if helps {
+        text += "help: launches that are repeated are faster recorded in a `kiln::Graph`, see docs/measuring.md\n";
+    }
+    text
+}
+
+fn in_words(replayed: &Replayed) -> String {
+    format!(
+        "{} launches in a row take {} each one by one, {} each replayed from a `kiln::Graph`: {:.2}x [{:.2}, {:.2}] as fast",
+        replayed.launches,
+        Nanoseconds(replayed.one_by_one_ns),
+        Nanoseconds(replayed.replayed_ns),
+        replayed.times_as_fast,
+        replayed.low,
+        replayed.high,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::bench::Outcome;
+
+    fn row() -> Benched {
+        Benched {
+            package: "p".into(),
+            kernel: "gelu".into(),
+            problem: "n=1".into(),
+            device: "hip/gfx1151/x".into(),
+            selection: "baseline".into(),
+            config: "THREADS=64".into(),
+            outcome: Outcome::NotMeasured {
+                reason: String::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn replaying_is_advised_only_where_it_is_proven_to_help() {
+        let row = row();
+        let said = |replayed| lines([(&row, replayed)].into_iter());
+        let text = said(Replayed::of(&pairs(80_000, 20_000), 20).unwrap());
+        let words = "gelu (n=1): 20 launches in a row take 4 us each one by one, 1 us each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
+        assert!(text.starts_with(words), "{text}");
+        assert!(text.contains("help: "), "{text}");
+        let text = said(Replayed::of(&pairs(20_000, 20_000), 20).unwrap());
+        assert!(text.contains("1.00x") && !text.contains("help: "), "{text}");
+        assert_eq!(lines([].into_iter()), "");
+    }
+
+    fn pairs(one_by_one_ns: u64, replayed_ns: u64) -> Vec<HostPace> {
+        let pair = HostPace {
+            one_by_one_ns,
+            replayed_ns,
+        };
+        vec![pair; PAIRS]
+    }
+
+    #[test]
+    fn a_row_is_reported_by_the_launch() {
+        let replayed = Replayed::of(&pairs(80_000, 20_000), 20).unwrap();
+        assert_eq!(
+            (replayed.one_by_one_ns, replayed.replayed_ns),
+            (4_000, 1_000)
+        );
+        assert!((replayed.times_as_fast - 4.0).abs() < 1e-9 && replayed.helps());
+    }
+
+    #[test]
+    fn what_is_not_faster_is_not_said_to_help_and_a_few_pairs_say_nothing() {
+        assert!(!Replayed::of(&pairs(20_000, 20_000), 20).unwrap().helps());
+        let mut mixed = pairs(20_000, 10_000);
+        mixed.extend(pairs(10_000, 20_000));
+        assert!(!Replayed::of(&mixed, 20).unwrap().helps());
+        assert_eq!(Replayed::of(&pairs(20, 10)[..6], 20), None);
+    }
+}
