@@ -3,8 +3,8 @@
 
     python3 benches/peers/kernels/kernels.py [--device cpu] [--tune 30m] [--budget 30m] [-k KERNEL ...] [--out FOLDER]
 
-On the cpu: NumPy (installed from PyPI into target/peers) and plain loops in C. On a CUDA device: PyTorch, where the Python of
-$KILN_PYTORCH (python3) has it; what is not there is skipped, with the reason. Kiln launches what a build of now would launch: the
+On the cpu: NumPy (installed from PyPI into target/peers), plain loops in C, and PyTorch; on a CUDA device: PyTorch. PyTorch is the one of
+$KILN_PYTORCH, a Python (python3). What is not there is skipped, with the reason. Kiln launches what a build of now would launch: the
 tuned row where there is one, else the baseline; `--tune` tunes first. `tune bench --peer` does the measuring: outputs are compared
 first, then samples of both alternate in fresh processes. Written: the raw report as JSON, and a plot as SVG.
 """
@@ -36,6 +36,20 @@ def with_numpy():
     return python
 
 
+def torch_peer(needed):
+    """PyTorch's command, where the Python that has it says that what is needed holds."""
+    python = os.environ.get("KILN_PYTORCH", "python3")
+    try:
+        probe = subprocess.run([python, "-c", f"import torch; assert {needed}"], capture_output=True, text=True)
+        error = "" if probe.returncode == 0 else (probe.stderr.strip() or "no reason").splitlines()[-1]
+    except OSError as failed:
+        error = str(failed)
+    if not error:
+        return [f"'{python}' '{HERE / 'torch_peer.py'}'"]
+    print(f"skipped: PyTorch: {error} (KILN_PYTORCH names another Python)", file=sys.stderr)
+    return []
+
+
 def peers(device):
     """The commands of the peers of a device; what is missing is said."""
     if device == "cpu":
@@ -43,15 +57,10 @@ def peers(device):
             yield f"'{with_numpy()}' '{HERE / 'numpy_peer.py'}'"
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"skipped: NumPy cannot be installed: {error}", file=sys.stderr)
+        yield from torch_peer("True")
         yield f"'{sys.executable}' '{HERE / 'c_peer.py'}'"
     elif device.startswith("cuda"):
-        python = os.environ.get("KILN_PYTORCH", "python3")
-        probe = subprocess.run([python, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True, text=True)
-        if probe.returncode == 0:
-            yield f"'{python}' '{HERE / 'torch_peer.py'}'"
-        else:
-            reason = (probe.stderr.strip() or "no reason").splitlines()[-1]
-            print(f"skipped: PyTorch: {reason} (KILN_PYTORCH names another Python)", file=sys.stderr)
+        yield from torch_peer("torch.cuda.is_available()")
 
 
 def tune(*arguments):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""PyTorch as a peer of a CUDA device: its own functions, which call cuBLAS, cuDNN and its best attention. TF32 is off."""
+"""PyTorch as a peer: its own functions. On a CUDA device they call cuBLAS, cuDNN and its best attention, and TF32 is off; without
+one they run on the cpu, on as many threads as PyTorch takes."""
 
 import ctypes
 
@@ -9,11 +10,12 @@ import torch.nn.functional as F
 import protocol
 from protocol import Unsupported
 
+GPU = torch.cuda.is_available()
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 def tensors(args):
-    """Slices as tensors on the GPU, scalars as numbers, by name."""
+    """Slices as tensors on the device, scalars as numbers, by name."""
     found = {}
     for arg in args:
         if "value" in arg:
@@ -22,7 +24,7 @@ def tensors(args):
             raise Unsupported(f"{arg['name']} is {arg['type']}")
         else:
             host = torch.from_file(arg["file"], size=arg["len"], dtype=TYPES[arg["type"]])
-            found[arg["name"]] = host.cuda()
+            found[arg["name"]] = host.cuda() if GPU else host.clone()
     return found
 
 
@@ -86,7 +88,7 @@ def transpose(p, a):
 
 def gemm(p, a):
     x, b, c = a["a"].view(p["m"], p["k"]), a["b"].view(p["k"], p["n"]), a["c"].view(p["m"], p["n"])
-    return "torch.mm (cuBLAS)", lambda: torch.mm(x, b, out=c)
+    return "torch.mm (cuBLAS)" if GPU else "torch.mm", lambda: torch.mm(x, b, out=c)
 
 
 def flash_attention(p, a):
@@ -99,7 +101,7 @@ def flash_attention(p, a):
 
 def conv2d(p, a):
     x, weight = a["x"].view(1, 1, p["height"] + 14, p["width"] + 14), a["filter"].view(1, 1, 15, 15)
-    return "F.conv2d (cuDNN)", returns(a, "y", lambda: F.conv2d(x, weight))
+    return "F.conv2d", returns(a, "y", lambda: F.conv2d(x, weight))
 
 
 def conv3x3(p, a):
@@ -108,7 +110,7 @@ def conv3x3(p, a):
     x = a["x"].view(n, h, w, c).permute(0, 3, 1, 2)
     weight = a["weight"].view(3, 3, c, f).permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
     call = lambda: F.conv2d(x, weight, padding=1)
-    return "F.conv2d (cuDNN, channels last)", returns(a, "y", call, lambda y: y.permute(0, 2, 3, 1))
+    return "F.conv2d, channels last", returns(a, "y", call, lambda y: y.permute(0, 2, 3, 1))
 
 
 def returns(a, name, call, order=lambda y: y):
@@ -129,25 +131,42 @@ KERNELS = {
 KERNELS["gemm_f16"] = gemm
 
 
+def works(call):
+    """Whether this version has what the function calls, for these types."""
+    try:
+        call()
+    except AttributeError as error:
+        raise Unsupported(f"PyTorch {torch.__version__}: {error}") from None
+    except RuntimeError as error:
+        if "not implemented for" not in str(error):
+            raise
+        raise Unsupported(f"PyTorch {torch.__version__}: {error}") from None
+
+
 def make(kernel, problem, args):
     if kernel not in KERNELS:
         raise Unsupported(f"no PyTorch version of {kernel} here")
     found = tensors(args)
     text, call = KERNELS[kernel](problem, found)
+    works(call)
 
     def read(name):
         order = found.get("order", lambda y: y)
         host = order(found[name]).contiguous().cpu()
         return ctypes.string_at(host.data_ptr(), host.numel() * host.element_size())
 
-    return text, 1, call, read
+    return text, 1 if GPU else torch.get_num_threads(), call, read
+
+
+def nothing():
+    """A call on the cpu has ended when it returns."""
 
 
 if __name__ == "__main__":
-    if not torch.cuda.is_available():
-        raise SystemExit("PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    name = f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}"
-    protocol.serve(name, make, torch.cuda.synchronize)
+    # What is timed needs no gradients.
+    torch.set_grad_enabled(False)
+    where = torch.cuda.get_device_name() if GPU else "the cpu"
+    protocol.serve(f"PyTorch {torch.__version__} on {where}", make, torch.cuda.synchronize if GPU else nothing)

@@ -14,7 +14,8 @@ use kiln::{Choice, Kernel, Stream, prepare};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tuner::peaks;
 
-/// Operations or bytes of a launch, up to which a problem is verified where bars are not measured in full.
+/// Operations or bytes of a launch, up to which a problem is verified where bars are not measured in full; the least
+/// problem is in any case.
 const LITTLE: u64 = 30_000_000;
 
 /// Of these there are as many as a program likes, each computed alike: two are enough.
@@ -28,12 +29,18 @@ pub fn verify(test: &str, kernel: &'static Kernel) {
     let start = Instant::now();
     let stream = Stream::default_of(kiln::open("cpu").expect("the cpu device is always there"));
     let (mut problems, mut rows) = (0, 0);
-    for problem in kernel.spec().all_problems() {
-        let problem = of_two(problem);
-        let work = peaks::work(kernel.spec(), &problem);
-        if !in_full() && work.flops.max(work.bytes) > LITTLE {
-            continue;
-        }
+    let work = |problem: &Problem| {
+        let work = peaks::work(kernel.spec(), problem);
+        work.flops.max(work.bytes)
+    };
+    let declared: Vec<Problem> = kernel.spec().all_problems().map(of_two).collect();
+    let least = declared.iter().map(work).min().unwrap_or(0);
+    let most = if in_full() {
+        u64::MAX
+    } else {
+        LITTLE.max(least)
+    };
+    for problem in declared.into_iter().filter(|problem| work(problem) <= most) {
         let selected = kernel.selection(&**stream.device(), &problem).choice();
         let mut choices = vec![Choice::Baseline, selected];
         choices.dedup();
