@@ -29,6 +29,7 @@ use crate::report::{RunReport, TaskReport, TaskState};
 use crate::run_clock::RunClock;
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
+use crate::totals::Totals;
 use crate::tuning::{self, Ground};
 use crate::worker::WorkerLimits;
 
@@ -136,6 +137,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         compiles: ground.workshop.compiles.load(Ordering::Relaxed),
         launches,
         strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
+        totals: Totals::of(&reports),
         tasks: reports,
         elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     })

@@ -11,6 +11,7 @@ use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
 use crate::task::Task;
+use crate::totals::Totals;
 
 /// What a run found.
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +24,8 @@ pub struct RunReport {
     pub regime: &'static str,
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskReport>,
+    /// The same, counted.
+    pub totals: Totals,
     /// The tables that were written, and the rows in each.
     pub tables: Vec<TableReport>,
     /// Kernels without a row of this device: nothing was proven, and no search was carried to its end.
@@ -138,6 +141,9 @@ impl RunReport {
         for notice in &self.notices {
             text.push_str(notice);
             text.push('\n');
+        }
+        if self.tasks.len() > 1 {
+            let _ = writeln!(text, "{}", self.totals);
         }
         let seconds = self.elapsed_ms as f64 / 1e3;
         let _ = writeln!(

@@ -142,10 +142,32 @@ const BARS: &[Bar] = &[
             ("kiln-tuner", "watch", ""),
         ],
     ),
+    (
+        26,
+        "every kernel of the library is right, at quoted sizes too",
+        &[("kiln-tests", "library", "")],
+    ),
+    (27, "phase-amplitude coupling", &[("kiln-tests", "pac", "")]),
+    (SPEED, "the library on the cpu over its baselines", &[]),
 ];
+
+/// The bar that a run of `tune` measures.
+const SPEED: u32 = 28;
 
 /// The bar whose tests fuzzing goes on from.
 const FUZZING: u32 = 24;
+
+/// Tunes the library without a limit of time; its last lines say what was proven.
+const TUNE_LIBRARY: [&str; 8] = [
+    "tune",
+    "run",
+    "--package",
+    "kiln-kernels",
+    "--device",
+    "cpu",
+    "--budget",
+    "full",
+];
 
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.
 ///
@@ -174,8 +196,10 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
                 &mut test(package, file, filter),
             )?;
         }
-        if *number == FUZZING {
-            fuzz::run()?;
+        match *number {
+            FUZZING => fuzz::run()?,
+            SPEED => step::run(title, &mut cargo(&TUNE_LIBRARY))?,
+            _ => {}
         }
     }
     Ok(())
