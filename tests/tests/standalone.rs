@@ -203,6 +203,11 @@ fn every_input_of_a_build_rebuilds_it_or_makes_its_table_stale() {
     cases.makes_stale("src/mix.h", "share * a", "a * share", "source");
     cases.makes_stale("src/rest.h", "1.0f - share", "-share + 1.0f", "source");
     cases.makes_stale("src/main.rs", "relative = 1e-5", "relative = 2e-5", "spec");
+    leaves_fresh(
+        &mut cases,
+        "problems((n = 100000)",
+        "problems((n = 100000), (n = 77)",
+    );
     let table = cases.crate_.read(TABLE);
     let hash = table
         .split("source = \"")
@@ -213,6 +218,17 @@ fn every_input_of_a_build_rebuilds_it_or_makes_its_table_stale() {
     index_and_table(&mut cases, &table);
     variables(&mut cases);
     println!("{} builds, each as it should be", cases.done);
+}
+
+/// Changes the declaration: the row is used as before.
+fn leaves_fresh(cases: &mut Cases, from: &str, to: &str) {
+    let old = cases.crate_.read("src/main.rs");
+    let new = old.replacen(from, to, 1);
+    assert_ne!(old, new, "src/main.rs should hold {from:?}");
+    cases.crate_.write("src/main.rs", &new);
+    cases.expect("another problem declared", &[], true, ROW, &[]);
+    cases.crate_.write("src/main.rs", &old);
+    cases.expect("src/main.rs as it was", &[], true, ROW, &[]);
 }
 
 fn index_and_table(cases: &mut Cases, table: &str) {
@@ -317,6 +333,37 @@ fn tables_baked_in_either_order_are_the_same_bytes_and_merge_in_git() {
         "tables of two devices: the same {} bytes baked in either order, and merged by git",
         merged[0].len()
     );
+}
+
+#[test]
+fn a_problem_that_is_declared_later_leaves_the_results_of_the_others_as_they_are() {
+    let crate_ = Throwaway::new("adding", &ADDING);
+    expect_code(&mut crate_.tune("init"), 0);
+    bake_on(&crate_, "alpha.json");
+    let declared = crate_.read("src/lib.rs");
+    let more = declared.replacen("(n = 3000)", "(n = 3000), (n = 5000)", 1);
+    assert_ne!(declared, more);
+    crate_.write("src/lib.rs", &more);
+    let script = crate_.path().join("alpha.json");
+    let words = format!("run --device fake:{} --budget 60s --json", script.display());
+    let report = stdout(&expect_code(&mut crate_.tune(&words), 0));
+    let report: serde_json::Value =
+        serde_json::from_str(&report).expect("the report should be JSON");
+    let tasks = report["tasks"].as_array().expect("tasks");
+    let state = |n: u32| {
+        let problem = format!("n={n}");
+        let task = tasks
+            .iter()
+            .find(|task| task["problem"] == problem.as_str());
+        task.unwrap_or_else(|| panic!("{report:#}"))["state"].clone()
+    };
+    assert_eq!(
+        [state(1000), state(3000), state(5000)],
+        ["known", "known", "searched"],
+        "{report:#}"
+    );
+    assert_eq!(report["totals"]["problems"], 3, "{report:#}");
+    assert_eq!(report["totals"]["proven"], 3, "{report:#}");
 }
 
 fn bake_again(crate_: &Throwaway, name: &str) {

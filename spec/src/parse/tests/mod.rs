@@ -291,3 +291,18 @@ fn tokens_in_any_order_parse_to_the_same_spec() {
     let spec = read(&reversed, GEMM_ITEM).map_err(|e| e.render("x", &reversed));
     assert_eq!(spec.unwrap().spec.hash(), gemm().hash());
 }
+
+#[test]
+fn the_hash_is_of_all_that_is_declared_but_the_problems_to_tune_for() {
+    let changed = |change: fn(&mut KernelSpec)| {
+        let mut spec = gemm();
+        change(&mut spec);
+        spec.hash() != gemm().hash()
+    };
+    assert!(!gemm().problems.is_empty());
+    assert!(!changed(|spec| spec.problems.clear()));
+    assert!(!changed(|spec| spec.gpu_problems = spec.problems.clone()));
+    assert!(changed(|spec| spec.verify.extend(spec.problems.clone())));
+    assert!(changed(|spec| spec.tolerance.relative *= 2.0));
+    assert!(changed(|spec| drop(spec.params.pop())));
+}
