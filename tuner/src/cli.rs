@@ -74,6 +74,10 @@ pub struct PackageArgs {
     /// Cargo.toml of the package or workspace whose kernels are meant
     #[arg(long, value_name = "PATH", global = true)]
     pub manifest_path: Option<PathBuf>,
+    /// What `cargo metadata --no-deps --format-version 1` printed elsewhere, for machines without cargo; kept in the
+    /// workspace's root
+    #[arg(long, value_name = "FILE", conflicts_with = "manifest_path")]
+    pub cargo_metadata: Option<PathBuf>,
     /// Only this package of the workspace
     #[arg(long, short, value_name = "NAME")]
     pub package: Option<String>,

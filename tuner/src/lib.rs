@@ -58,6 +58,7 @@ pub mod verify;
 pub mod watch;
 pub mod whole_file;
 pub mod worker;
+pub mod workspace;
 
 use std::process::ExitCode;
 

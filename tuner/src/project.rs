@@ -1,16 +1,16 @@
 //! The kernels of a package, found by reading its sources: no build of it is needed.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cargo_metadata::{Metadata, MetadataCommand, Package};
+use cargo_metadata::{Metadata, Package};
 use kiln_spec::KernelSpec;
 use kiln_spec::baked::Evidence;
 use kiln_spec::source::{SourceScan, SourceText};
 use thiserror::Error;
 
 use crate::cli::PackageArgs;
-use crate::discover;
+use crate::{discover, workspace};
 
 /// A declared kernel and its source.
 #[derive(Clone, Debug)]
@@ -55,10 +55,22 @@ pub enum ProjectError {
         text: String,
     },
     /// There is no cargo.
-    #[error("cannot start cargo: {text}\nhelp: put cargo on the PATH, or set CARGO to it")]
+    #[error(
+        "cannot start cargo: {text}\nhelp: put cargo on the PATH, set CARGO to it, or keep its answer from another machine: `--cargo-metadata`"
+    )]
     NoCargo {
         /// What the system says.
         text: String,
+    },
+    /// What cargo said elsewhere cannot be used.
+    #[error(
+        "cannot read the workspace from {}: {why}\nhelp: write it in the workspace's root with `cargo metadata --no-deps --format-version 1`", .file.display()
+    )]
+    Kept {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// There is no such package.
     #[error(
@@ -124,7 +136,7 @@ impl Project {
     /// # Errors
     /// See [`ProjectError`]; every wrong declaration is reported, not only the first.
     pub fn read(args: &PackageArgs) -> Result<Project, ProjectError> {
-        let metadata = metadata(args.manifest_path.as_deref())?;
+        let metadata = workspace::describe(args)?;
         let packages = chosen(&metadata, args)?;
         let features: BTreeSet<String> = args.features.iter().cloned().collect();
         let mut kernels = Vec::new();
@@ -181,28 +193,6 @@ impl Project {
     pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
         self.target.join("kiln/tuned").join(&kernel.package)
     }
-}
-
-fn metadata(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
-    let mut command = MetadataCommand::new();
-    if let Some(path) = manifest {
-        command.manifest_path(path);
-    }
-    command.no_deps().exec().map_err(|error| match error {
-        cargo_metadata::Error::CargoMetadata { stderr } => {
-            let from = stderr.find("error: ").unwrap_or(0);
-            let text = stderr[from..].trim();
-            ProjectError::Metadata {
-                text: text.strip_prefix("error: ").unwrap_or(text).to_owned(),
-            }
-        }
-        cargo_metadata::Error::Io(error) => ProjectError::NoCargo {
-            text: error.to_string(),
-        },
-        other => ProjectError::Metadata {
-            text: other.to_string(),
-        },
-    })
 }
 
 /// All errors as one text, each after `error: ` but the first: whoever prints the text says it.

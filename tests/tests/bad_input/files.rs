@@ -22,6 +22,21 @@ pub fn cases() -> Vec<Case> {
         case("a manifest elsewhere that is not there")
             .runs("$TUNE list --manifest-path $ROOT/none/Cargo.toml")
             .says("error: cannot read the package: manifest path `<root>/none/Cargo.toml` does not exist"),
+        case("a kept answer of cargo that is not there")
+            .runs("$TUNE list --cargo-metadata none.json")
+            .says("error: cannot read the workspace from none.json: No such file or directory (os error 2)\nhelp: write it in the workspace's root with `cargo metadata --no-deps --format-version 1`"),
+        case("a kept answer of cargo that is cut off")
+            .prepare("cargo metadata --no-deps --format-version 1 | head -c 100 > kept.json")
+            .runs("$TUNE list --cargo-metadata kept.json")
+            .says("error: cannot read the workspace from kept.json: EOF while parsing"),
+        case("a kept answer of something else")
+            .prepare("echo '{\"packages\": []}' > kept.json")
+            .runs("$TUNE list --cargo-metadata kept.json")
+            .says("error: cannot read the workspace from kept.json: it has no `workspace_root`"),
+        case("a kept answer of cargo in another folder")
+            .prepare("mkdir other && cargo metadata --no-deps --format-version 1 > other/kept.json")
+            .runs("$TUNE list --cargo-metadata other/kept.json")
+            .says("error: cannot read the workspace from other/kept.json: there is no <root>/other/Cargo.toml"),
         case("a package without a source")
             .prepare("rm src/lib.rs")
             .says("error: cannot read the package: failed to parse manifest at `<root>/Cargo.toml`"),
