@@ -7,6 +7,9 @@ On the cpu: NumPy (installed from PyPI into target/peers), plain loops in C, and
 $KILN_PYTORCH, a Python (python3). What is not there is skipped, with the reason. Kiln launches what a build of now would launch: the
 tuned row where there is one, else the baseline; `--tune` tunes first. `tune bench --peer` does the measuring: outputs are compared
 first, then samples of both alternate in fresh processes. Written: the raw report as JSON, and a plot as SVG.
+
+Where there is no Rust, `--program` names a `tune` that was built elsewhere, and cargo-metadata.json in the root is what cargo said
+there (docs/targets.md).
 """
 
 import argparse
@@ -63,10 +66,14 @@ def peers(device):
         yield from torch_peer("torch.cuda.is_available()")
 
 
-def tune(*arguments):
-    command = ["cargo", "tune", *arguments]
+def tune(program, *arguments):
+    """What it prints. Exit code 1 means that a kernel failed: the report says which, and holds the others."""
+    command = [*program, *arguments]
     print("$", " ".join(command), file=sys.stderr)
-    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, env=environment()).stdout
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment())
+    if done.returncode not in (0, 1) or not done.stdout:
+        raise SystemExit(f"`{' '.join(command)}` ended with code {done.returncode}")
+    return done.stdout
 
 
 def environment():
@@ -101,16 +108,21 @@ def main():
     parser.add_argument("--tune", metavar="TIME", help="tune for so long first")
     parser.add_argument("--budget", metavar="TIME", default="30m", help="time for the comparison")
     parser.add_argument("-k", "--kernel", action="append", default=[])
+    parser.add_argument("--program", type=pathlib.Path, help="a built `tune`, where there is no cargo")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "benches" / "results")
     asked = parser.parse_args()
     chosen = ["--package", "kiln-kernels"] + [word for kernel in asked.kernel for word in ("-k", kernel)]
+    program = ["cargo", "tune"]
+    if asked.program:
+        program = [str(asked.program.resolve())]
+        chosen += ["--cargo-metadata", str(ROOT / "cargo-metadata.json")]
     commands = list(peers(asked.device))
     if not commands:
         raise SystemExit(f"nothing to compare with on {asked.device}")
     if asked.tune:
-        tune("run", *chosen, "--device", asked.device, "--budget", asked.tune)
+        tune(program, "run", *chosen, "--device", asked.device, "--budget", asked.tune)
     beside = [word for command in commands for word in ("--peer", command)]
-    report = json.loads(tune("bench", *chosen, "--device", asked.device, "--budget", asked.budget, "--json", *beside))
+    report = json.loads(tune(program, "bench", *chosen, "--device", asked.device, "--budget", asked.budget, "--json", *beside))
     asked.out.mkdir(parents=True, exist_ok=True)
     stem = f"peers-{asked.device.replace(':', '')}-{datetime.date.today()}"
     (asked.out / f"{stem}.json").write_text(json.dumps(report, indent=1) + "\n")
