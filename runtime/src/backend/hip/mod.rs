@@ -9,6 +9,7 @@ mod compiler;
 mod context;
 mod device;
 mod ffi;
+mod gpu;
 mod hiprtc;
 mod hiprtc_compiler;
 pub(crate) mod host_arch;
@@ -18,9 +19,7 @@ mod memory;
 mod metadata;
 mod module;
 mod processes;
-mod recording;
 mod status;
-mod timer;
 mod types;
 
 pub use choice::compiler;
