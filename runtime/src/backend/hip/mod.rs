@@ -5,6 +5,7 @@
 
 mod choice;
 mod clang;
+mod code_object;
 mod compiler;
 mod context;
 mod device;
