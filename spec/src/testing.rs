@@ -188,8 +188,6 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
         name: "plain".into(),
         source: "plain.cu".into(),
         entry: "plain".into(),
-        types: Vec::new(),
-        constraints: Vec::new(),
         geometry: one(),
         baseline: Baseline {
             entry: "simple".into(),
@@ -198,14 +196,10 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
         },
         params,
         problems: vec![Problem::new([("n".into(), ProblemValue::Size(1000))])],
-        gpu_problems: Vec::new(),
-        verify: Vec::new(),
-        work: Work::default(),
         tolerance: Tolerance {
             relative: 1e-5,
             absolute: 0.0,
         },
-        reference: None,
         args: vec![
             ArgSpec::Scalar(ScalarArg {
                 name: "n".into(),
@@ -215,5 +209,39 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
             slice("x", Access::In),
             slice("y", Access::Out),
         ],
+        ..bare_spec()
+    }
+}
+
+/// A kernel `k` without arguments, parameters or problems: one block of one thread, which is its own baseline.
+pub(crate) fn bare_spec() -> KernelSpec {
+    let one = || vec![Expr::Int(1)];
+    KernelSpec {
+        name: "k".into(),
+        source: "k.cu".into(),
+        entry: "k".into(),
+        types: Vec::new(),
+        params: Vec::new(),
+        constraints: Vec::new(),
+        geometry: Geometry {
+            grid: one(),
+            block: one(),
+            shared_bytes: None,
+        },
+        baseline: Baseline {
+            entry: "k".into(),
+            config: Config::default(),
+            geometry: None,
+        },
+        problems: Vec::new(),
+        gpu_problems: Vec::new(),
+        verify: Vec::new(),
+        work: Work::default(),
+        tolerance: Tolerance {
+            relative: 0.0,
+            absolute: 0.0,
+        },
+        reference: None,
+        args: Vec::new(),
     }
 }

@@ -11,5 +11,6 @@ pub mod hip_host;
 pub mod hiprtc_stand_in;
 pub mod importers;
 pub mod recorded;
+pub mod stand_in;
 pub mod tables;
 pub mod throwaway;

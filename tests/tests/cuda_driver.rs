@@ -7,6 +7,7 @@ use kiln::backend::cuda::CudaDevice;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use kiln_tests::cuda_stand_in::build;
+use kiln_tests::stand_in::without;
 use serde_json::Value;
 
 /// Whether the test can be run: not where a real driver would be found behind the broken one.
@@ -146,20 +147,6 @@ fn exported(library: &Path) -> Vec<String> {
         .filter(|name| name.starts_with("cu"))
         .map(str::to_owned)
         .collect()
-}
-
-/// The library with another name in a function's place.
-fn without(library: &[u8], name: &str) -> Vec<u8> {
-    let wanted: Vec<u8> = [b"\0", name.as_bytes(), b"\0"].concat();
-    let mut changed = library.to_vec();
-    let places: Vec<usize> = (0..library.len().saturating_sub(wanted.len()))
-        .filter(|&at| library[at..].starts_with(&wanted))
-        .collect();
-    assert!(!places.is_empty(), "{name}");
-    for at in places {
-        changed[at + 1] = b'X';
-    }
-    changed
 }
 
 #[test]

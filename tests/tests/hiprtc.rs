@@ -12,6 +12,7 @@ use kiln::recipe::Recipe;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use kiln_tests::hiprtc_stand_in::build;
+use kiln_tests::stand_in::without;
 
 /// The clang that plays hiprtc.
 fn clang() -> PathBuf {
@@ -251,20 +252,6 @@ fn a_library_that_is_damaged_foreign_or_incomplete_is_told_and_never_loaded() {
     let five = build(folder.path(), "libhiprtc.so.5");
     let said = inspect_with(folder.path(), &five, "", 1);
     assert!(said.contains("it is libhiprtc.so.5, of ROCm 5"), "{said}");
-}
-
-/// The library with another name in a function's place.
-fn without(library: &[u8], name: &str) -> Vec<u8> {
-    let wanted: Vec<u8> = [b"\0", name.as_bytes(), b"\0"].concat();
-    let mut changed = library.to_vec();
-    let places: Vec<usize> = (0..library.len().saturating_sub(wanted.len()))
-        .filter(|&at| library[at..].starts_with(&wanted))
-        .collect();
-    assert!(!places.is_empty(), "{name}");
-    for at in places {
-        changed[at + 1] = b'X';
-    }
-    changed
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::device::DeviceError;
 
 /// Which streams are being recorded.
 #[derive(Debug, Default)]
-pub(super) struct RecordedStreams(RwLock<BTreeSet<u64>>);
+pub(crate) struct RecordedStreams(RwLock<BTreeSet<u64>>);
 
 impl RecordedStreams {
     /// Begins with a stream, by `begin`, unless it has begun already.

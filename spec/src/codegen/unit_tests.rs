@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::ParamValue;
-use crate::expr::Expr;
-use crate::model::{Baseline, ElemType, Geometry, Tolerance, TunableParam, TypeParam, Work};
+use crate::model::{ElemType, TunableParam, TypeParam};
 use crate::problem::ProblemValue;
+use crate::testing::bare_spec;
 
 fn choice(name: &str) -> ParamValue {
     ParamValue::Choice(name.into())
@@ -22,34 +22,9 @@ fn param(name: &str, values: Vec<ParamValue>) -> TunableParam {
 }
 
 fn spec(params: Vec<TunableParam>) -> KernelSpec {
-    let one = || vec![Expr::Int(1)];
     KernelSpec {
-        name: "k".into(),
-        source: "k.cu".into(),
-        entry: "k".into(),
-        types: Vec::new(),
         params,
-        constraints: Vec::new(),
-        geometry: Geometry {
-            grid: one(),
-            block: one(),
-            shared_bytes: None,
-        },
-        baseline: Baseline {
-            entry: "k".into(),
-            config: Config::default(),
-            geometry: None,
-        },
-        problems: Vec::new(),
-        gpu_problems: Vec::new(),
-        verify: Vec::new(),
-        work: Work::default(),
-        tolerance: Tolerance {
-            relative: 0.0,
-            absolute: 0.0,
-        },
-        reference: None,
-        args: Vec::new(),
+        ..bare_spec()
     }
 }
 

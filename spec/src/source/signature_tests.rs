@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::expr::Expr;
-use crate::model::{Baseline, Fill, Geometry, ScalarType, Tolerance, Work};
+use crate::model::{Fill, ScalarType};
 use crate::source::SourceText;
+use crate::testing::bare_spec;
 
 fn scalar(name: &str, ty: ScalarType) -> ArgSpec {
     ArgSpec::Scalar(ScalarArg {
@@ -30,34 +31,9 @@ fn f32s(access: Access) -> ArgSpec {
 }
 
 fn spec(args: Vec<ArgSpec>) -> KernelSpec {
-    let one = || vec![Expr::Int(1)];
     KernelSpec {
-        name: "k".into(),
-        source: "k.cu".into(),
-        entry: "k".into(),
-        types: Vec::new(),
-        params: Vec::new(),
-        constraints: Vec::new(),
-        geometry: Geometry {
-            grid: one(),
-            block: one(),
-            shared_bytes: None,
-        },
-        baseline: Baseline {
-            entry: "k".into(),
-            config: Default::default(),
-            geometry: None,
-        },
-        problems: Vec::new(),
-        gpu_problems: Vec::new(),
-        verify: Vec::new(),
-        work: Work::default(),
-        tolerance: Tolerance {
-            relative: 0.0,
-            absolute: 0.0,
-        },
-        reference: None,
         args,
+        ..bare_spec()
     }
 }
 

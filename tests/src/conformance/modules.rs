@@ -92,15 +92,7 @@ fn an_image_for_something_else_is_refused(subject: &Subject) -> Outcome {
                 backend,
                 ..artifact.clone()
             };
-            let error = subject
-                .device
-                .load(&foreign)
-                .map(drop)
-                .expect_err("it should be refused");
-            assert!(
-                matches!(error, DeviceError::Load { .. }),
-                "{backend}: {error}"
-            );
+            refused(subject, &foreign);
         }
     }
     for target in ["sm_1", "gfx1", "x86-64-v99", "toaster"] {
@@ -108,18 +100,22 @@ fn an_image_for_something_else_is_refused(subject: &Subject) -> Outcome {
             target: target.into(),
             ..artifact.clone()
         };
-        let error = subject
-            .device
-            .load(&foreign)
-            .map(drop)
-            .expect_err("it should be refused");
-        assert!(
-            matches!(error, DeviceError::Load { .. }),
-            "{target}: {error}"
-        );
+        let error = refused(subject, &foreign);
         assert!(error.to_string().contains(target), "{error}");
     }
     Ok(())
+}
+
+/// Why a device does not load an artifact.
+fn refused(subject: &Subject, foreign: &Artifact) -> DeviceError {
+    let (backend, target) = (foreign.backend, &foreign.target);
+    let loaded = subject.device.load(foreign).map(drop);
+    let error = loaded.expect_err("it should be refused");
+    assert!(
+        matches!(error, DeviceError::Load { .. }),
+        "{backend} {target}: {error}"
+    );
+    error
 }
 
 fn a_symbol_that_is_not_there_is_not_found(subject: &Subject) -> Outcome {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
+use crate::backend::recording::Recording;
+use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, Device, DeviceError, DeviceInfo, ErrorClass, Function, KernelArgs, Module,
@@ -20,11 +22,9 @@ use super::driver::FoundDriver;
 use super::error::{device_error, of_call};
 use super::ffi::Context;
 use super::fingerprint::device_info;
-use super::memory::CudaMemory;
 use super::module::{CudaModule, Entry};
 use super::numbers::DeviceAttribute;
-use super::timer::Timed;
-use super::{graph, processes};
+use super::{memory, processes};
 
 /// An NVIDIA GPU through the CUDA driver.
 ///
@@ -143,7 +143,7 @@ impl Device for CudaDevice {
     }
 
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
-        Ok(Box::new(CudaMemory::new(self.context()?, bytes, align)?))
+        Ok(Box::new(memory::alloc(self.context()?, bytes, align)?))
     }
 
     fn alloc_guarded(
@@ -160,7 +160,7 @@ impl Device for CudaDevice {
                 what: format!("guarded memory on {}", self.info.key),
             });
         }
-        Ok(Box::new(CudaMemory::guarded(context, bytes, align)?))
+        Ok(Box::new(memory::alloc_guarded(context, bytes, align)?))
     }
 
     fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
@@ -196,7 +196,7 @@ impl Device for CudaDevice {
         let context = self.context()?;
         let stream = context.streams.get(stream)?;
         let timed = Timed {
-            context,
+            gpu: &**context,
             stream: &stream,
             kernel,
             symbol: function.symbol(),
@@ -266,7 +266,7 @@ impl Device for CudaDevice {
     }
 
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        graph::begin(self.context()?, stream)
+        Recording::begin(&**self.context()?, stream)
     }
 
     fn unrecorded(
@@ -276,11 +276,11 @@ impl Device for CudaDevice {
     ) -> Result<(), DeviceError> {
         let context = self.context()?;
         let raw = context.with_stream(stream, |stream| Ok(stream.raw()))?;
-        context.recorded.unless_recorded(raw, queue)
+        context.kept.recorded.unless_recorded(raw, queue)
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
-        Ok(Box::new(graph::end(self.context()?, stream)?))
+        Ok(Box::new(Recording::end(self.context()?, stream)?))
     }
 }
 

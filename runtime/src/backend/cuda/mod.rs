@@ -10,7 +10,7 @@ mod driver;
 mod error;
 mod ffi;
 mod fingerprint;
-mod graph;
+mod gpu;
 mod memory;
 mod module;
 mod numbers;
@@ -18,7 +18,6 @@ mod nvrtc;
 mod parameters;
 mod processes;
 mod stream;
-mod timer;
 
 pub use compiler::NvrtcCompiler;
 pub use device::CudaDevice;

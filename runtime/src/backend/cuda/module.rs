@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::backend::gpu::Gpu;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
@@ -101,7 +102,7 @@ impl Module for CudaModule {
 impl Drop for CudaModule {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
-            self.context.free(Box::new(module));
+            self.context.free(module);
         }
     }
 }
@@ -140,7 +141,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(function) = self.function.take() {
-            self.context.free(Box::new(function));
+            self.context.free(function);
         }
     }
 }

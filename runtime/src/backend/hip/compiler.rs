@@ -4,17 +4,16 @@ use std::fmt;
 use std::path::Path;
 use std::process::Command;
 
-use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
 use crate::compile_process::{self, Built};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::image::{self, Wanted};
 use crate::include_folder::IncludeFolder;
 
 use super::clang::Clang;
+use super::code_object;
 
 /// clang++, compiling for one architecture of AMD GPUs into a code object.
 pub struct HipCompiler {
@@ -23,23 +22,14 @@ pub struct HipCompiler {
     include: IncludeFolder,
 }
 
-/// No part of ROCm is looked for: not its device libraries, not its headers, not its bundler. Version 5 of
-/// code objects is what every ROCm since 5.6 loads; without being told, clang 22 makes version 6. An
-/// identifier of the compile (`cuid`) would make images depend on the folder that they were compiled in.
-const COMMON: &[&str] = &[
+/// No part of ROCm is looked for: not its device libraries, not its headers, not its bundler.
+const OWN_OPTIONS: &[&str] = &[
     "-x",
     "hip",
     "--cuda-device-only",
     "-nogpulib",
     "-nogpuinc",
     "--no-gpu-bundle-output",
-    "-mcode-object-version=5",
-    "-fuse-cuid=none",
-    "-O3",
-    "-std=c++17",
-    "-fdeclspec",
-    "-Wno-pass-failed",
-    "-Rpass-analysis=kernel-resource-usage",
 ];
 
 impl HipCompiler {
@@ -92,19 +82,6 @@ impl HipCompiler {
             .args(["-o", "kernel.co", "kernel.hip"]);
         command
     }
-
-    /// What came out must be what was asked for: a wrapper around clang may have its own ideas.
-    fn check(&self, request: &CompileRequest, image: &[u8], log: &str) -> Result<(), CompileError> {
-        let checked = image::check_bytes(image, &Wanted::of_target(Backend::Hip, &self.arch));
-        checked.map_err(|text| CompileError::Failed {
-            name: request.name.clone(),
-            options: self.flags(request.build),
-            log: format!(
-                "error: the compiler made no code object for {}: {text}\n{log}",
-                self.arch
-            ),
-        })
-    }
 }
 
 impl Compiler for HipCompiler {
@@ -113,9 +90,7 @@ impl Compiler for HipCompiler {
     }
 
     fn flags(&self, _: BuildKind) -> Vec<String> {
-        let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
-        flags.push(format!("--offload-arch={}", self.arch));
-        flags
+        code_object::flags(OWN_OPTIONS, &self.arch)
     }
 
     fn target_arch(&self) -> &str {
@@ -124,12 +99,7 @@ impl Compiler for HipCompiler {
 
     /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
-        if request.build != BuildKind::Release {
-            return Err(CompileError::Unsupported {
-                what: format!("a checked build for {}", self.arch),
-                help: "check on the cpu device".into(),
-            });
-        }
+        code_object::check_build(request, &self.arch)?;
         let folder = compile_process::folder(request)?;
         let built = Built {
             source: "kernel.hip",
@@ -138,14 +108,7 @@ impl Compiler for HipCompiler {
         let kept = request.include_folder()?;
         let mut command = self.command(request, kept.as_ref().unwrap_or(&self.include));
         let (image, log) = compile_process::run(&mut command, request, &folder, built)?;
-        self.check(request, &image, &log)?;
-        Ok(Artifact::new(
-            Backend::Hip,
-            &self.arch,
-            request.build,
-            image,
-            log,
-        ))
+        code_object::artifact(self, "the compiler", request, image, log)
     }
 }
 

@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::{LaunchPlan, PlanError};
 
+use crate::backend::gpu::Gpu;
+use crate::backend::recording::Recording;
+use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
@@ -22,12 +25,9 @@ use super::ffi::{OwnedStream, Place};
 use super::host_arch::{HOST_ARCH, HostCompiler};
 use super::library::{Runtime, runtime};
 use super::limits::device_info;
-use super::memory::HipMemory;
 use super::module::{Entry, HipModule};
-use super::processes;
-use super::recording::Recording;
 use super::status::Failure;
-use super::timer::Timed;
+use super::{memory, processes};
 
 /// One AMD GPU.
 pub struct HipDevice {
@@ -149,7 +149,7 @@ impl Device for HipDevice {
     }
 
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
-        Ok(Box::new(HipMemory::new(&self.context, bytes, align)?))
+        Ok(Box::new(memory::alloc(&self.context, bytes, align)?))
     }
 
     fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
@@ -181,7 +181,7 @@ impl Device for HipDevice {
         let entry = self.checked(function, plan, sets.first())?;
         let stream = self.context.stream(stream)?;
         let timed = Timed {
-            context: &self.context,
+            gpu: &*self.context,
             stream: &stream,
             kernel: &entry.kernel,
             symbol: function.symbol(),
@@ -197,7 +197,7 @@ impl Device for HipDevice {
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.context.synchronize()
+        self.context.wait().map_err(Failure::error)
     }
 
     fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
@@ -241,11 +241,7 @@ impl Device for HipDevice {
     }
 
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        if stream == StreamHandle::DEFAULT {
-            let what = "recording launches on the default stream".into();
-            return Err(DeviceError::Unsupported { what });
-        }
-        Recording::begin(&self.context, stream)
+        Recording::begin(&*self.context, stream)
     }
 
     fn unrecorded(
@@ -254,7 +250,7 @@ impl Device for HipDevice {
         queue: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let raw = self.context.stream(stream)?.raw();
-        self.context.recorded.unless_recorded(raw, queue)
+        self.context.kept.recorded.unless_recorded(raw, queue)
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {

@@ -5,14 +5,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::image::{self, Wanted};
 
+use super::code_object;
 use super::ffi::Unit;
 use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
 
@@ -21,18 +20,7 @@ const OUT_OF_MEMORY: i32 = 1;
 
 /// As the options of clang, less what the library says by itself: that the source is HIP, for the device, unbundled.
 /// No headers but Kiln's are searched, and no device library is linked.
-const COMMON: &[&str] = &[
-    NO_BUILTIN_HEADER,
-    "-nogpuinc",
-    "-nogpulib",
-    "-mcode-object-version=5",
-    "-fuse-cuid=none",
-    "-O3",
-    "-std=c++17",
-    "-fdeclspec",
-    "-Wno-pass-failed",
-    "-Rpass-analysis=kernel-resource-usage",
-];
+const OWN_OPTIONS: &[&str] = &[NO_BUILTIN_HEADER, "-nogpuinc", "-nogpulib"];
 
 /// `libhiprtc`, compiling for one architecture of AMD GPUs into a code object.
 ///
@@ -89,19 +77,6 @@ impl HiprtcCompiler {
             help: "set KILN_HIPRTC to a newer one, or install clang-22 and lld-22".into(),
         })
     }
-
-    /// What came out must be what was asked for.
-    fn check(&self, request: &CompileRequest, image: &[u8], log: &str) -> Result<(), CompileError> {
-        let checked = image::check_bytes(image, &Wanted::of_target(Backend::Hip, &self.arch));
-        checked.map_err(|text| CompileError::Failed {
-            name: request.name.clone(),
-            options: self.flags(request.build),
-            log: format!(
-                "error: hiprtc made no code object for {}: {text}\n{log}",
-                self.arch
-            ),
-        })
-    }
 }
 
 /// A header as the library takes it: it refuses one that is empty.
@@ -117,9 +92,7 @@ impl Compiler for HiprtcCompiler {
     }
 
     fn flags(&self, _: BuildKind) -> Vec<String> {
-        let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
-        flags.push(format!("--offload-arch={}", self.arch));
-        flags
+        code_object::flags(OWN_OPTIONS, &self.arch)
     }
 
     fn target_arch(&self) -> &str {
@@ -132,12 +105,7 @@ impl Compiler for HiprtcCompiler {
 
     /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
-        if request.build != BuildKind::Release {
-            return Err(CompileError::Unsupported {
-                what: format!("a checked build for {}", self.arch),
-                help: "check on the cpu device".into(),
-            });
-        }
+        code_object::check_build(request, &self.arch)?;
         let own = || self.flags(request.build);
         let mut options = request.flags().map_or_else(own, <[String]>::to_vec);
         options.extend(request.options.iter().cloned());
@@ -180,15 +148,8 @@ impl Compiler for HiprtcCompiler {
             let log = compiled.log;
             return Err(CompileError::Failed { name, options, log });
         }
-        self.check(request, &compiled.image, &compiled.log)?;
         let (image, log) = (compiled.image, compiled.log);
-        Ok(Artifact::new(
-            Backend::Hip,
-            &self.arch,
-            request.build,
-            image,
-            log,
-        ))
+        code_object::artifact(self, "hiprtc", request, image, log)
     }
 }
 

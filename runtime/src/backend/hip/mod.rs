@@ -5,10 +5,12 @@
 
 mod choice;
 mod clang;
+mod code_object;
 mod compiler;
 mod context;
 mod device;
 mod ffi;
+mod gpu;
 mod hiprtc;
 mod hiprtc_compiler;
 pub(crate) mod host_arch;
@@ -18,9 +20,7 @@ mod memory;
 mod metadata;
 mod module;
 mod processes;
-mod recording;
 mod status;
-mod timer;
 mod types;
 
 pub use choice::compiler;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
+use crate::backend::gpu::Gpu;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
@@ -81,7 +82,7 @@ fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
 
 impl Drop for HipModule {
     fn drop(&mut self) {
-        self.context.free(Box::new(self.module.clone()));
+        self.context.free(self.module.clone());
     }
 }
 

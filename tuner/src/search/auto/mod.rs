@@ -213,15 +213,7 @@ impl<'a> Auto<'a> {
             {
                 self.ledger.ask(index);
                 chosen.push(index);
-                let ground = ground(
-                    self.space,
-                    &self.encoder,
-                    &self.ledger,
-                    &self.pool,
-                    &self.settings,
-                    false,
-                );
-                self.costs.suppose(index, &ground);
+                self.suppose(index);
                 continue;
             }
             let Some((promise, place)) = self.most_promising(best, costs, failures) else {
@@ -235,19 +227,24 @@ impl<'a> Auto<'a> {
             chosen.push(index);
             if chosen.len() < n {
                 best = best.min(costs.mean(place));
-                let ground = ground(
-                    self.space,
-                    &self.encoder,
-                    &self.ledger,
-                    &self.pool,
-                    &self.settings,
-                    false,
-                );
-                self.costs.suppose(index, &ground);
+                self.suppose(index);
             }
         }
         self.costs.truncate(known);
         chosen
+    }
+
+    /// Takes the cost of a candidate that is to be tried for what it is believed to be, so that those like it promise less.
+    fn suppose(&mut self, index: usize) {
+        let ground = ground(
+            self.space,
+            &self.encoder,
+            &self.ledger,
+            &self.pool,
+            &self.settings,
+            false,
+        );
+        self.costs.suppose(index, &ground);
     }
 
     fn most_promising(&self, best: f64, costs: &Lesson, failures: &Lesson) -> Option<(f64, usize)> {

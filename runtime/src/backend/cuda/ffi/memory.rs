@@ -7,6 +7,7 @@ use super::super::numbers::{
 };
 use super::driver::{AccessDescription, AllocationProperties, Context, Failed, Location};
 use super::work::RawStream;
+use crate::backend::gpu;
 
 /// Memory that is freed when dropped.
 ///
@@ -66,11 +67,6 @@ impl Memory {
         })
     }
 
-    /// Its first address.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
     /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -85,9 +81,14 @@ impl Memory {
         );
         self.address + offset as u64
     }
+}
 
-    /// Copies to the host, after the earlier work of the stream; done on return.
-    pub fn read(&self, stream: &RawStream, offset: usize, out: &mut [u8]) -> Result<(), Failed> {
+impl gpu::Memory<RawStream, Failed> for Memory {
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn read(&self, stream: &RawStream, offset: usize, out: &mut [u8]) -> Result<(), Failed> {
         let from = self.at(offset, out.len());
         let functions = self.context.enter()?;
         let to = out.as_mut_ptr().cast();
@@ -99,8 +100,7 @@ impl Memory {
         queued.and(stream.synchronize(&self.context))
     }
 
-    /// Copies from the host, after the earlier work of the stream; done on return.
-    pub fn write(&self, stream: &RawStream, offset: usize, data: &[u8]) -> Result<(), Failed> {
+    fn write(&self, stream: &RawStream, offset: usize, data: &[u8]) -> Result<(), Failed> {
         let to = self.at(offset, data.len());
         let functions = self.context.enter()?;
         let from = data.as_ptr().cast();
@@ -110,8 +110,7 @@ impl Memory {
         queued.and(stream.synchronize(&self.context))
     }
 
-    /// Sets bytes, after the earlier work of the stream; queued on return.
-    pub fn fill(
+    fn fill(
         &self,
         stream: &RawStream,
         offset: usize,

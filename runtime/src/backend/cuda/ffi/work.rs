@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kiln_spec::LaunchPlan;
 
+use crate::backend::gpu;
 use crate::device::KernelArgs;
 use crate::interop::VouchedStream;
 
@@ -148,25 +149,24 @@ impl Event {
             context: context.clone(),
         })
     }
+}
 
-    /// Marks the end of what a stream has queued so far.
-    pub fn record(&self, stream: &RawStream) -> Result<(), Failed> {
+impl gpu::Event<RawStream, Failed> for Event {
+    fn record(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
         // SAFETY: event and stream were created in this context.
         let code = unsafe { (functions.event_record)(self.handle, stream.handle) };
         self.context.check("cuEventRecord", code)
     }
 
-    /// Waits until it is reached.
-    pub fn synchronize(&self) -> Result<(), Failed> {
+    fn synchronize(&self) -> Result<(), Failed> {
         let functions = self.context.enter()?;
         // SAFETY: the event was created.
         let code = unsafe { (functions.event_synchronize)(self.handle) };
         self.context.check("cuEventSynchronize", code)
     }
 
-    /// Milliseconds from an earlier event to this one; both were reached.
-    pub fn ms_since(&self, earlier: &Event) -> Result<f32, Failed> {
+    fn ms_since(&self, earlier: &Event) -> Result<f32, Failed> {
         let functions = self.context.enter()?;
         let mut ms = 0.0;
         // SAFETY: both events were created; the time is a number of ours.
@@ -320,9 +320,8 @@ pub(in crate::backend::cuda) struct RawGraph {
     context: Arc<Context>,
 }
 
-impl RawGraph {
-    /// Queues bringing it to the device, where the driver can do so ahead of its first launch.
-    pub fn upload(&self, stream: &RawStream) -> Result<(), Failed> {
+impl gpu::Graph<RawStream, Failed> for RawGraph {
+    fn upload(&self, stream: &RawStream) -> Result<(), Failed> {
         self.context.enter()?;
         let Some(upload) = self.context.optional().graph_upload else {
             return Ok(());
@@ -332,8 +331,7 @@ impl RawGraph {
         self.context.check("cuGraphUpload", code)
     }
 
-    /// Queues all of it.
-    pub fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
+    fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
         // SAFETY: the graph was instantiated and is used by this thread alone, the stream was created; the memory that
         // its launches name is kept for as long as any graph lives.

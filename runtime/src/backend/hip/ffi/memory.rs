@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 
 use super::{OwnedStream, Place};
+use crate::backend::gpu;
 use crate::backend::hip::status::Failure;
 use crate::backend::hip::types::CopyKind;
 
@@ -30,11 +31,6 @@ impl DeviceMemory {
         })
     }
 
-    /// Its first address.
-    pub fn address(&self) -> usize {
-        self.start
-    }
-
     /// Where a range begins.
     fn pointer(&self, range: &Range<usize>) -> *mut c_void {
         assert!(
@@ -42,47 +38,6 @@ impl DeviceMemory {
             "the range should be inside the allocation"
         );
         (self.start + range.start) as *mut c_void
-    }
-
-    /// Sets a range to one byte, in the order of a stream.
-    pub fn fill(
-        &self,
-        range: Range<usize>,
-        value: u8,
-        stream: &OwnedStream,
-    ) -> Result<(), Failure> {
-        let hip = &self.place.hip;
-        hip.select(self.place.ordinal)?;
-        let to = self.pointer(&range);
-        // SAFETY: the range is inside this allocation; the stream is alive.
-        let status =
-            unsafe { (hip.table.hipMemsetAsync)(to, value.into(), range.len(), stream.raw) };
-        hip.check("hipMemsetAsync", status)?;
-        stream.synchronize()
-    }
-
-    /// Copies from `offset` on to the host, in the order of a stream; done on return.
-    pub fn read(&self, offset: usize, out: &mut [u8], stream: &OwnedStream) -> Result<(), Failure> {
-        let from = self.pointer(&(offset..offset + out.len()));
-        self.copy(
-            out.as_mut_ptr().cast(),
-            from,
-            out.len(),
-            CopyKind::TO_HOST,
-            stream,
-        )
-    }
-
-    /// Copies from the host to `offset` on, in the order of a stream; done on return.
-    pub fn write(&self, offset: usize, data: &[u8], stream: &OwnedStream) -> Result<(), Failure> {
-        let to = self.pointer(&(offset..offset + data.len()));
-        self.copy(
-            to,
-            data.as_ptr().cast(),
-            data.len(),
-            CopyKind::TO_DEVICE,
-            stream,
-        )
     }
 
     /// Copies and waits. Called with ranges that are borrowed by the caller until this returns.
@@ -104,6 +59,49 @@ impl DeviceMemory {
             // The copy must not go on behind the slice's end of life.
             let _ = hip.synchronize();
         })
+    }
+}
+
+impl gpu::Memory<OwnedStream, Failure> for DeviceMemory {
+    fn address(&self) -> u64 {
+        self.start as u64
+    }
+
+    fn fill(
+        &self,
+        stream: &OwnedStream,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        let to = self.pointer(&(offset..offset + bytes));
+        // SAFETY: the range is inside this allocation; the stream is alive.
+        let status = unsafe { (hip.table.hipMemsetAsync)(to, value.into(), bytes, stream.raw) };
+        hip.check("hipMemsetAsync", status)
+    }
+
+    fn read(&self, stream: &OwnedStream, offset: usize, out: &mut [u8]) -> Result<(), Failure> {
+        let from = self.pointer(&(offset..offset + out.len()));
+        self.copy(
+            out.as_mut_ptr().cast(),
+            from,
+            out.len(),
+            CopyKind::TO_HOST,
+            stream,
+        )
+    }
+
+    fn write(&self, stream: &OwnedStream, offset: usize, data: &[u8]) -> Result<(), Failure> {
+        let to = self.pointer(&(offset..offset + data.len()));
+        self.copy(
+            to,
+            data.as_ptr().cast(),
+            data.len(),
+            CopyKind::TO_DEVICE,
+            stream,
+        )
     }
 }
 

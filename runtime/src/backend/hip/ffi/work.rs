@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kiln_spec::LaunchPlan;
 
 use super::Place;
+use crate::backend::gpu;
 use crate::backend::hip::status::Failure;
 use crate::backend::hip::types::{
     CaptureMode, FunctionAttribute, RawEvent, RawFunction, RawGraph, RawGraphExec, RawModule,
@@ -135,9 +136,8 @@ pub(in crate::backend::hip) struct Graph {
     raw: RawGraphExec,
 }
 
-impl Graph {
-    /// Queues bringing it to the device, where the runtime can do so ahead of its first launch.
-    pub fn upload(&self, stream: &OwnedStream) -> Result<(), Failure> {
+impl gpu::Graph<OwnedStream, Failure> for Graph {
+    fn upload(&self, stream: &OwnedStream) -> Result<(), Failure> {
         let hip = &self.place.hip;
         let Some(upload) = hip.table.hipGraphUpload else {
             return Ok(());
@@ -148,8 +148,7 @@ impl Graph {
         hip.check("hipGraphUpload", status)
     }
 
-    /// Queues everything recorded on a stream.
-    pub fn launch(&self, stream: &OwnedStream) -> Result<(), Failure> {
+    fn launch(&self, stream: &OwnedStream) -> Result<(), Failure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         // SAFETY: graph and stream are alive and of one library. The launches in it were vouched for when they
@@ -186,30 +185,29 @@ impl Event {
         let place = place.clone();
         Ok(Event { place, raw })
     }
+}
 
-    /// Puts it behind everything queued on a stream.
-    pub fn record(&self, stream: &OwnedStream) -> Result<(), Failure> {
+impl gpu::Event<OwnedStream, Failure> for Event {
+    fn record(&self, stream: &OwnedStream) -> Result<(), Failure> {
         stream.select_if_default()?;
         // SAFETY: event and stream are alive and of one library.
         let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
         self.place.hip.check("hipEventRecord", status)
     }
 
-    /// Waits until it was reached.
-    pub fn synchronize(&self) -> Result<(), Failure> {
+    fn synchronize(&self) -> Result<(), Failure> {
         // SAFETY: the event is alive.
         let status = unsafe { (self.place.hip.table.hipEventSynchronize)(self.raw) };
         self.place.hip.check("hipEventSynchronize", status)
     }
 
-    /// Milliseconds since an earlier event; both were reached.
-    pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Failure> {
-        let mut milliseconds = 0.0;
+    fn ms_since(&self, earlier: &Event) -> Result<f32, Failure> {
+        let mut ms = 0.0;
         let function = self.place.hip.table.hipEventElapsedTime;
         // SAFETY: both events are alive; writes one number.
-        let status = unsafe { function(&raw mut milliseconds, earlier.raw, self.raw) };
+        let status = unsafe { function(&raw mut ms, earlier.raw, self.raw) };
         self.place.hip.check("hipEventElapsedTime", status)?;
-        Ok(milliseconds)
+        Ok(ms)
     }
 }
 

@@ -1,43 +1,44 @@
-//! Timing with the device's own clock: two events around launches that run back to back.
+//! Timing with a GPU's own clock: two events around launches that run back to back.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::batch::{Batch, Recorder, Untimed};
 use crate::device::{ArgSets, DeviceError};
 
-use super::context::CudaContext;
-use super::error::device_error;
-use super::ffi::{Context, Event, Failed, RawFunction, RawGraph, RawStream};
+use super::batch::{Batch, Recorder, Untimed};
+use super::gpu::{Event as _, Gpu, Graph as _};
 
 /// What timing keeps from one batch to the next.
-#[derive(Default)]
-pub(super) struct Timer {
+pub(crate) struct Timer<Stream> {
     recorder: Recorder,
     /// Streams of its own that no batch is on: the caller's may be the default one, which is not recorded.
-    idle: Mutex<Vec<RawStream>>,
+    idle: Mutex<Vec<Stream>>,
 }
 
-impl Timer {
-    fn stream(&self, context: &Arc<Context>) -> Result<RawStream, Failed> {
-        let kept = self.idle().pop();
-        kept.map_or_else(|| RawStream::new(context), Ok)
+impl<Stream> Default for Timer<Stream> {
+    fn default() -> Timer<Stream> {
+        Timer {
+            recorder: Recorder::default(),
+            idle: Mutex::default(),
+        }
     }
+}
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<RawStream>> {
+impl<Stream> Timer<Stream> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Stream>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Launches that are timed together.
-pub(super) struct Timed<'a> {
+pub(crate) struct Timed<'a, G: Gpu> {
     /// The device.
-    pub context: &'a Arc<CudaContext>,
+    pub gpu: &'a G,
     /// Behind whose work they run.
-    pub stream: &'a RawStream,
+    pub stream: &'a G::Stream,
     /// The kernel.
-    pub kernel: &'a RawFunction,
+    pub kernel: &'a G::Kernel,
     /// Its name.
     pub symbol: &'a str,
     /// Its geometry.
@@ -49,48 +50,49 @@ pub(super) struct Timed<'a> {
 }
 
 /// Notes that a recording lives, so that nothing which it could name is freed.
-struct Recording<'a>(&'a CudaContext);
+struct Alive<'a, G: Gpu>(&'a G);
 
-impl Drop for Recording<'_> {
+impl<G: Gpu> Drop for Alive<'_, G> {
     fn drop(&mut self) {
         self.0.recording_is_gone();
     }
 }
 
-impl Timed<'_> {
+impl<G: Gpu> Timed<'_, G> {
     /// The time of all launches together, in nanoseconds.
     ///
     /// Events tell half a microsecond apart; how many launches make a span that is long enough for that is the caller's
     /// business, from [`crate::device::DeviceInfo::timer_tick_ns`].
     pub fn time(&self) -> Result<u64, DeviceError> {
         let batch = Batch::of(self.launches, self.sets);
-        let queued = || self.queued().map_err(|failed| self.error(&failed));
-        let recorder = &self.context.timer.recorder;
+        let queued = || self.queued().map_err(|failure| self.error(failure));
+        let recorder = &self.gpu.kept().timer.recorder;
         recorder.time(batch, |batch| self.recorded(batch), queued)
     }
 
-    fn error(&self, failed: &Failed) -> DeviceError {
-        device_error(failed, Some(self.symbol))
+    fn error(&self, failure: G::Failure) -> DeviceError {
+        G::error(failure, Some(self.symbol))
     }
 
     /// Queued one by one, on the caller's stream: a kernel shorter than what the host takes to queue one is timed at the
     /// rate at which it can be queued.
-    fn queued(&self) -> Result<u64, Failed> {
-        self.between_events(self.stream, || {
-            let sets = self.sets.in_turn(self.launches);
-            self.kernel.launch_each(self.stream, self.plan, sets)
-        })
+    fn queued(&self) -> Result<u64, G::Failure> {
+        self.between_events(self.stream, || self.launch(self.stream, self.launches))
+    }
+
+    fn launch(&self, stream: &G::Stream, launches: u32) -> Result<(), G::Failure> {
+        let sets = self.sets.in_turn(launches);
+        G::launch_each(self.kernel, stream, self.plan, sets)
     }
 
     /// Recorded first, and then queued as one.
     fn recorded(&self, batch: Batch) -> Result<u64, Untimed> {
-        let unrecorded = |failed: Failed| Untimed::Unrecorded(self.error(&failed));
-        let failed = |failed: Failed| Untimed::Failed(self.error(&failed));
-        let context = &self.context.raw;
-        self.stream.synchronize(context).map_err(failed)?;
-        let own = self.context.timer.stream(context).map_err(unrecorded)?;
-        self.context.recording_begins();
-        let _recording = Recording(self.context);
+        let unrecorded = |failure| Untimed::Unrecorded(self.error(failure));
+        let failed = |failure| Untimed::Failed(self.error(failure));
+        self.gpu.wait_for(self.stream).map_err(failed)?;
+        let own = self.own_stream().map_err(unrecorded)?;
+        self.gpu.recording_begins();
+        let _alive = Alive(self.gpu);
         let record = |launches| self.record(&own, launches).map_err(unrecorded);
         let again = record(batch.recorded)?;
         let rest = (batch.rest > 0).then(|| record(batch.rest)).transpose()?;
@@ -99,37 +101,39 @@ impl Timed<'_> {
             rest.iter().try_for_each(|rest| rest.launch(&own))
         };
         let ns = self.between_events(&own, run).map_err(failed)?;
-        self.context.timer.idle().push(own);
+        self.gpu.kept().timer.idle().push(own);
         Ok(ns)
     }
 
+    fn own_stream(&self) -> Result<G::Stream, G::Failure> {
+        let idle = self.gpu.kept().timer.idle().pop();
+        idle.map_or_else(|| self.gpu.new_stream(), Ok)
+    }
+
     /// A recording, brought to the device so that its first launch is as the others.
-    fn record(&self, own: &RawStream, launches: u32) -> Result<RawGraph, Failed> {
-        let context = &self.context.raw;
-        own.begin_capture(context)?;
-        let sets = self.sets.in_turn(launches);
-        let launched = self.kernel.launch_each(own, self.plan, sets);
-        let graph = own.end_capture(context);
+    fn record(&self, own: &G::Stream, launches: u32) -> Result<G::Graph, G::Failure> {
+        self.gpu.begin_capture(own)?;
+        let launched = self.launch(own, launches);
+        let graph = self.gpu.end_capture(own);
         launched?;
         let graph = graph?;
         graph.upload(own)?;
-        own.synchronize(context)?;
+        self.gpu.wait_for(own)?;
         Ok(graph)
     }
 
     /// The time between an event before and one behind what `queue` puts on a stream.
     fn between_events(
         &self,
-        stream: &RawStream,
-        queue: impl FnOnce() -> Result<(), Failed>,
-    ) -> Result<u64, Failed> {
-        let context = &self.context.raw;
-        let (start, end) = (Event::new(context)?, Event::new(context)?);
+        stream: &G::Stream,
+        queue: impl FnOnce() -> Result<(), G::Failure>,
+    ) -> Result<u64, G::Failure> {
+        let (start, end) = (self.gpu.new_event()?, self.gpu.new_event()?);
         start.record(stream)?;
         queue()?;
         end.record(stream)?;
         end.synchronize()?;
         let ms = end.ms_since(&start)?;
-        Ok((f64::from(ms) * 1e6).round().max(0.0) as u64)
+        Ok((f64::from(ms) * 1e6).round() as u64)
     }
 }

@@ -1,0 +1,77 @@
+//! The driver's calls that memory, recordings and timing are made of.
+
+use std::sync::Arc;
+
+use kiln_spec::LaunchPlan;
+
+use crate::backend::gpu::{Gpu, Kept};
+use crate::device::{DeviceError, KernelArgs, StreamHandle};
+
+use super::context::CudaContext;
+use super::error::device_error;
+use super::ffi::{Event, Failed, Memory, RawFunction, RawGraph, RawStream};
+
+impl Gpu for CudaContext {
+    type Stream = RawStream;
+    type Memory = Memory;
+    type Kernel = RawFunction;
+    type Graph = RawGraph;
+    type Event = Event;
+    type Failure = Failed;
+
+    fn index(&self) -> u32 {
+        self.device_index
+    }
+
+    fn kept(&self) -> &Kept<RawStream> {
+        &self.kept
+    }
+
+    fn error(failed: Failed, symbol: Option<&str>) -> DeviceError {
+        device_error(&failed, symbol)
+    }
+
+    fn wait(&self) -> Result<(), Failed> {
+        self.raw.synchronize()
+    }
+
+    fn new_stream(&self) -> Result<RawStream, Failed> {
+        RawStream::new(&self.raw)
+    }
+
+    fn open_stream(&self, handle: StreamHandle) -> Result<Arc<RawStream>, DeviceError> {
+        self.streams.get(handle)
+    }
+
+    fn raw(stream: &RawStream) -> u64 {
+        stream.raw()
+    }
+
+    fn wait_for(&self, stream: &RawStream) -> Result<(), Failed> {
+        stream.synchronize(&self.raw)
+    }
+
+    fn launch_each<'a>(
+        kernel: &RawFunction,
+        stream: &RawStream,
+        plan: &LaunchPlan,
+        sets: impl Iterator<Item = KernelArgs<'a>>,
+    ) -> Result<(), Failed> {
+        kernel.launch_each(stream, plan, sets)
+    }
+
+    fn begin_capture(&self, stream: &RawStream) -> Result<(), Failed> {
+        stream.begin_capture(&self.raw)
+    }
+
+    fn end_capture(&self, stream: &RawStream) -> Result<RawGraph, Failed> {
+        stream.end_capture(&self.raw)
+    }
+
+    /// The driver keeps what it still runs; what its launches name is kept until they are done.
+    fn wait_to_drop_graph(&self) {}
+
+    fn new_event(&self) -> Result<Event, Failed> {
+        Event::new(&self.raw)
+    }
+}

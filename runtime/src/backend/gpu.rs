@@ -1,0 +1,144 @@
+//! What memory, recordings and timing ask of a GPU: CUDA's driver and HIP's runtime offer the same calls.
+
+use std::sync::Arc;
+
+use kiln_spec::LaunchPlan;
+
+use crate::device::{DeviceError, KernelArgs, StreamHandle};
+
+use super::freed::Freed;
+use super::recorded_streams::RecordedStreams;
+use super::timer::Timer;
+
+/// One GPU of this process, by its driver's own calls.
+pub(crate) trait Gpu: Send + Sync + 'static {
+    /// A stream.
+    type Stream;
+    /// What the driver allocated; freed when dropped.
+    type Memory: Memory<Self::Stream, Self::Failure>;
+    /// A kernel of a loaded module.
+    type Kernel;
+    /// Recorded launches; used by one thread at a time.
+    type Graph: Graph<Self::Stream, Self::Failure>;
+    /// A mark in a stream whose time is taken.
+    type Event: Event<Self::Stream, Self::Failure>;
+    /// A call that failed.
+    type Failure;
+
+    /// The [`crate::Device::index`] of the device.
+    fn index(&self) -> u32;
+
+    /// What is kept of it from one call to the next.
+    fn kept(&self) -> &Kept<Self::Stream>;
+
+    /// What a failure means; `symbol` is the kernel that was to be launched, where one was.
+    fn error(failure: Self::Failure, symbol: Option<&str>) -> DeviceError;
+
+    /// Waits for everything on the device.
+    fn wait(&self) -> Result<(), Self::Failure>;
+
+    /// A new stream.
+    fn new_stream(&self) -> Result<Self::Stream, Self::Failure>;
+
+    /// The open stream of a handle.
+    fn open_stream(&self, handle: StreamHandle) -> Result<Arc<Self::Stream>, DeviceError>;
+
+    /// The driver's own handle of a stream.
+    fn raw(stream: &Self::Stream) -> u64;
+
+    /// Waits for a stream.
+    fn wait_for(&self, stream: &Self::Stream) -> Result<(), Self::Failure>;
+
+    /// Queues a launch for each set of arguments, one behind the other.
+    fn launch_each<'a>(
+        kernel: &Self::Kernel,
+        stream: &Self::Stream,
+        plan: &LaunchPlan,
+        sets: impl Iterator<Item = KernelArgs<'a>>,
+    ) -> Result<(), Self::Failure>;
+
+    /// Begins to record what this thread queues on a stream, instead of running it.
+    fn begin_capture(&self, stream: &Self::Stream) -> Result<(), Self::Failure>;
+
+    /// Ends recording and makes what was recorded ready to be launched.
+    fn end_capture(&self, stream: &Self::Stream) -> Result<Self::Graph, Self::Failure>;
+
+    /// Waits until a recording that may still be running can be dropped.
+    fn wait_to_drop_graph(&self);
+
+    /// An event that keeps its time.
+    fn new_event(&self) -> Result<Self::Event, Self::Failure>;
+
+    /// Drops memory or a module once nothing uses it: after the work queued so far, and after the last recording.
+    fn free(&self, what: impl Send + 'static) {
+        let freed = &self.kept().freed;
+        freed.free(Box::new(what), || self.wait().is_ok());
+    }
+
+    /// Notes that a recording begins: nothing is freed until it is gone.
+    fn recording_begins(&self) {
+        self.kept().freed.recording_begins();
+    }
+
+    /// Notes that a recording is gone: one for each that began.
+    fn recording_is_gone(&self) {
+        let freed = &self.kept().freed;
+        freed.recording_is_gone(|| self.wait().is_ok());
+    }
+}
+
+/// Memory that a driver allocated; freed when dropped.
+pub(crate) trait Memory<Stream, Failure>: Send + Sync + 'static {
+    /// Its first address.
+    fn address(&self) -> u64;
+
+    /// Copies to the host, after the earlier work of a stream; done on return.
+    fn read(&self, stream: &Stream, offset: usize, out: &mut [u8]) -> Result<(), Failure>;
+
+    /// Copies from the host, after the earlier work of a stream; done on return.
+    fn write(&self, stream: &Stream, offset: usize, data: &[u8]) -> Result<(), Failure>;
+
+    /// Sets bytes, after the earlier work of a stream; queued on return.
+    fn fill(&self, stream: &Stream, offset: usize, bytes: usize, value: u8) -> Result<(), Failure>;
+}
+
+/// Recorded launches, ready to be launched together.
+pub(crate) trait Graph<Stream, Failure>: Send {
+    /// Queues bringing it to the device, where that can be done ahead of its first launch.
+    fn upload(&self, stream: &Stream) -> Result<(), Failure>;
+
+    /// Queues all of it.
+    fn launch(&self, stream: &Stream) -> Result<(), Failure>;
+}
+
+/// A mark in a stream, with the time at which it was reached.
+pub(crate) trait Event<Stream, Failure> {
+    /// Marks the end of what a stream has queued so far.
+    fn record(&self, stream: &Stream) -> Result<(), Failure>;
+
+    /// Waits until it is reached.
+    fn synchronize(&self) -> Result<(), Failure>;
+
+    /// Milliseconds from an earlier event to this one; both were reached.
+    fn ms_since(&self, earlier: &Self) -> Result<f32, Failure>;
+}
+
+/// What a GPU's streams, recordings and timing have in common from one call to the next.
+pub(crate) struct Kept<Stream> {
+    /// The streams that are being recorded.
+    pub recorded: RecordedStreams,
+    /// What timing keeps.
+    pub timer: Timer<Stream>,
+    /// What may not be freed yet.
+    pub freed: Freed,
+}
+
+impl<Stream> Default for Kept<Stream> {
+    fn default() -> Kept<Stream> {
+        Kept {
+            recorded: RecordedStreams::default(),
+            timer: Timer::default(),
+            freed: Freed::default(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the compilers of AMD GPUs have in common: options, what they refuse, and what must come out.
+
+use kiln_spec::Backend;
+
+use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
+use crate::image::{self, Wanted};
+
+/// Version 5 of code objects is what every ROCm since 5.6 loads; without being told, clang 22 makes version 6. An
+/// identifier of the compile (`cuid`) would make images depend on the folder that they were compiled in.
+const OPTIONS: [&str; 7] = [
+    "-mcode-object-version=5",
+    "-fuse-cuid=none",
+    "-O3",
+    "-std=c++17",
+    "-fdeclspec",
+    "-Wno-pass-failed",
+    "-Rpass-analysis=kernel-resource-usage",
+];
+
+/// The options of a compiler for an architecture, behind those of its own.
+pub(super) fn flags(own: &[&str], arch: &str) -> Vec<String> {
+    let options = own.iter().chain(&OPTIONS).map(ToString::to_string);
+    options.chain([format!("--offload-arch={arch}")]).collect()
+}
+
+/// Only release builds are made: a GPU has no checks of its own.
+pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), CompileError> {
+    if request.build == BuildKind::Release {
+        return Ok(());
+    }
+    Err(CompileError::Unsupported {
+        what: format!("a checked build for {arch}"),
+        help: "check on the cpu device".into(),
+    })
+}
+
+/// The artifact of what came out, which must be what was asked for; `named` is what the compiler is called in words.
+pub(super) fn artifact(
+    compiler: &dyn Compiler,
+    named: &str,
+    request: &CompileRequest,
+    image: Vec<u8>,
+    log: String,
+) -> Result<Artifact, CompileError> {
+    let arch = compiler.target_arch();
+    let checked = image::check_bytes(&image, &Wanted::of_target(Backend::Hip, arch));
+    checked.map_err(|text| CompileError::Failed {
+        name: request.name.clone(),
+        options: compiler.flags(request.build),
+        log: format!("error: {named} made no code object for {arch}: {text}\n{log}"),
+    })?;
+    Ok(Artifact::new(Backend::Hip, arch, request.build, image, log))
+}
