@@ -17,7 +17,6 @@ use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
 use crate::earlier;
-use crate::evaluate::nanoseconds;
 use crate::exit::Failure;
 use crate::inspect::LaunchRules;
 use crate::machine;

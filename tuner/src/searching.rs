@@ -7,10 +7,11 @@ use kiln_spec::space::SearchSpace;
 
 use crate::budget::Slice;
 use crate::earlier;
-use crate::evaluate::{EvaluateError, Evaluator, nanoseconds};
+use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
 use crate::measure::Fault;
 use crate::report::TaskReport;
+use crate::run_clock::nanoseconds;
 use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
