@@ -52,7 +52,6 @@ pub mod search;
 mod searching;
 pub mod space_view;
 pub mod task;
-pub mod totals;
 pub mod tuning;
 pub mod verify;
 pub mod watch;

@@ -24,11 +24,10 @@ use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
-use crate::report::{RunReport, TaskReport, TaskState};
-use crate::run_clock::RunClock;
+use crate::report::{RunReport, TaskReport, TaskState, Totals};
+use crate::run_clock::{RunClock, nanoseconds};
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
-use crate::totals::Totals;
 use crate::tuning::{self, Ground};
 use crate::worker::WorkerLimits;
 
