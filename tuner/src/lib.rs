@@ -20,7 +20,6 @@ mod commands;
 pub mod compile_only;
 pub mod decide;
 pub mod definition;
-pub mod discover;
 pub mod earlier;
 pub mod evaluate;
 pub mod exchange;
@@ -57,7 +56,6 @@ pub mod verify;
 pub mod watch;
 pub mod whole_file;
 pub mod worker;
-pub mod workspace;
 
 use std::process::ExitCode;
 
