@@ -10,6 +10,7 @@ use kiln_spec::{Backend, Hash};
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which};
 use crate::evaluate::{Contender, EvaluateError, Evaluator};
+use crate::ground::Ground;
 use crate::measure::confirm::ProcessRecord;
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
@@ -17,7 +18,6 @@ use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Lab as _, Op
 use crate::outcome::{of_fault, of_worker_error};
 use crate::progress::Stage;
 use crate::run_clock::nanoseconds;
-use crate::tuning::Ground;
 
 /// Finalists that may fail the checking build before the baseline is kept.
 const MOST_FINALISTS: usize = 40;

@@ -24,6 +24,7 @@ pub mod earlier;
 pub mod evaluate;
 pub mod exchange;
 pub mod exit;
+pub mod ground;
 pub mod html_report;
 pub mod images;
 pub mod inspect;

@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::candidate::Workshop;
 use crate::earlier;
 use crate::exit::Failure;
+use crate::ground::Ground;
 use crate::inspect::LaunchRules;
 use crate::machine;
 use crate::options::RunOptions;
@@ -28,7 +29,7 @@ use crate::report::{RunReport, TaskReport, TaskState, Totals};
 use crate::run_clock::{RunClock, nanoseconds};
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
-use crate::tuning::{self, Ground};
+use crate::tuning;
 use crate::worker::WorkerLimits;
 
 /// Compiled artifacts are kept up to this many bytes.
