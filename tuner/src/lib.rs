@@ -51,6 +51,7 @@ pub mod scratch;
 pub mod search;
 mod searching;
 pub mod space_view;
+pub mod table_files;
 pub mod task;
 pub mod tuning;
 pub mod verify;

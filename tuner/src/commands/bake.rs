@@ -10,7 +10,7 @@ use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use super::{checked, print, print_json};
-use crate::bake::{self, read_index, read_table};
+use crate::bake;
 use crate::candidate::target_of;
 use crate::cli::{BakeArgs, Untuned};
 use crate::compile_only::Target;
@@ -18,6 +18,7 @@ use crate::exit::Failure;
 use crate::images;
 use crate::project::{Project, TunedKernel};
 use crate::regime::Regime;
+use crate::table_files::{read_index, read_table};
 use crate::task::Conditions;
 use crate::{machine, predict};
 
