@@ -3,8 +3,10 @@
 use super::Confirm;
 use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
 use super::settings::{Claim, ConfirmSettings, Expected};
-use crate::measure::lab::{Fault, FaultCause, Lab, Sample, run_checked};
+use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::lab::{Lab, run_checked};
 use crate::measure::order::BLOCK;
+use crate::measure::sample::Sample;
 use crate::measure::span::Resolution;
 
 /// Most samples of one process that are asked for at once, in nanoseconds: the clock is looked at

@@ -21,8 +21,8 @@ pub use drive::{Sequential, confirm, drive};
 pub use evidence::{Decision, Doubt, Evidence, ProcessPlan, ProcessRecord, Verdict};
 pub use settings::{Claim, ConfirmSettings, Expected};
 
+use super::arm::ArmId;
 use super::interval::median_interval;
-use super::lab::ArmId;
 use super::order::{block_plan, two_sided_opening};
 use super::summary::{Summary, median};
 use super::wealth::{Standing, Wealth};
