@@ -1,7 +1,7 @@
 //! Running a test over a lab, one fresh process after the other.
 
-use super::Confirm;
 use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
+use super::sequence::Confirm;
 use super::settings::{Claim, ConfirmSettings, Expected};
 use crate::measure::fault::{Fault, FaultCause};
 use crate::measure::lab::{Lab, run_checked};
@@ -55,7 +55,7 @@ pub trait Sequential {
 
 impl Sequential for Confirm {
     fn settings(&self) -> &ConfirmSettings {
-        &self.settings
+        self.settings()
     }
 
     fn block_ns(&self) -> u64 {

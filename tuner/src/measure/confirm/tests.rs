@@ -1,4 +1,6 @@
+use super::effect::effect_of;
 use super::*;
+use crate::measure::arm::ArmId;
 use crate::measure::fault::{Fault, FaultCause};
 use crate::measure::lab::Clock;
 use crate::measure::noise::NoiseModel;
