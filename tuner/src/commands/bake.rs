@@ -9,7 +9,7 @@ use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::bake;
 use crate::candidate::target_of;
 use crate::cli::{BakeArgs, Untuned};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::{KernelSpec, Problem};
 
-use super::{checked, print};
+use super::output::{checked, print};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
 use crate::exchange::{self, Results};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 
-use super::{checked, print};
+use super::output::{checked, print};
 use crate::cli::InitArgs;
 use crate::exit::Failure;
 use crate::project::Project;
