@@ -126,7 +126,7 @@ mod tests {
     fn replaying_is_advised_only_where_it_is_proven_to_help() {
         let said = |replayed| lines([("gelu", "n=1", replayed)].into_iter());
         let text = said(Replayed::of(&pairs(80_000, 20_000), 20).unwrap());
-        let words = "gelu (n=1): 20 launches in a row take 4 us each one by one, 1 us each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
+        let words = "gelu (n=1): 20 launches in a row take 4 µs each one by one, 1 µs each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
         assert!(text.starts_with(words), "{text}");
         assert!(text.contains("help: "), "{text}");
         let text = said(Replayed::of(&pairs(20_000, 20_000), 20).unwrap());
