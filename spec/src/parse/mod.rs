@@ -1,7 +1,7 @@
 //! The one grammar of `#[tuned_kernel(..)]`, for the macro and for the command line.
 //!
 //! Two layers. [`KernelAttr`] and [`KernelFn`] are what was written, with spans; lowering makes a
-//! [`KernelSpec`] of them. Meaning is checked by [`check`](crate::check), which needs both.
+//! [`KernelSpec`](crate::model::KernelSpec) of them. Meaning is checked by [`check`](crate::check), which needs both.
 //!
 //! The grammar is described in `docs/spec-language.md`.
 
