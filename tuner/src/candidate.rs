@@ -13,7 +13,7 @@ use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
-use crate::inspect::{self, CannotLaunch, InspectError, LaunchRules, Resources};
+use crate::inspect::{self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources};
 use crate::outcome::of_compile_error;
 use crate::project::TunedKernel;
 use crate::worker::ArmJob;
@@ -79,21 +79,6 @@ struct Built {
     draft: Draft,
     artifact: Artifact,
     compile_ns: u64,
-}
-
-/// What a compiled candidate takes up, and whether it could be launched.
-#[derive(Debug)]
-pub struct Inspected {
-    /// Its release entry.
-    pub symbol: String,
-    /// Its launch plan.
-    pub plan: LaunchPlan,
-    /// What the release entry takes up, by log and image together.
-    pub resources: Result<Resources, InspectError>,
-    /// Whether the log told it too, so that two sources agree.
-    pub in_log: bool,
-    /// Why it cannot be launched, if it cannot.
-    pub cannot: Option<CannotLaunch>,
 }
 
 /// Which candidate.

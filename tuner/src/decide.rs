@@ -9,14 +9,15 @@ use kiln_spec::{Backend, Hash};
 
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which};
-use crate::evaluate::{Contender, EvaluateError, Evaluator, nanoseconds};
+use crate::evaluate::{Contender, EvaluateError, Evaluator};
+use crate::ground::Ground;
 use crate::measure::confirm::ProcessRecord;
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
 use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Lab as _, Opening};
 use crate::outcome::{of_fault, of_worker_error};
 use crate::progress::Stage;
-use crate::tuning::Ground;
+use crate::run_clock::nanoseconds;
 
 /// Finalists that may fail the checking build before the baseline is kept.
 const MOST_FINALISTS: usize = 40;

@@ -14,7 +14,7 @@ use crate::lab::WorkerLab;
 use crate::measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
 use crate::outcome::{of_fault, of_worker_error};
 use crate::progress::{Reporter, Stage};
-use crate::run_clock::RunClock;
+use crate::run_clock::{RunClock, nanoseconds};
 use crate::task::Task;
 use crate::verify::{Case, Verifier};
 
@@ -395,9 +395,4 @@ impl Evaluator<'_> {
             .iter()
             .find(|contender| contender.arm == arm)
     }
-}
-
-/// A duration in whole nanoseconds.
-pub fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

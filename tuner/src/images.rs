@@ -23,12 +23,12 @@ use serde::Serialize;
 
 pub use check::{fault, left_over};
 
-use crate::bake::{read_index, read_table, write_if_changed};
 use crate::candidate::target_of;
 use crate::exit::Failure;
 use crate::machine;
 use crate::options::UsageError;
 use crate::project::{Project, TunedKernel};
+use crate::table_files::{read_index, read_table, write_if_changed};
 
 /// What became of one row.
 #[derive(Clone, Debug, Serialize)]

@@ -20,11 +20,11 @@ mod commands;
 pub mod compile_only;
 pub mod decide;
 pub mod definition;
-pub mod discover;
 pub mod earlier;
 pub mod evaluate;
 pub mod exchange;
 pub mod exit;
+pub mod ground;
 pub mod html_report;
 pub mod images;
 pub mod inspect;
@@ -51,14 +51,13 @@ pub mod scratch;
 pub mod search;
 mod searching;
 pub mod space_view;
+pub mod table_files;
 pub mod task;
-pub mod totals;
 pub mod tuning;
 pub mod verify;
 pub mod watch;
 pub mod whole_file;
 pub mod worker;
-pub mod workspace;
 
 use std::process::ExitCode;
 

@@ -8,8 +8,8 @@ use std::path::Path;
 use kiln_spec::Backend;
 use kiln_spec::baked::{BakedTable, INDEX_FILE, Index, Row};
 
-use crate::bake::{read_index, read_table, write_if_changed};
 use crate::exit::Failure;
+use crate::table_files::{read_index, read_table, write_if_changed};
 
 /// Brings a folder of local tables up to date with the committed ones: a table for every kernel that has one there.
 ///

@@ -17,20 +17,19 @@ use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
 use crate::earlier;
-use crate::evaluate::nanoseconds;
 use crate::exit::Failure;
+use crate::ground::Ground;
 use crate::inspect::LaunchRules;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
-use crate::report::{RunReport, TaskReport, TaskState};
-use crate::run_clock::RunClock;
+use crate::report::{RunReport, TaskReport, TaskState, Totals};
+use crate::run_clock::{RunClock, nanoseconds};
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
-use crate::totals::Totals;
-use crate::tuning::{self, Ground};
+use crate::tuning;
 use crate::worker::WorkerLimits;
 
 /// Compiled artifacts are kept up to this many bytes.

@@ -1,11 +1,9 @@
 //! The clock of a run: where in it a trial ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kiln_cache::record::TrialPlace;
-
-use crate::evaluate::nanoseconds;
 
 /// The clock of a run.
 #[derive(Debug)]
@@ -38,6 +36,11 @@ impl RunClock {
             end_ns: self.elapsed_ns(),
         }
     }
+}
+
+/// A duration in whole nanoseconds.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

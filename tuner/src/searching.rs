@@ -7,14 +7,15 @@ use kiln_spec::space::SearchSpace;
 
 use crate::budget::Slice;
 use crate::earlier;
-use crate::evaluate::{EvaluateError, Evaluator, nanoseconds};
+use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
+use crate::ground::Ground;
 use crate::measure::Fault;
 use crate::report::TaskReport;
+use crate::run_clock::nanoseconds;
 use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
-use crate::tuning::{self, Ground};
 
 /// The most arms of earlier runs that race once more in the play-off.
 const RECALLED: usize = 8;
@@ -62,7 +63,7 @@ pub(crate) fn search(
     let choosing = Instant::now();
     let guide = guide(ground, task, space, report)?;
     let name = &ground.options.strategy;
-    let mut strategy = search::with_guide(name, &view, most, tuning::rng(ground, task, 2), &guide)
+    let mut strategy = search::with_guide(name, &view, most, ground.rng(task, 2), &guide)
         .map_err(|error| Stop::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());

@@ -1,73 +1,31 @@
 //! One task from baseline to sealed decision: search, play off, check, confirm, seal.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kiln::Kernel;
-use kiln::compiler::{BuildKind, Compiler};
+use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln_cache::record::{SearchDone, TimeSpent};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 use crate::budget::Slice;
-use crate::candidate::{Compiled, Which, Workshop};
+use crate::candidate::{Compiled, Which};
 use crate::decide::{self, Ruling};
-use crate::evaluate::{Evaluator, nanoseconds};
+use crate::evaluate::Evaluator;
 use crate::exit::Failure;
+use crate::ground::Ground;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::measure::span::Resolution;
 use crate::measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
-use crate::options::RunOptions;
 use crate::outcome::of_worker_error;
 use crate::peaks;
-use crate::progress::Reporter;
-use crate::recording::Recording;
 use crate::reference::{Expectations, Oracle};
-use crate::regime::Regime;
 use crate::report::{TaskReport, TaskState};
-use crate::run_clock::RunClock;
+use crate::run_clock::nanoseconds;
 use crate::searching::{self, Stop};
 use crate::task::Task;
 use crate::verify::{self, Verifier};
-use crate::worker::WorkerLimits;
-
-/// What all tasks of a run share.
-pub struct Ground<'a> {
-    /// The device's name on the command line.
-    pub device: &'a str,
-    /// What it is.
-    pub info: &'a DeviceInfo,
-    /// Its compiler.
-    pub compiler: &'a dyn Compiler,
-    /// Cold or hot.
-    pub regime: Regime,
-    /// Where candidates are compiled.
-    pub workshop: &'a Workshop<'a>,
-    /// Where results are kept.
-    pub cache: &'a Cache,
-    /// The compile threads.
-    pub pool: &'a rayon::ThreadPool,
-    /// Who is told.
-    pub reporter: &'a dyn Reporter,
-    /// What was asked for.
-    pub options: &'a RunOptions,
-    /// Recordings that searches may start from.
-    pub recordings: &'a [Recording],
-    /// Kernels whose references are linked in.
-    pub catalogue: &'static [&'static Kernel],
-    /// How workers are started.
-    pub worker: &'a WorkerLimits,
-    /// The run's own folder.
-    pub folder: &'a Path,
-    /// When trials end.
-    pub clock: &'a RunClock,
-    /// Decisions that this run may make: each needs so much more proof.
-    pub claims: u32,
-}
 
 /// Tunes one kernel for one problem and seals the decision.
 ///
@@ -163,7 +121,7 @@ fn search_and_decide(
         lab,
         tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
         contenders: Vec::new(),
-        rng: rng(ground, task, 1),
+        rng: ground.rng(task, 1),
         clock: ground.clock,
         spent: TimeSpent::default(),
     };
@@ -317,11 +275,4 @@ fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
     let processes = (100.0 * f64::from(claims)).ln() / 1.8_f64.ln() + 2.0;
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
     process.mul_f64(processes)
-}
-
-/// A stream of random numbers of its own for each task and purpose.
-pub(crate) fn rng(ground: &Ground<'_>, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::seed_from_u64(ground.options.seed ^ task.key.hash().short());
-    rng.set_stream(purpose);
-    rng
 }

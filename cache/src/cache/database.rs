@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::maintain::bytes_under;
-use super::open::OpenOptions;
+use super::folder::bytes_under;
+use super::options::OpenOptions;
 use crate::error::CacheError;
 use crate::probe::{self, Probed};
 use crate::set_aside;

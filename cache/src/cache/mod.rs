@@ -5,10 +5,13 @@
 //! the journal, and the run goes on.
 
 mod database;
+mod folder;
 mod maintain;
 mod open;
+mod options;
 mod read;
 mod reconcile;
+mod report;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -20,8 +23,8 @@ use crate::lock::{self, CacheLock};
 use crate::record::Record;
 use crate::store::{Entry, MemoryStore, Store, StoreError, state};
 use crate::warning::Warning;
-pub use maintain::{Stats, VerifyReport};
-pub use open::OpenOptions;
+pub use options::OpenOptions;
+pub use report::{Stats, VerifyReport};
 
 /// Strikes after which a config is not launched any more.
 pub const QUARANTINE_STRIKES: u32 = 2;
@@ -89,7 +92,7 @@ impl Cache {
     /// The journal cannot be read, or is of a newer version. A missing one is an empty view.
     pub fn view(folder: &Path) -> Result<Cache, CacheError> {
         let mut store = MemoryStore::new();
-        let path = folder.join(open::JOURNAL);
+        let path = folder.join(folder::JOURNAL);
         journal::read::<CacheError>(&path, 0, &mut |position, record| {
             Ok(state::apply(&mut store, &record, position)?)
         })?;

@@ -178,7 +178,7 @@ fn a_deleted_database_is_built_again_from_the_journal() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.close().unwrap();
-    fs::remove_dir_all(folder.path().join(open::STORE)).unwrap();
+    fs::remove_dir_all(folder.path().join(folder::STORE)).unwrap();
     let cache = open(folder.path());
     assert_eq!(cache.trial(&id(1)).unwrap(), Some(trial(&key(1), 1)));
     assert!(cache.verify().unwrap().is_sound());
@@ -189,7 +189,7 @@ fn a_deleted_journal_is_written_again_from_the_database() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.close().unwrap();
-    fs::remove_file(folder.path().join(open::JOURNAL)).unwrap();
+    fs::remove_file(folder.path().join(folder::JOURNAL)).unwrap();
     let (cache, warnings) = reopen(folder.path());
     assert_eq!(
         warnings,
@@ -200,7 +200,7 @@ fn a_deleted_journal_is_written_again_from_the_database() {
     );
     assert!(cache.verify().unwrap().is_sound());
     drop(cache);
-    fs::remove_dir_all(folder.path().join(open::STORE)).unwrap();
+    fs::remove_dir_all(folder.path().join(folder::STORE)).unwrap();
     let cache = open(folder.path());
     assert_eq!(cache.trial(&id(1)).unwrap(), Some(trial(&key(1), 1)));
 }
@@ -216,8 +216,8 @@ fn a_database_of_another_journal_gives_way_to_this_one() {
     cache.finish(trial(&key(1), 2)).unwrap();
     cache.close().unwrap();
     fs::copy(
-        other.path().join(open::JOURNAL),
-        folder.path().join(open::JOURNAL),
+        other.path().join(folder::JOURNAL),
+        folder.path().join(folder::JOURNAL),
     )
     .unwrap();
     let (cache, warnings) = reopen(folder.path());
@@ -233,7 +233,7 @@ fn a_journal_that_went_another_way_is_not_mixed_with_the_database() {
     cache.finish(trial(&key(1), 2)).unwrap();
     cache.close().unwrap();
     // The same journal, as it was before the last record, and then written on by somebody else.
-    let path = folder.path().join(open::JOURNAL);
+    let path = folder.path().join(folder::JOURNAL);
     let text = fs::read_to_string(&path).unwrap();
     let cut: String = text.split_inclusive('\n').take(2).collect();
     fs::write(&path, cut).unwrap();
@@ -253,7 +253,7 @@ fn a_database_of_a_newer_version_is_set_aside_untouched_and_built_again() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.close().unwrap();
-    crate::store::sled_store::write_newer(&folder.path().join(open::STORE));
+    crate::store::sled_store::write_newer(&folder.path().join(folder::STORE));
     let (cache, warnings) = reopen(folder.path());
     let moved_to = folder.path().join("store.sled.newer-1");
     let known = crate::store::STORE_SCHEMA;
@@ -274,7 +274,7 @@ fn a_database_of_a_newer_version_is_set_aside_untouched_and_built_again() {
 fn a_journal_of_a_newer_version_is_refused_and_nothing_is_touched() {
     let (folder, cache) = fresh();
     cache.close().unwrap();
-    let path = folder.path().join(open::JOURNAL);
+    let path = folder.path().join(folder::JOURNAL);
     // One record of the next version: the frame is the same, only its version is not.
     let text = fs::read_to_string(&path).unwrap();
     let body = text[10..].replacen(
@@ -291,7 +291,7 @@ fn a_journal_of_a_newer_version_is_refused_and_nothing_is_touched() {
     assert!(error.to_string().contains("nothing was changed"), "{error}");
     assert!(Cache::view(folder.path()).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
-    assert!(folder.path().join(open::STORE).is_dir());
+    assert!(folder.path().join(folder::STORE).is_dir());
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Why the journal could not be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::MAX_BYTES;
-use super::frame::MAX_PAYLOAD;
+use super::frame::{MAX_BYTES, MAX_PAYLOAD};
 use crate::record::RecordError;
 
 /// Why the journal could not be used.
@@ -89,4 +88,16 @@ pub enum JournalError {
     /// A record could not be encoded.
     #[error("cannot encode a record: {0}")]
     Encode(#[from] serde_json::Error),
+}
+
+/// What was attempted with the file, as an error.
+pub(super) fn io_error<'a>(
+    what: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> JournalError + 'a {
+    move |source| JournalError::Io {
+        what,
+        path: path.into(),
+        source,
+    }
 }

@@ -18,6 +18,8 @@ pub(super) const END: u8 = b'\n';
 pub(super) const MAX_PAYLOAD: usize = 1 << 20;
 /// Most bytes of a frame: the payload and its fixed fields.
 pub(super) const MAX_FRAME: usize = MAX_PAYLOAD + 128;
+/// Largest journal that is read, in bytes.
+pub(super) const MAX_BYTES: u64 = 4 << 30;
 /// Highest sequence number: one that is larger is damage.
 pub(super) const MAX_SEQUENCE: u64 = 1 << 53;
 

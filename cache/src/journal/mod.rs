@@ -21,21 +21,11 @@ pub use error::JournalError;
 
 use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
+use error::io_error;
 use frame::{Frame, MAX_PAYLOAD};
 pub(crate) use read::chain_at;
 pub use read::{Replayed, read};
 pub use scan::Survey;
-
-/// Largest journal that is read, in bytes.
-const MAX_BYTES: u64 = 4 << 30;
-
-fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> JournalError + 'a {
-    move |source| JournalError::Io {
-        what,
-        path: path.into(),
-        source,
-    }
-}
 
 /// The open journal of a run. There is one at a time: the cache's lock sees to that.
 #[derive(Debug)]

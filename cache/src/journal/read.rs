@@ -6,8 +6,9 @@ use std::path::Path;
 
 use kiln_spec::Hash;
 
+use super::error::{JournalError, io_error};
+use super::frame::MAX_BYTES;
 use super::scan::{Survey, scan};
-use super::{JournalError, MAX_BYTES, io_error};
 use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
 

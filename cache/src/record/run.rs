@@ -3,8 +3,9 @@
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};
 
+use super::error::{MAX_TEXT, RecordError};
+use super::text::plain_text;
 use super::winner::Winner;
-use super::{MAX_TEXT, RecordError, plain_text};
 
 /// A run of `tune` began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

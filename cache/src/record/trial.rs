@@ -5,8 +5,10 @@ use std::fmt;
 use kiln_spec::{DeviceKey, Hash};
 use serde::{Deserialize, Serialize};
 
+use super::as_text;
+use super::error::RecordError;
 use super::outcome::Outcome;
-use super::{RecordError, as_text, plain_text};
+use super::text::plain_text;
 
 /// Names one trial: a config under a tuning key (which holds kernel, problem, device and tools).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

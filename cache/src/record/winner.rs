@@ -5,8 +5,10 @@ use std::fmt;
 use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
+use super::as_text;
+use super::error::RecordError;
+use super::text::plain_text;
 use super::trial::ReferenceGrade;
-use super::{RecordError, as_text, plain_text};
 
 /// What every speed-up is relative to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Change, Entry, Position, Store, StoreError, Totals, value};
+use super::change::{Change, Position};
+use super::entry::Entry;
+use super::error::StoreError;
+use super::interface::Store;
+use super::totals::Totals;
+use super::value;
 
 /// A store in memory. It holds encoded values, so that it reads exactly as a database does.
 #[derive(Clone, Debug, Default)]

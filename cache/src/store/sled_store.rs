@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::{Change, Entry, Position, STORE_SCHEMA, Store, StoreError, Totals, value};
+use super::change::{Change, Position};
+use super::entry::Entry;
+use super::error::StoreError;
+use super::interface::Store;
+use super::totals::Totals;
+use super::value::{self, STORE_SCHEMA};
 
 /// Where the book-keeping is. No entry's key starts like this.
 const TOTALS_KEY: &str = "~totals";

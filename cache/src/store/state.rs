@@ -1,6 +1,10 @@
 //! What a record of the journal means for the store, and the other way round.
 
-use super::{Change, Entry, Position, Run, Store, StoreError, Strikes, keys};
+use super::change::{Change, Position};
+use super::entry::{Entry, Run, Strikes};
+use super::error::StoreError;
+use super::interface::Store;
+use super::keys;
 use crate::record::{Record, TrialId};
 
 /// Strikes are counted up to here: two are enough for the quarantine.

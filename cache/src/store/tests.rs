@@ -2,10 +2,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use kiln_spec::Hash;
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::Record;
+use crate::record::{Record, RunEnded, RunStarted, Trial, Winner};
 use crate::samples::{done, key, process, settings, task_ended, trial, winner};
 
 static AT: LazyLock<Position> = LazyLock::new(|| Position {

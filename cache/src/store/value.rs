@@ -7,7 +7,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Change, Entry, STORE_SCHEMA, StoreError, Totals};
+use super::change::Change;
+use super::entry::Entry;
+use super::error::StoreError;
+
+/// Version of the stored values. A database with a higher one is set aside, not read.
+pub const STORE_SCHEMA: u16 = 1;
 
 /// Bytes before the JSON.
 pub(super) const HEADER: usize = 6;
@@ -92,31 +97,4 @@ pub(crate) fn decode_entry(key: &str, bytes: &[u8]) -> Result<Entry, StoreError>
     Err(damaged(format!(
         "the value under {key:?} belongs under {belongs:?}"
     )))
-}
-
-impl Totals {
-    /// Moves the totals from an old value of a key to a new one.
-    pub(crate) fn exchange(&mut self, key: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
-        if let Some(old) = old {
-            self.entries = self.entries.saturating_sub(1);
-            self.root = self.root.wrapping_sub(share(key, old));
-        }
-        if let Some(new) = new {
-            self.entries += 1;
-            self.root = self.root.wrapping_add(share(key, new));
-        }
-    }
-
-    /// Compares the book-keeping with what was counted.
-    pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
-        if (self.entries, self.root) == (counted.entries, counted.root) {
-            return Ok(());
-        }
-        Err(StoreError::Damaged {
-            what: format!(
-                "it should hold {} entries with root {:032x}, it holds {} with {:032x}",
-                self.entries, self.root, counted.entries, counted.root
-            ),
-        })
-    }
 }

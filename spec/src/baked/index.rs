@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::error::BakedError;
+use super::quoted::quoted;
 use super::reader::{FORMAT, Fields, Text};
 use super::row::{is_file_name, is_symbol};
-use super::{BakedError, quoted};
 
 /// The kernels that have a baked table, and the file each is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod error;
 mod image;
 mod index;
 mod now;
+mod quoted;
 mod reader;
 mod row;
 mod table;
@@ -28,16 +29,3 @@ pub const INDEX_FILE: &str = "index.toml";
 /// are both kept.
 pub const GITATTRIBUTES: &str =
     "*.toml text eol=lf merge=union\n*.cubin binary\n*.hsaco binary\n*.so binary\n";
-
-/// A TOML string.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            quoted.push('\\');
-        }
-        quoted.push(c);
-    }
-    quoted.push('"');
-    quoted
-}

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::error::BakedError;
+use super::image::Image;
+use super::quoted::quoted;
 use super::reader::{FORMAT, Field, Fields, Text};
 use super::row::{self, Evidence, Hashes, Row, Speedup};
-use super::{BakedError, Image, quoted};
 use crate::device::DeviceKey;
 use crate::plan::LaunchPlan;
 use crate::text::shorten;

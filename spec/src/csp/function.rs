@@ -1,7 +1,4 @@
-//! The operators and functions of the compiled form, and the two languages that use them.
-
-use super::value::Outcome;
-use super::{kiln, python};
+//! The operators and functions of the compiled form.
 
 /// An operator or function. Languages differ in what they do with kinds and signs, so each division is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,23 +55,4 @@ pub enum Function {
     Or,
     /// `y` where `x` is true, `z` where it is false.
     Select,
-}
-
-/// Whose rules hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Semantics {
-    /// Kiln's specs: exact integers of 128 bits, kinds that do not mix.
-    Kiln,
-    /// Python's numbers: integers (of 128 bits here) and doubles that mix; truth values are integers.
-    Python,
-}
-
-impl Semantics {
-    /// Applies a function to values of which some may be missing.
-    pub fn apply(self, function: Function, arguments: &[Outcome]) -> Outcome {
-        match self {
-            Semantics::Kiln => kiln::apply(function, arguments),
-            Semantics::Python => python::apply(function, arguments),
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Expressions of all constraints as one graph: equal parts are one term, terms of one parameter are tables, sums and
 //! products of integers are flat, so that any order of the parameters can take its part of them first.
 
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::hashing::WordMap;
 use super::kind::{self, Kind};
+use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 use super::varset::VarSet;
 

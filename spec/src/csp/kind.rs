@@ -1,7 +1,8 @@
 //! What is known about the value of an expression whatever the parameters are.
 
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::python::{EXACT, floor_div};
+use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 
 /// No integer that is computed without checks gets larger.

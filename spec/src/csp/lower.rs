@@ -1,11 +1,12 @@
 //! Terms as registers, once the order of the variables is known: each computed at the level of its last variable, sums
 //! and products in the order in which their parts become known.
 
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::graph::{Fold, Graph, Op, TermId};
 use super::hashing::WordMap;
 use super::kind::Kind;
 use super::register::{Code, Reg, Register, Repr, Source, Values};
+use super::semantics::Semantics;
 use super::value::Value;
 
 /// Registers of one component, and which of them must be true.

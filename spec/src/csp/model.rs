@@ -2,7 +2,7 @@
 
 use super::components::{Component, components};
 use super::error::CspError;
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::graph::{Fold, Graph, Op, TermId};
 use super::kind::Kind;
 use super::layers::{Budget, layers};
@@ -10,6 +10,7 @@ use super::lower::lower;
 use super::order::order;
 use super::program::programs;
 use super::reduce::{Reduced, reduce};
+use super::semantics::Semantics;
 use super::set::ConfigSet;
 use super::value::Value;
 use super::varset::{CAPACITY, VarSet};

@@ -1,9 +1,10 @@
 //! What one level of a construction does for a state: compute registers for all values of its variable at once, drop
 //! the values that fail a check, and say what the next state consists of.
 
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::lower::Lowered;
 use super::register::{Code, Reg, Repr, Source};
+use super::semantics::Semantics;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

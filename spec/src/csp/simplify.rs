@@ -1,9 +1,10 @@
 //! Building terms: constants folded, sums and products flat, comparisons of integers with a constant on the right.
 
-use super::function::{Function, Semantics};
+use super::function::Function;
 use super::graph::{Fold, Graph, Op, TermId};
 use super::kind::{Kind, SAFE};
 use super::python::floor_div;
+use super::semantics::Semantics;
 use super::value::Value;
 
 impl Graph {

@@ -1,6 +1,6 @@
 //! AMD RDNA in workgroup-processor mode: waves as LLVM counts them, whole workgroups as HIP does.
 
-use super::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
+use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::AmdWgp;
 
 /// How full a workgroup processor gets. A workgroup may have `most_threads` threads and `most_shared` bytes of local

@@ -1,7 +1,7 @@
 //! NVIDIA: the rules of `cuda_occupancy.h` for compute capability 8.6 to 9.0, with the largest shared-memory carve-out
 //! and, above 48 KiB, with the opt-in that a launch asks for.
 
-use super::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
+use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::NvidiaSm;
 
 /// Threads of a warp.

@@ -1,7 +1,7 @@
 //! The one grammar of `#[tuned_kernel(..)]`, for the macro and for the command line.
 //!
 //! Two layers. [`KernelAttr`] and [`KernelFn`] are what was written, with spans; lowering makes a
-//! [`KernelSpec`] of them. Meaning is checked by [`check`](crate::check), which needs both.
+//! [`KernelSpec`](crate::model::KernelSpec) of them. Meaning is checked by [`check`](crate::check), which needs both.
 //!
 //! The grammar is described in `docs/spec-language.md`.
 
@@ -11,6 +11,7 @@ pub mod discover;
 mod expression;
 mod function;
 mod lower;
+mod parsed;
 #[cfg(test)]
 pub(crate) mod tests;
 mod values;
@@ -19,20 +20,9 @@ use proc_macro2::TokenStream;
 
 pub use declaration::{KernelAttr, KernelFn};
 pub use expression::SpannedExpr;
+pub use parsed::ParsedKernel;
 
 use crate::diagnostic::Diagnostics;
-use crate::model::KernelSpec;
-
-/// A kernel spec and what it was written as.
-#[derive(Clone, Debug)]
-pub struct ParsedKernel {
-    /// The spec.
-    pub spec: KernelSpec,
-    /// The attribute, with spans.
-    pub attr: KernelAttr,
-    /// The function, with spans, attributes and visibility.
-    pub function: KernelFn,
-}
 
 /// Reads and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
 ///

@@ -6,11 +6,13 @@
 
 mod conditional;
 mod ctype;
+mod entry;
 mod error;
 mod flatten;
 mod kernel_function;
 pub mod lexer;
 mod lines;
+mod parts;
 mod path;
 mod reach;
 mod scan;
@@ -19,12 +21,12 @@ mod walk;
 
 pub use conditional::Conditions;
 pub use ctype::CType;
+pub use entry::{Entry, EntryError};
 pub use error::{Location, SourceError};
 pub use flatten::{
     MAX_INCLUDE_DEPTH, MAX_SOURCE_BYTES, PRELUDE_HEADERS, Reader, SourceFile, SourceText,
 };
 pub use kernel_function::{KernelFunction, Obstacle, Parameter};
-pub use scan::{
-    DynamicShared, Entry, EntryError, ExternC, Include, MacroDefinition, Mode, SourceScan, Unroll,
-};
+pub use parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
+pub use scan::{Mode, SourceScan};
 pub use signature::SignatureError;

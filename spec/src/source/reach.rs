@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::scan::MacroDefinition;
+use super::parts::MacroDefinition;
 
 /// One declaration at file or namespace scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

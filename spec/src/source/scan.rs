@@ -3,14 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use thiserror::Error;
-
-use super::conditional::Conditions;
-use super::error::{Location, SourceError};
-use super::flatten::SourceText;
-use super::kernel_function::{KernelFunction, Parameter};
-use super::reach::Unit;
-use super::walk;
+use super::entry::{Entry, EntryError, twice, unsupported};
+use super::kernel_function::KernelFunction;
+use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
+use super::reach::{Unit, reaches_barrier};
 
 /// How the cpu device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,59 +15,6 @@ pub enum Mode {
     Loop,
     /// As fibres that switch at barriers and warp operations.
     Fiber,
-}
-
-/// A `#define` in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MacroDefinition {
-    /// Its name.
-    pub name: String,
-    /// The directive.
-    pub range: Range<usize>,
-    /// The `#if` groups around it.
-    pub conditions: Conditions,
-    /// Names in its replacement.
-    pub mentions: BTreeSet<String>,
-    /// Whether this is `#undef NAME` rather than `#define NAME`.
-    pub undef: bool,
-}
-
-/// An `#include` that was left in the expanded text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Include {
-    /// The directive.
-    pub range: Range<usize>,
-    /// Whether it is under an `#if`.
-    pub conditional: bool,
-}
-
-/// A `#pragma unroll`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unroll {
-    /// The directive.
-    pub range: Range<usize>,
-    /// Its operand, where it has one.
-    pub count: Option<String>,
-}
-
-/// A declaration `extern __shared__ T name[];`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DynamicShared {
-    /// From its first token to the semicolon.
-    pub range: Range<usize>,
-    /// Element type and name; `None` where the declaration has another form.
-    pub declares: Option<(String, String)>,
-    /// Whether it stands outside every function.
-    pub file_scope: bool,
-}
-
-/// An `extern "C"`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExternC {
-    /// The literal `"C"`.
-    pub literal: Range<usize>,
-    /// Whether what follows is a declaration without a body.
-    pub declaration: bool,
 }
 
 /// What a kernel source declares and mentions, found without evaluating the preprocessor.
@@ -97,82 +40,7 @@ pub struct SourceScan {
     pub(super) units: Vec<Unit>,
 }
 
-/// Why a name is no entry.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum EntryError {
-    /// No `__global__` function of that name.
-    #[error("no `__global__` function `{name}` in the source (found: {found})\nhelp: {help}")]
-    Unknown {
-        /// The name looked for.
-        name: String,
-        /// The names there are.
-        found: String,
-        /// What to do.
-        help: String,
-    },
-    /// A form of kernel that is not supported.
-    #[error("{at}: kernel `{name}` {what}\nhelp: {help}")]
-    Unsupported {
-        /// The kernel.
-        name: String,
-        /// Where it is.
-        at: Location,
-        /// What it is.
-        what: &'static str,
-        /// What to do instead.
-        help: &'static str,
-    },
-    /// Prototypes only.
-    #[error(
-        "{at}: kernel `{name}` is declared but not defined\nhelp: its body must be in the source or in a file it includes"
-    )]
-    Undefined {
-        /// The kernel.
-        name: String,
-        /// Where it is declared.
-        at: Location,
-    },
-    /// Two definitions that are compiled together.
-    #[error(
-        "{second}: kernel `{name}` is defined twice, first at {first}\nhelp: give each kernel a name of its own"
-    )]
-    Twice {
-        /// The kernel.
-        name: String,
-        /// The first definition.
-        first: Location,
-        /// The second definition.
-        second: Location,
-    },
-}
-
-/// A kernel that can be tuned: every declaration and definition of one name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'s> {
-    /// Its name.
-    pub name: &'s str,
-    /// Its prototypes and definitions, in source order.
-    pub sites: Vec<&'s KernelFunction>,
-}
-
-impl<'s> Entry<'s> {
-    /// The parameters of its first definition.
-    pub fn params(&self) -> &'s [Parameter] {
-        let definition = self.sites.iter().find(|site| site.body_open.is_some());
-        definition.map_or(&[], |site| &site.params)
-    }
-}
-
 impl SourceScan {
-    /// Scans an expanded source.
-    ///
-    /// # Errors
-    /// When the text does not lex or its conditionals do not match.
-    pub fn new(source: &SourceText) -> Result<SourceScan, SourceError> {
-        walk::walk(source)
-    }
-
     /// Every `__global__` function, in source order; one name may come more than once.
     pub fn kernels(&self) -> &[KernelFunction] {
         &self.kernels
@@ -291,37 +159,12 @@ impl SourceScan {
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(entry));
-        if super::reach::reaches_barrier(roots, &self.units, &self.macros) {
+        if reaches_barrier(roots, &self.units, &self.macros) {
             Mode::Fiber
         } else {
             Mode::Loop
         }
     }
-}
-
-/// Why a declaration cannot be an entry's.
-fn unsupported(site: &KernelFunction) -> Option<EntryError> {
-    let (what, help) = site.obstacle?.describe();
-    Some(EntryError::Unsupported {
-        name: site.name.clone(),
-        at: site.at.clone(),
-        what,
-        help,
-    })
-}
-
-/// Two definitions that are compiled together, if there are any.
-fn twice(definitions: &[&KernelFunction]) -> Option<EntryError> {
-    let pairs = definitions
-        .iter()
-        .enumerate()
-        .flat_map(|(i, one)| definitions[i + 1..].iter().map(move |other| (one, other)));
-    let mut together = pairs.filter(|(one, other)| !one.conditions.excludes(&other.conditions));
-    together.next().map(|(first, second)| EntryError::Twice {
-        name: first.name.clone(),
-        first: first.at.clone(),
-        second: second.at.clone(),
-    })
 }
 
 #[cfg(test)]

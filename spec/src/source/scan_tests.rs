@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::source::Obstacle;
+use crate::source::error::SourceError;
+use crate::source::flatten::SourceText;
 
 fn scan(text: &str) -> SourceScan {
     SourceScan::new(&SourceText::from_expanded(text)).expect("the source should scan")

@@ -3,9 +3,10 @@
 use thiserror::Error;
 
 use super::ctype::{Base, CType};
+use super::entry::Entry;
 use super::error::Location;
 use super::kernel_function::{KernelFunction, Parameter};
-use super::scan::{Entry, SourceScan};
+use super::scan::SourceScan;
 use crate::model::{Access, ArgSpec, ElemRef, ElemType, KernelSpec, ScalarArg, SliceArg};
 
 /// A difference between a spec's arguments and a kernel's parameters.

@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-use super::Rejection;
 use crate::config::Config;
 use crate::csp::CspError;
 use crate::problem::Problem;
@@ -67,19 +66,9 @@ impl SpaceError {
         SpaceError::Csp { problem, error }
     }
 
-    /// The error of a space without configs.
-    pub(super) fn empty(problem: &Problem, mut rejections: Vec<Rejection>) -> SpaceError {
-        rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
-        let rejected = rejections
-            .iter()
-            .filter(|rejection| !rejection.cuts_nothing());
-        let line = |rejection: &Rejection| match rejection.configs {
-            Some(configs) => format!("`{}` rejects {configs}", rejection.text),
-            None => format!("`{}` rejects an unknown number", rejection.text),
-        };
-        SpaceError::Empty {
-            problem: problem.clone(),
-            rejected: rejected.map(line).collect(),
-        }
+    /// The error of a space without configs, with what rejected how many.
+    pub(super) fn empty(problem: &Problem, rejected: Vec<String>) -> SpaceError {
+        let problem = problem.clone();
+        SpaceError::Empty { problem, rejected }
     }
 }

@@ -28,7 +28,7 @@ use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 use configs::Configs;
-use rejection::rejections;
+use rejection::{in_words, rejections};
 use rules::Rules;
 
 /// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends on the spec,
@@ -122,7 +122,7 @@ impl SearchSpace {
         let configs = solve(&rules).map_err(|error| SpaceError::of(error, problem))?;
         if configs.len() == 0 {
             let rejections = rejections(&rules, spec, limits, product, &configs);
-            return Err(SpaceError::empty(problem, rejections));
+            return Err(SpaceError::empty(problem, in_words(rejections)));
         }
         if configs.len() > max_configs as u128 {
             return Err(SpaceError::TooMany {
@@ -148,6 +148,17 @@ impl SearchSpace {
     )]
     pub fn len(&self) -> usize {
         usize::try_from(self.configs.len()).expect("a length within the limit should fit")
+    }
+
+    /// What the space is a sample of; `None` where it is exact.
+    pub fn sampled(&self) -> Option<Sampled> {
+        match &self.configs {
+            Configs::Exact(_) => None,
+            Configs::Listed(list) => {
+                let sampled = Sampled::of(list, &self.rules, &self.spec, &self.limits);
+                Some(sampled)
+            }
+        }
     }
 
     /// Number of configs before any constraint.

@@ -58,3 +58,16 @@ pub(super) fn rejections(
     })
     .collect()
 }
+
+/// What rejected how many, most first, in words.
+pub(super) fn in_words(mut rejections: Vec<Rejection>) -> Vec<String> {
+    rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
+    let rejected = rejections
+        .iter()
+        .filter(|rejection| !rejection.cuts_nothing());
+    let line = |rejection: &Rejection| match rejection.configs {
+        Some(configs) => format!("`{}` rejects {configs}", rejection.text),
+        None => format!("`{}` rejects an unknown number", rejection.text),
+    };
+    rejected.map(line).collect()
+}

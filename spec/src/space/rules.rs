@@ -1,6 +1,6 @@
 //! What every config must satisfy: constraints, and what a launch plan must be on a device.
 
-use super::SpaceError;
+use super::error::SpaceError;
 use super::lower::{Lowering, Names};
 use crate::csp::{Function, Model, Semantics, TermId, Value};
 use crate::expr::Expr;

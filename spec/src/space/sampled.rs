@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::SearchSpace;
 use super::configs::Configs;
 use super::rules::Rules;
 use crate::config::Config;
-use crate::csp::{Budget, CspError, Estimate, SampleSize};
+use crate::csp::{Budget, CspError, Estimate, ListedSet, SampleSize};
+use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 
@@ -23,6 +23,27 @@ pub struct Sampled {
     pub left_out: Vec<String>,
 }
 
+impl Sampled {
+    /// What a listed space of a kernel is of.
+    pub(super) fn of(
+        list: &ListedSet,
+        rules: &Rules,
+        spec: &KernelSpec,
+        limits: &DeviceLimits,
+    ) -> Sampled {
+        let numbers = list.relaxed().left_out().iter();
+        let mut left_out: Vec<usize> = numbers.map(|i| rules.rule_of[*i]).collect();
+        left_out.dedup();
+        let text = |rule: usize| rules.rules[rule].text(spec, limits);
+        Sampled {
+            listed: list.len(),
+            valid: list.valid(),
+            is_complete: list.is_complete(),
+            left_out: left_out.into_iter().map(text).collect(),
+        }
+    }
+}
+
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.is_complete {
@@ -31,25 +52,6 @@ impl fmt::Display for Sampled {
         }
         let left_out = self.left_out.join("; ");
         write!(f, "; constraints left out while building: {left_out}")
-    }
-}
-
-impl SearchSpace {
-    /// What the space is a sample of; `None` where it is exact.
-    pub fn sampled(&self) -> Option<Sampled> {
-        let Configs::Listed(list) = &self.configs else {
-            return None;
-        };
-        let numbers = list.relaxed().left_out().iter();
-        let mut rules: Vec<usize> = numbers.map(|i| self.rules.rule_of[*i]).collect();
-        rules.dedup();
-        let text = |rule: usize| self.rules.rules[rule].text(&self.spec, &self.limits);
-        Some(Sampled {
-            listed: list.len(),
-            valid: list.valid(),
-            is_complete: list.is_complete(),
-            left_out: rules.into_iter().map(text).collect(),
-        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! The table itself: a row a target. To add one, copy the row that is most like it; `docs/targets.md` says what else.
 
-use super::{
-    AmdWgp, CPU_LIMITS, KnownTarget, MAX_THREADS_PER_BLOCK, Multiprocessor, NvidiaSm, Peaks, Source,
-};
+use super::amd::AmdWgp;
+use super::known::{CPU_LIMITS, KnownTarget, MAX_THREADS_PER_BLOCK, Multiprocessor, Peaks, Source};
+use super::nvidia::NvidiaSm;
 use crate::device::Backend;
 use crate::limits::DeviceLimits;
 

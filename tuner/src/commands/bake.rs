@@ -9,8 +9,8 @@ use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
-use super::{checked, print, print_json};
-use crate::bake::{self, read_index, read_table};
+use super::output::{checked, print, print_json};
+use crate::bake;
 use crate::candidate::target_of;
 use crate::cli::{BakeArgs, Untuned};
 use crate::compile_only::Target;
@@ -18,6 +18,7 @@ use crate::exit::Failure;
 use crate::images;
 use crate::project::{Project, TunedKernel};
 use crate::regime::Regime;
+use crate::table_files::{read_index, read_table};
 use crate::task::Conditions;
 use crate::{machine, predict};
 

@@ -8,7 +8,7 @@ use kiln::{Device, Kernel};
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::budget::Budget;
 use crate::cli::BenchArgs;
 use crate::exit::Failure;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kiln_cache::{Stats, VerifyReport};
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::cli::CacheAction;
 use crate::exit::Failure;
 use crate::machine;

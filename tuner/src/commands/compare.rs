@@ -9,7 +9,7 @@ use kiln::{Device, Kernel};
 use kiln_cache::Cache;
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::budget::Budget;
 use crate::cli::CompareArgs;
 use crate::exit::Failure;

@@ -9,7 +9,8 @@ use kiln_spec::csp::ConfigSet;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use super::{checked, print, print_json, sampled};
+use super::output::{checked, print, print_json};
+use super::sampled;
 use crate::cli::SpaceArgs;
 use crate::definition::{Definition, Solved, dead_values, index_sum, valid};
 use crate::exit::Failure;

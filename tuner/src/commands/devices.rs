@@ -9,7 +9,7 @@ use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::cli::OutputArgs;
 use crate::exit::Failure;
 

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::{KernelSpec, Problem};
 
-use super::{checked, print};
+use super::output::{checked, print};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
 use crate::exchange::{self, Results};
 use crate::exit::Failure;
 use crate::options::UsageError;
 use crate::project::{Project, TunedKernel};
+use crate::table_files::write_if_changed;
 use crate::{machine, recording};
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
@@ -23,7 +24,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     match &args.output {
         None => print(&text),
         Some(path) => {
-            crate::bake::write_if_changed(path, text)?;
+            write_if_changed(path, text)?;
             eprintln!("wrote {}", path.display());
         }
     }

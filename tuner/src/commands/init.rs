@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 
-use super::{checked, print};
-use crate::bake::{read_index, write_if_changed};
+use super::output::{checked, print};
 use crate::cli::InitArgs;
 use crate::exit::Failure;
 use crate::project::Project;
+use crate::table_files::{read_index, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     let mut folders: Vec<_> = Project::read(&args.package)?

@@ -7,7 +7,7 @@ use kiln_spec::space::SearchSpace;
 use kiln_spec::{Config, Problem};
 use rayon::prelude::*;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::candidate::{Which, Workshop};
 use crate::cli::InspectArgs;
 use crate::compile_only::{self, Target};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use kiln_spec::baked::Row;
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::bake;
 use crate::cli::ListArgs;
 use crate::exit::Failure;

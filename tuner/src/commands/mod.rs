@@ -10,6 +10,7 @@ mod export;
 mod init;
 mod inspect;
 mod list;
+mod output;
 mod replay;
 mod report;
 mod run;
@@ -18,14 +19,12 @@ mod smoke;
 mod space;
 mod why;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use kiln::Kernel;
-use serde::Serialize;
 
 use crate::cli::{Cli, Command};
-use crate::exit::{DONE, FAILED, Failure};
+use crate::exit::{FAILED, Failure};
 use crate::worker::server;
 
 /// Runs the subcommand.
@@ -52,34 +51,4 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
             u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED),
         )),
     }
-}
-
-/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
-/// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else {
-        return;
-    };
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(i32::from(DONE));
-    }
-    let _ = writeln!(
-        std::io::stderr(),
-        "error: cannot write to standard output: {error}\nhelp: what was measured is stored; run the command again"
-    );
-    std::process::exit(i32::from(FAILED));
-}
-
-/// Prints a value as one JSON object.
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
-    print(&(text + "\n"));
-    Ok(())
-}
-
-/// The exit code of a command that checked something.
-fn checked(passed: bool) -> ExitCode {
-    ExitCode::from(if passed { DONE } else { FAILED })
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use kiln_spec::Problem;
 use rayon::prelude::*;
 
-use super::{checked, print};
+use super::output::{checked, print};
 use crate::cli::ReplayArgs;
 use crate::compile_only::Target;
 use crate::exit::Failure;

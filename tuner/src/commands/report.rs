@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use kiln_cache::Cache;
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::cli::ReportArgs;
 use crate::exit::Failure;
 use crate::html_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use kiln::Kernel;
 use kiln_spec::space::SearchSpace;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::cli::RunArgs;
 use crate::compile_only::{self, CheckOptions, CheckReport, Target};
 use crate::exit::Failure;

@@ -9,7 +9,7 @@ use kiln_spec::space::Sampled;
 use num_bigint::BigUint;
 use serde::Serialize;
 
-use super::{print, print_json};
+use super::output::{print, print_json};
 use crate::cli::SpaceArgs;
 use crate::definition::{Definition, sum_of_indices};
 use crate::exit::Failure;

@@ -13,7 +13,7 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;

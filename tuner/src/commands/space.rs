@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use kiln_spec::space::{Sampled, SearchSpace};
 use serde::Serialize;
 
+use super::output::{checked, print, print_json};
 use super::sampled::Listed;
-use super::{checked, print, print_json};
 use crate::cli::SpaceArgs;
 use crate::exit::Failure;
 use crate::machine;

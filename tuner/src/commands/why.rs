@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::list::Baked;
-use super::{checked, print, print_json};
+use super::output::{checked, print, print_json};
 use crate::bake;
 use crate::cli::WhyArgs;
 use crate::exit::Failure;

@@ -14,8 +14,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::Target;
 use super::report::{CheckReport, TaskCheck};
+use super::target::Target;
 use crate::candidate::{Which, Workshop};
 use crate::exit::Failure;
 use crate::options::RunOptions;

@@ -3,7 +3,7 @@
 use kiln_spec::csp::ConfigSet;
 use num_bigint::BigUint;
 
-use super::{Definition, Literal};
+use super::model::{Definition, Literal};
 
 /// How many configs are valid.
 pub fn valid(set: &ConfigSet) -> BigUint {

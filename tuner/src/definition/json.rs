@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::error::DefinitionError;
+use super::model::{Constraint, Definition, Literal, Param};
 use super::python::{self, evaluate::MOST};
-use super::{Constraint, Definition, Literal, Param};
 use crate::lines::line_of;
 
 /// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.

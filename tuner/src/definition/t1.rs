@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use super::error::DefinitionError;
 use super::json::{Source, constraint, problem_of};
+use super::model::{Definition, Param};
 use super::python::{self, evaluate};
-use super::{Definition, Param};
 
 #[derive(Deserialize)]
 struct File<'a> {

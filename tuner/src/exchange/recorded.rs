@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ResultRow, Results};
+use super::results::{ResultRow, Results};
 use crate::recording::{RecordedParam, Recording};
 use crate::search::SpaceView;
 

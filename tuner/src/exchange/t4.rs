@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Ordered, ResultRow, Results, json as line};
+use super::json::{Ordered, line};
+use super::results::{ResultRow, Results};
 use crate::recording::Invalidity;
 
 /// The text of the file.

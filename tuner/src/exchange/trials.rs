@@ -6,7 +6,7 @@ use kiln_cache::{Outcome, Trial, TuningKey};
 use kiln_spec::{Config, KernelSpec, ParamValue, Problem, ProblemValue};
 use serde_json::{Value, json};
 
-use super::{ResultRow, Results};
+use super::results::{ResultRow, Results};
 use crate::recording::Invalidity;
 
 /// Results, and what could not be one of them.

@@ -7,7 +7,7 @@ pub(super) enum Quantity {
     Count,
     /// Nanoseconds, shown in the unit that suits them; logarithmic over a decade or more.
     Time,
-    /// Nanoseconds that pass: never logarithmic.
+    /// Whole nanoseconds that pass: never logarithmic.
     Clock,
     /// Times as fast.
     Speedup,
@@ -98,8 +98,8 @@ impl Axis {
 
     fn linear_values(&self) -> Vec<f64> {
         let least = match self.quantity {
-            Quantity::Count => 1.0,
-            Quantity::Time | Quantity::Clock | Quantity::Speedup => 0.0,
+            Quantity::Count | Quantity::Clock => 1.0,
+            Quantity::Time | Quantity::Speedup => 0.0,
         };
         let step = round_step((self.hi - self.lo) / TICKS).max(least);
         let first = (self.lo / step - 1e-9).ceil();

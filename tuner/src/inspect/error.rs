@@ -3,8 +3,6 @@
 use kiln_spec::Backend;
 use thiserror::Error;
 
-use super::resources::Disagreement;
-
 /// Why a compiled kernel's figures cannot be told.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -60,6 +58,17 @@ pub enum InspectError {
         /// The backend.
         backend: Backend,
     },
+}
+
+/// A figure that log and image tell differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The figure.
+    pub what: &'static str,
+    /// What the image says.
+    pub image: u32,
+    /// What the log says.
+    pub log: u32,
 }
 
 impl InspectError {

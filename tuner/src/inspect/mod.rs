@@ -10,6 +10,7 @@ mod amd_remark;
 mod corners;
 mod cubin;
 mod error;
+mod inspected;
 mod launchable;
 mod ptxas_log;
 mod resources;
@@ -17,9 +18,10 @@ mod table;
 
 pub use amd_remark::waves_per_simd;
 pub use corners::corners;
-pub use error::InspectError;
+pub use error::{Disagreement, InspectError};
+pub use inspected::Inspected;
 pub use launchable::{CannotLaunch, LaunchRules, block_needs};
-pub use resources::{Disagreement, Resources, Spills};
+pub use resources::{Resources, Spills};
 pub use table::{Figures, InspectRow, to_text};
 
 use kiln_spec::Backend;

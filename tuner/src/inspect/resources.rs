@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::InspectError;
+use super::error::{Disagreement, InspectError};
 
 /// What one entry takes up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -69,17 +69,6 @@ impl std::fmt::Display for Spills {
             Spills::Registers { vector, scalar } => write!(f, "{vector}v+{scalar}s"),
         }
     }
-}
-
-/// A figure that log and image tell differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Disagreement {
-    /// The figure.
-    pub what: &'static str,
-    /// What the image says.
-    pub image: u32,
-    /// What the log says.
-    pub log: u32,
 }
 
 impl Resources {

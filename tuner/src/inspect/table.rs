@@ -3,9 +3,9 @@
 use kiln_spec::targets::KnownTarget;
 use serde::Serialize;
 
+use super::inspected::Inspected;
+use super::launchable::{CannotLaunch, block_needs};
 use super::resources::{Resources, Spills};
-use super::{CannotLaunch, block_needs};
-use crate::candidate::Inspected;
 
 /// One config on one target.
 #[derive(Clone, Debug, Serialize)]

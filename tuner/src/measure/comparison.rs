@@ -10,12 +10,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::arm::ArmId;
 use super::confirm::{
     Claim, Confirm, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessPlan,
     ProcessRecord, Sequential,
 };
 use super::interval::Interval;
-use super::lab::ArmId;
 use super::span::Resolution;
 
 /// Most processes of one comparison: more than a claim of its own gets, since many comparisons in a run need more wealth.

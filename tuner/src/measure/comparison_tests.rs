@@ -1,6 +1,6 @@
 use super::*;
 use crate::measure::confirm::drive;
-use crate::measure::lab::{Fault, FaultCause};
+use crate::measure::fault::{Fault, FaultCause};
 use crate::measure::noise::NoiseModel;
 use crate::measure::simulate::SimulatedLab;
 

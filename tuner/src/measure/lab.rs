@@ -1,60 +1,11 @@
 //! What the engines ask of a machine: open a fresh process, run a plan, return samples.
 
-use super::span::Resolution;
-use kiln_spec::time::Nanoseconds;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-/// One thing that can be launched and timed: a kernel with a config. The number means something
-/// to the caller only (an index into its candidates, say).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ArmId(pub usize);
-
-impl std::fmt::Display for ArmId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "arm {}", self.0)
-    }
-}
-
-/// One timed sample: `launches` launches of one arm, back to back, between two reads of the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sample {
-    /// From the first launch to the end of the last, in nanoseconds.
-    pub span_ns: u64,
-    /// How many launches the span holds; at least 1.
-    pub launches: u32,
-    /// The device clock while the sample ran, in kHz, where the device tells it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clock_khz: Option<u32>,
-    /// The device reported a thermal or power brake during the sample.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub throttled: bool,
-}
-
-impl Sample {
-    /// A sample of `launches` launches that spanned `span_ns`, with nothing known about clocks.
-    pub fn new(span_ns: u64, launches: u32) -> Self {
-        Self {
-            span_ns,
-            launches: launches.max(1),
-            clock_khz: None,
-            throttled: false,
-        }
-    }
-
-    /// Nanoseconds of one launch, rounded to the nearest.
-    pub fn launch_ns(&self) -> u64 {
-        let launches = u64::from(self.launches.max(1));
-        (self.span_ns + launches / 2) / launches
-    }
-
-    /// Natural logarithm of the nanoseconds of one launch, unrounded. A span of zero counts as
-    /// 1 ns, so that the result is finite.
-    pub fn log_ns(&self) -> f64 {
-        (self.span_ns.max(1) as f64 / f64::from(self.launches.max(1))).ln()
-    }
-}
+use super::arm::ArmId;
+use super::fault::{Fault, FaultCause};
+use super::sample::Sample;
+use super::span::Resolution;
 
 /// How a fresh process is to be set up. Both orders hold the same arms; they are drawn anew for
 /// every process, because whatever is loaded or allocated second can be systematically faster.
@@ -98,77 +49,6 @@ pub trait Session: Clock {
     fn finish(&mut self) -> Result<(), Fault> {
         Ok(())
     }
-}
-
-/// A process, or one arm in it, failed. A value, not the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
-#[error("{}{cause}", .arm.map(|arm| format!("{arm}: ")).unwrap_or_default())]
-pub struct Fault {
-    /// The arm to blame, where known.
-    pub arm: Option<ArmId>,
-    /// What happened.
-    pub cause: FaultCause,
-}
-
-impl Fault {
-    /// A fault of one arm.
-    pub fn of(arm: ArmId, cause: FaultCause) -> Self {
-        Self {
-            arm: Some(arm),
-            cause,
-        }
-    }
-
-    /// A fault with no arm to blame.
-    pub fn unattributed(cause: FaultCause) -> Self {
-        Self { arm: None, cause }
-    }
-}
-
-/// The causes of a [`Fault`].
-#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum FaultCause {
-    /// The code could not be loaded, or is not the arm meant.
-    #[error("the artifact could not be loaded: {0}")]
-    LoadFailed(String),
-    /// A launch returned an error.
-    #[error("the launch failed: {0}")]
-    LaunchFailed(String),
-    /// The arm or its buffers ask for more than the device has.
-    #[error("over a limit of the device: {0}")]
-    LimitsExceeded(String),
-    /// A deadline passed.
-    #[error("no answer within {}", Nanoseconds(*limit_ns))]
-    TimedOut {
-        /// The deadline, in nanoseconds.
-        limit_ns: u64,
-    },
-    /// The process died.
-    #[error("the worker process was lost: {0}")]
-    WorkerLost(String),
-    /// The output was wrong, before or after timing.
-    #[error("the output is incorrect: {0}")]
-    Incorrect(String),
-    /// A sample shorter than the clock can resolve.
-    #[error("a sample spans {span_ns} ns, and {least_ns} ns is the least that the clock resolves")]
-    BelowResolution {
-        /// The sample's span, in nanoseconds.
-        span_ns: u64,
-        /// The shortest span allowed, in nanoseconds.
-        least_ns: u64,
-    },
-    /// The session answered with a number of samples unlike the plan's.
-    #[error("{got} samples came back for a plan of {asked}")]
-    MissingSamples {
-        /// Entries of the plan.
-        asked: usize,
-        /// Samples returned.
-        got: usize,
-    },
-    /// The device is gone: nothing more can be measured.
-    #[error("the device was lost: {0}")]
-    DeviceLost(String),
 }
 
 /// Runs a plan and checks the answer: one sample for each entry, none shorter than the clock resolves.

@@ -14,14 +14,17 @@
 //! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
 //! [`Comparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`] only tells times.
 
+pub mod arm;
 pub mod comparison;
 pub mod confirm;
+pub mod fault;
 pub mod interval;
 pub mod lab;
 pub mod noise;
 pub mod order;
 pub mod race;
 pub mod roofline;
+pub mod sample;
 pub mod simulate;
 pub mod span;
 pub mod summary;
@@ -29,15 +32,18 @@ pub mod survey;
 pub mod tournament;
 pub mod wealth;
 
+pub use arm::ArmId;
 pub use comparison::{Comparison, ComparisonSettings, Ruling};
 pub use confirm::{
     Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Sequential,
     Verdict, confirm, drive,
 };
+pub use fault::{Fault, FaultCause};
 pub use interval::Interval;
-pub use lab::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+pub use lab::{Clock, Lab, Opening, Session};
 pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, race};
 pub use roofline::{AboveRoofline, Roofline, Work};
+pub use sample::Sample;
 pub use span::{Resolution, launches_per_sample};
 pub use summary::Summary;
 pub use survey::{Survey, Surveyed};

@@ -1,6 +1,7 @@
 //! Random orders: of loading, of a round, of the blocks of a process.
 
-use super::lab::{ArmId, Opening};
+use super::arm::ArmId;
+use super::lab::Opening;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 

@@ -2,8 +2,11 @@
 //!
 //! For tests of everything above [`Lab`]: the engines here, a pipeline, a strategy. No real time passes.
 
-use super::lab::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use super::arm::ArmId;
+use super::fault::{Fault, FaultCause};
+use super::lab::{Clock, Lab, Opening, Session};
 use super::noise::{Noise, NoiseModel};
+use super::sample::Sample;
 use std::collections::HashMap;
 
 /// Untimed launches of each arm when a process opens.

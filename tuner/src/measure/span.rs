@@ -3,7 +3,9 @@
 //! A clock that ticks every 0.5 µs is off by 10 % on a 5 µs launch. A sample therefore holds as
 //! many launches as it takes to span [`LEAST_TICKS`] ticks (the rule of the divan benchmark crate).
 
-use super::lab::{ArmId, Fault, FaultCause, Sample};
+use super::arm::ArmId;
+use super::fault::{Fault, FaultCause};
+use super::sample::Sample;
 use serde::{Deserialize, Serialize};
 
 /// A sample spans at least this many ticks of the clock.

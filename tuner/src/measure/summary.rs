@@ -1,6 +1,6 @@
 //! Integer-nanosecond summaries of samples.
 
-use super::lab::Sample;
+use super::sample::Sample;
 use serde::{Deserialize, Serialize};
 
 /// The spread of some samples, in nanoseconds of one launch. Nothing is dropped as an outlier:

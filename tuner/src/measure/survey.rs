@@ -3,12 +3,13 @@
 //! The protocol is that of a confirmation with a fixed number of processes: fresh ones, in pairs of reversed orders, and an
 //! interval for the median process, since the process is the unit in which times differ.
 
+use super::arm::ArmId;
 use super::confirm::{
     Claim, Confirm, ConfirmSettings, Doubt, Evidence, Expected, ProcessPlan, ProcessRecord,
     Sequential,
 };
 use super::interval::{Interval, median_interval};
-use super::lab::{ArmId, Opening};
+use super::lab::Opening;
 use super::span::Resolution;
 use super::summary::median;
 
@@ -159,7 +160,7 @@ impl Sequential for Survey {
 mod tests {
     use super::*;
     use crate::measure::confirm::drive;
-    use crate::measure::lab::{Fault, FaultCause};
+    use crate::measure::fault::{Fault, FaultCause};
     use crate::measure::noise::NoiseModel;
     use crate::measure::simulate::SimulatedLab;
 

@@ -5,8 +5,10 @@
 //! The best of all batches meet once more in the play-off, on new data: without it the finalist would be the arm
 //! with the luckiest batch.
 
+use super::arm::ArmId;
 use super::confirm::Expected;
-use super::lab::{ArmId, Fault, Lab};
+use super::fault::Fault;
+use super::lab::Lab;
 use super::race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, race};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -254,7 +256,8 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::lab::{Clock, FaultCause};
+    use crate::measure::fault::FaultCause;
+    use crate::measure::lab::Clock;
     use crate::measure::noise::NoiseModel;
     use crate::measure::simulate::SimulatedLab;
     use crate::measure::span::Resolution;

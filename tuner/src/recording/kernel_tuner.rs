@@ -10,9 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error::TextFault;
+use super::invalidity::Invalidity;
+use super::model::Entry;
 use super::param::RecordedParam;
-use super::read::{Row, Table, lookups, milliseconds, positions, shown};
-use super::{Entry, Invalidity};
+use super::table::{FAILED_FROM_MS, Row, Table, lookups, milliseconds, positions, shown};
 use crate::lines::offset_of;
 
 /// The parts that are looked at. They keep their text, so that errors know their lines.
@@ -65,9 +66,6 @@ struct CacheEntry {
     #[serde(default, rename = "__error__")]
     error: Option<Value>,
 }
-
-/// Times from here on stand for failures in old files.
-pub(super) const FAILED_FROM_MS: f64 = 1e20;
 
 /// Reads the text of a cache file, also one that was never closed.
 pub(super) fn table(text: &str) -> Result<Table, TextFault> {

@@ -5,77 +5,20 @@ mod error;
 mod format;
 mod invalidity;
 mod kernel_tuner;
+mod model;
 mod param;
 mod read;
 mod results;
 mod space;
+mod table;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{RecordingError, TextFault};
 pub use invalidity::Invalidity;
+pub use model::{Entry, Recording};
 pub use param::RecordedParam;
 pub(crate) use param::spelled;
 pub use read::{parse, read, read_all};
 pub use space::RecordedSpace;
-
-/// What became of one config when it was recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Entry {
-    /// Time of one launch in milliseconds; `None` if the config failed.
-    pub time_ms: Option<f64>,
-    /// What it took to compile, verify and time it, in milliseconds.
-    pub cost_ms: f64,
-    /// Why it has no time.
-    pub invalidity: Invalidity,
-}
-
-/// A recorded space: its configs in the order of their [`RecordedSpace`], and their entries in the same order.
-#[derive(Clone, Debug)]
-pub struct Recording {
-    /// `KERNEL@DEVICE`, from the file's name.
-    pub name: String,
-    /// The device as the file names it, where it does.
-    pub device: Option<String>,
-    /// The configs.
-    pub space: RecordedSpace,
-    /// What became of each.
-    pub entries: Vec<Entry>,
-}
-
-impl Recording {
-    /// The kernel's part of the name.
-    pub fn kernel(&self) -> &str {
-        self.name.split('@').next().unwrap_or_default()
-    }
-
-    /// The shortest time recorded.
-    pub fn best_ms(&self) -> Option<f64> {
-        let times = self.entries.iter().filter_map(|entry| entry.time_ms);
-        times.min_by(f64::total_cmp)
-    }
-
-    /// Only some of the configs, by their index.
-    #[must_use]
-    pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Recording {
-        let kept: Vec<usize> = (0..self.entries.len())
-            .filter(|&index| keep(index))
-            .collect();
-        Recording {
-            name: self.name.clone(),
-            device: self.device.clone(),
-            space: self.space.restricted(&kept),
-            entries: kept.iter().map(|&index| self.entries[index]).collect(),
-        }
-    }
-
-    /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` where
-    /// this one lacks the config, `Some(None)` where it failed.
-    pub fn times_in(&self, space: &RecordedSpace) -> Vec<Option<Option<f64>>> {
-        let map = self.space.map_from(space);
-        (0..crate::search::SpaceView::len(space))
-            .map(|index| Some(self.entries[map.index(space, &self.space, index)?].time_ms))
-            .collect()
-    }
-}

@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::TextFault;
-use super::kernel_tuner::FAILED_FROM_MS;
+use super::invalidity::Invalidity;
+use super::model::Entry;
 use super::param::{RecordedParam, spelled};
-use super::read::{Row, Table, lookups, milliseconds, positions, shown};
-use super::{Entry, Invalidity};
+use super::table::{FAILED_FROM_MS, Row, Table, lookups, milliseconds, positions, shown};
 use crate::lines::offset_of;
 
 /// Results keep their text, so that errors know their lines.

@@ -1,7 +1,7 @@
 //! Every config of the space.
 
 use super::random::Random;
-use super::{Strategy, Told};
+use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
 /// Asks for every config once, in random order: cut short by a budget, what was tried is then a fair

@@ -1,7 +1,7 @@
 //! What a strategy asked for and was told.
 
-use super::Told;
 use super::permutation::Permutation;
+use super::strategy::Told;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, HashSet};
 

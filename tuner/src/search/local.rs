@@ -10,8 +10,8 @@
 
 use super::permutation::Permutation;
 use super::space::{SpaceView, neighbours};
+use super::strategy::{Strategy, Told};
 use super::surrogate::{Guess, Point, Surrogate};
-use super::{Strategy, Told};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;

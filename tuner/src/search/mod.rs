@@ -4,6 +4,7 @@ pub mod auto;
 mod cholesky;
 pub mod classic;
 pub mod exhaustive;
+pub mod guide;
 pub mod ledger;
 pub mod local;
 mod model;
@@ -12,6 +13,7 @@ pub mod prior;
 pub mod random;
 pub mod space;
 pub mod stop;
+pub mod strategy;
 pub(crate) mod surrogate;
 
 #[cfg(test)]
@@ -19,12 +21,14 @@ mod tests;
 
 pub use auto::Auto;
 pub use exhaustive::Exhaustive;
+pub use guide::Guide;
 pub use local::Local;
 pub use model::{Settings, UnknownSetting};
 pub use prior::Prior;
 pub use random::Random;
 pub use space::{SpaceView, neighbours};
 pub use stop::Stop;
+pub use strategy::{Strategy, Told};
 
 use self::classic::{
     Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm,
@@ -32,37 +36,6 @@ use self::classic::{
 };
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
-
-/// What became of a config.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
-    /// Index of the config in its search space.
-    pub index: usize,
-    /// What it costs, lower is better (time relative to the baseline, say); `None` if it failed.
-    pub cost: Option<f64>,
-}
-
-/// Decides which configs to try next.
-///
-/// The caller alternates `ask` and `tell`. A strategy never asks for a config twice, nor for one it was told of without
-/// asking (a stored trial, the baseline). Asked and told alike, with the same seed, it asks alike.
-pub trait Strategy {
-    /// The strategy's name, as in [`NAMES`].
-    fn name(&self) -> &'static str;
-
-    /// At most `n` configs to try next, by their index; fewer if fewer are worth trying before
-    /// results come in, and none once the whole space was asked for.
-    fn ask(&mut self, n: usize) -> Vec<usize>;
-
-    /// Takes results in, in any order and number, of configs asked for or not.
-    fn tell(&mut self, told: &[Told]);
-
-    /// The improvement that the config asked for last promised when it was chosen, as a share of the best cost; `None`
-    /// if the strategy makes no such guess.
-    fn outlook(&self) -> Option<f64> {
-        None
-    }
-}
 
 /// The names that [`by_name`] knows.
 pub const NAMES: [&str; 11] = [
@@ -103,15 +76,6 @@ pub fn by_name<'a>(
     rng: ChaCha8Rng,
 ) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
     with_guide(name, space, budget, rng, &Guide::default())
-}
-
-/// What the model-based search starts from.
-#[derive(Clone, Debug, Default)]
-pub struct Guide {
-    /// What is known from elsewhere.
-    pub priors: Vec<Prior>,
-    /// Its constants.
-    pub settings: Settings,
 }
 
 /// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.

@@ -1,7 +1,7 @@
 //! Random sampling without replacement.
 
 use super::permutation::Permutation;
-use super::{Strategy, Told};
+use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 

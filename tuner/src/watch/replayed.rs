@@ -8,7 +8,6 @@ use kiln::rig::HostPace;
 use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
-use super::bench::Benched;
 use super::stage::Scene;
 use crate::measure::interval::median_interval;
 use crate::measure::summary::median;
@@ -92,17 +91,11 @@ pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, Str
     }
 }
 
-/// A line for each row that was measured, and what to do where it helps.
-pub fn lines<'a>(rows: impl Iterator<Item = (&'a Benched, Replayed)>) -> String {
+/// A line for each kernel and problem that was measured, and what to do where it helps.
+pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, Replayed)>) -> String {
     let mut text = String::new();
     let mut helps = false;
-    for (
-        Benched {
-            kernel, problem, ..
-        },
-        replayed,
-    ) in rows
-    {
+    for (kernel, problem, replayed) in rows {
         helps |= replayed.helps();
         // Writing to a string does not fail.
         let _ = writeln!(text, "{kernel} ({problem}): {}", in_words(&replayed));
@@ -128,28 +121,12 @@ fn in_words(replayed: &Replayed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::bench::Outcome;
-
-    fn row() -> Benched {
-        Benched {
-            package: "p".into(),
-            kernel: "gelu".into(),
-            problem: "n=1".into(),
-            device: "hip/gfx1151/x".into(),
-            selection: "baseline".into(),
-            config: "THREADS=64".into(),
-            outcome: Outcome::NotMeasured {
-                reason: String::new(),
-            },
-        }
-    }
 
     #[test]
     fn replaying_is_advised_only_where_it_is_proven_to_help() {
-        let row = row();
-        let said = |replayed| lines([(&row, replayed)].into_iter());
+        let said = |replayed| lines([("gelu", "n=1", replayed)].into_iter());
         let text = said(Replayed::of(&pairs(80_000, 20_000), 20).unwrap());
-        let words = "gelu (n=1): 20 launches in a row take 4 us each one by one, 1 us each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
+        let words = "gelu (n=1): 20 launches in a row take 4 µs each one by one, 1 µs each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
         assert!(text.starts_with(words), "{text}");
         assert!(text.contains("help: "), "{text}");
         let text = said(Replayed::of(&pairs(20_000, 20_000), 20).unwrap());

@@ -83,7 +83,11 @@ pub fn of_bench(rows: &[Benched]) -> String {
         text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says little of the kernel\n";
     }
     text += &replayed::lines(rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Measured(measured) => Some((row, measured.replayed?)),
+        Outcome::Measured(measured) => Some((
+            row.kernel.as_str(),
+            row.problem.as_str(),
+            measured.replayed?,
+        )),
         _ => None,
     }));
     if measured().any(|one| one.throughput.peak_is_bound && one.throughput.peak_percent.is_some()) {

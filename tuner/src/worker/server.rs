@@ -1,12 +1,10 @@
 //! The worker's end: open, verify, time, as it is asked, until the pipe closes.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use kiln::Kernel;
-use kiln::rig::{Expected, RigError};
 use rustix::process::{
     Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
 };
@@ -138,61 +136,4 @@ fn limit(job: &OpenJob) -> io::Result<()> {
         setrlimit(Resource::Cpu, bound(job.limits.cpu_seconds))?;
     }
     Ok(())
-}
-
-/// Reads a file of expected outputs.
-pub(super) fn read_expected(path: &std::path::Path) -> Result<Expected, Failure> {
-    let internal =
-        |error: &dyn std::fmt::Display| Failure::Internal(format!("{}: {error}", path.display()));
-    let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|error| internal(&error))?;
-    file.read_to_end(&mut bytes)
-        .map_err(|error| internal(&error))?;
-    Expected::from_bytes(&bytes).map_err(|error| internal(&error))
-}
-
-/// Writes a file of expected outputs, whole or not at all.
-pub(super) fn write_expected(path: &std::path::Path, expected: &Expected) -> Result<(), Failure> {
-    let part = path.with_extension("part");
-    let written = fs::write(&part, expected.to_bytes()).and_then(|()| fs::rename(&part, path));
-    written.map_err(|error| Failure::Internal(format!("{}: {error}", path.display())))
-}
-
-/// What an error of a rig means for the candidate.
-pub(super) fn failure_of(error: RigError) -> Failure {
-    use kiln::device::{DeviceError, ErrorClass};
-    match error {
-        RigError::Incorrect(worst) => Failure::Incorrect {
-            output: worst.output,
-            index: worst.index,
-            got: worst.got,
-            want: worst.want,
-            error: worst.error,
-            bound: worst.bound,
-        },
-        RigError::NotANumber { output, index } => Failure::NotANumber { output, index },
-        RigError::GuardHit { argument } => Failure::GuardHit { output: argument },
-        RigError::InputChanged { argument } => Failure::InputChanged { arg: argument },
-        RigError::Device(DeviceError::Oom { wanted_bytes, .. }) => Failure::OutOfMemory {
-            needed_bytes: Some(wanted_bytes),
-        },
-        RigError::Device(error) => match error.class() {
-            ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
-                Failure::LaunchRefused(error.to_string())
-            }
-            ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => {
-                Failure::Sticky(error.to_string())
-            }
-            ErrorClass::Invalid => Failure::Faulted(error.to_string()),
-            _ => Failure::Internal(error.to_string()),
-        },
-        other => Failure::Internal(other.to_string()),
-    }
-}
-
-/// The spec of a job, shared by its rigs.
-pub(super) fn spec_of(job: &OpenJob) -> Result<Arc<kiln_spec::KernelSpec>, Failure> {
-    kiln_spec::KernelSpec::from_json(&job.spec_json)
-        .map(Arc::new)
-        .map_err(|error| Failure::Internal(format!("the spec cannot be read: {error}")))
 }

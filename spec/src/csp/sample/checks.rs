@@ -1,8 +1,9 @@
 //! Constraints evaluated for one config: each part once, none that comes after a constraint that is not met.
 
-use super::super::function::{Function, Semantics};
+use super::super::function::Function;
 use super::super::graph::{Fold, Graph, Op, TermId};
 use super::super::hashing::WordMap;
+use super::super::semantics::Semantics;
 use super::super::value::{Outcome, Value};
 
 /// Constraints, with the parts that they consist of before the whole.

@@ -5,7 +5,8 @@ mod baseline;
 mod problems;
 
 use super::declaration::{GeometryDecl, KernelAttr, KernelFn, ReferenceDecl, Spanned};
-use super::{ParsedKernel, SpannedExpr};
+use super::expression::SpannedExpr;
+use super::parsed::ParsedKernel;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::expr::Expr;
 use crate::model::{

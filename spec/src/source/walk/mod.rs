@@ -1,6 +1,7 @@
 //! The walk over a source's tokens that fills a [`SourceScan`].
 
 mod directives;
+mod names;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,9 +12,10 @@ use super::flatten::SourceText;
 use super::kernel_function::{KernelFunction, Obstacle, matching, parameters, signature};
 use super::lexer::{Token, TokenKind, lex};
 use super::lines::LineMap;
+use super::parts::{DynamicShared, ExternC};
 use super::reach::Unit;
-use super::scan::{DynamicShared, ExternC, SourceScan};
-use directives::directive_names;
+use super::scan::SourceScan;
+use names::directive_names;
 
 /// What a pair of braces is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,44 +44,49 @@ struct Walker<'s> {
     pending: Option<(usize, usize)>,
 }
 
-/// Scans a source.
-pub(super) fn walk(source: &SourceText) -> Result<SourceScan, SourceError> {
-    let text = source.text();
-    let tokens = lex(text).map_err(|error| SourceError::Unterminated {
-        what: error.what,
-        at: source.locate(line_start(text, error.line)),
-    })?;
-    let mut walker = Walker {
-        lines: source.lines(&tokens),
-        text,
-        tokens,
-        scan: SourceScan {
-            kernels: Vec::new(),
-            identifiers: BTreeSet::new(),
-            macros: Vec::new(),
-            includes: Vec::new(),
-            directives: Vec::new(),
-            unrolls: Vec::new(),
-            dynamic_shared: Vec::new(),
-            extern_c: Vec::new(),
-            aliases: Default::default(),
-            units: Vec::new(),
-        },
-        scopes: Vec::new(),
-        saved: Vec::new(),
-        conditions: Conditions::default(),
-        groups: 0,
-        run: 0,
-        unit: 0,
-        pending: None,
-    };
-    for i in 0..walker.tokens.len() {
-        walker.step(i)?;
+impl SourceScan {
+    /// Scans an expanded source.
+    ///
+    /// # Errors
+    /// When the text does not lex or its conditionals do not match.
+    pub fn new(source: &SourceText) -> Result<SourceScan, SourceError> {
+        let text = source.text();
+        let tokens = lex(text).map_err(|error| SourceError::Unterminated {
+            what: error.what,
+            at: source.locate(line_start(text, error.line)),
+        })?;
+        let mut walker = Walker {
+            lines: source.lines(&tokens),
+            text,
+            tokens,
+            scan: SourceScan {
+                kernels: Vec::new(),
+                identifiers: BTreeSet::new(),
+                macros: Vec::new(),
+                includes: Vec::new(),
+                directives: Vec::new(),
+                unrolls: Vec::new(),
+                dynamic_shared: Vec::new(),
+                extern_c: Vec::new(),
+                aliases: Default::default(),
+                units: Vec::new(),
+            },
+            scopes: Vec::new(),
+            saved: Vec::new(),
+            conditions: Conditions::default(),
+            groups: 0,
+            run: 0,
+            unit: 0,
+            pending: None,
+        };
+        for i in 0..walker.tokens.len() {
+            walker.step(i)?;
+        }
+        if !walker.conditions.is_empty() {
+            return Err(walker.conditional("`#if` without `#endif`", text.len()));
+        }
+        Ok(walker.scan)
     }
-    if !walker.conditions.is_empty() {
-        return Err(walker.conditional("`#if` without `#endif`", text.len()));
-    }
-    Ok(walker.scan)
 }
 
 /// The first byte of a physical line.

@@ -1,10 +1,12 @@
 //! Running a test over a lab, one fresh process after the other.
 
-use super::Confirm;
 use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
+use super::sequence::Confirm;
 use super::settings::{Claim, ConfirmSettings, Expected};
-use crate::measure::lab::{Fault, FaultCause, Lab, Sample, run_checked};
+use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::lab::{Lab, run_checked};
 use crate::measure::order::BLOCK;
+use crate::measure::sample::Sample;
 use crate::measure::span::Resolution;
 
 /// Most samples of one process that are asked for at once, in nanoseconds: the clock is looked at
@@ -53,7 +55,7 @@ pub trait Sequential {
 
 impl Sequential for Confirm {
     fn settings(&self) -> &ConfirmSettings {
-        &self.settings
+        self.settings()
     }
 
     fn block_ns(&self) -> u64 {

@@ -2,8 +2,9 @@
 
 use super::evidence::ProcessRecord;
 use super::settings::Claim;
-use crate::measure::lab::{ArmId, Sample};
+use crate::measure::arm::ArmId;
 use crate::measure::order::BLOCK;
+use crate::measure::sample::Sample;
 use crate::measure::summary::median;
 
 /// Two sides of a block whose clocks differ by more than this share are not compared.

@@ -1,8 +1,11 @@
 //! What a test of a claim leaves behind: records of its processes, and the verdict.
 
 use super::settings::{Claim, ConfirmSettings};
+use crate::measure::arm::ArmId;
+use crate::measure::fault::Fault;
 use crate::measure::interval::Interval;
-use crate::measure::lab::{ArmId, Fault, Opening, Sample};
+use crate::measure::lab::Opening;
+use crate::measure::sample::Sample;
 use crate::measure::summary::Summary;
 use serde::{Deserialize, Serialize};
 

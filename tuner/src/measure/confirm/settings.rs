@@ -1,6 +1,6 @@
 //! What is claimed, and how it is tested.
 
-use crate::measure::lab::ArmId;
+use crate::measure::arm::ArmId;
 use crate::measure::span::Resolution;
 use serde::{Deserialize, Serialize};
 

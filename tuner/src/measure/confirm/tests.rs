@@ -1,6 +1,10 @@
+use super::effect::effect_of;
 use super::*;
-use crate::measure::lab::{Clock, Fault, FaultCause, Sample};
+use crate::measure::arm::ArmId;
+use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::lab::Clock;
 use crate::measure::noise::NoiseModel;
+use crate::measure::sample::Sample;
 use crate::measure::simulate::SimulatedLab;
 use crate::measure::span::Resolution;
 use proptest::prelude::*;

@@ -1,7 +1,9 @@
 //! The table of a race: what each arm took in each round, who leads, who is out.
 
 use super::result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
-use crate::measure::lab::{ArmId, Fault, Sample};
+use crate::measure::arm::ArmId;
+use crate::measure::fault::Fault;
+use crate::measure::sample::Sample;
 use crate::measure::summary::{Summary, median};
 
 /// Rounds that the near rule looks back on.

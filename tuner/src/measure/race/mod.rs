@@ -13,7 +13,9 @@ mod tests;
 
 pub use result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
 
-use super::lab::{ArmId, Fault, FaultCause, Lab, Opening, Session, run_checked};
+use super::arm::ArmId;
+use super::fault::{Fault, FaultCause};
+use super::lab::{Lab, Opening, Session, run_checked};
 use super::order::{mirrored, random_opening, shuffled};
 use board::Board;
 use rand::Rng;

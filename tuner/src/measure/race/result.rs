@@ -1,6 +1,7 @@
 //! What goes into a race and what comes out.
 
-use crate::measure::lab::{ArmId, Fault};
+use crate::measure::arm::ArmId;
+use crate::measure::fault::Fault;
 use crate::measure::span::Resolution;
 use crate::measure::summary::Summary;
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::representatives::representatives;
 use super::trend::Trend;
 use crate::search::model::{Candidates, Encoder, Point, Process, Settings, Shape, improve};
 use crate::search::{SpaceView, Told};
@@ -294,18 +295,4 @@ fn centre_and_scale(values: &[f64]) -> (f64, f64) {
         .sum::<f64>()
         / count;
     (centre, variance.sqrt().max(FLAT))
-}
-
-/// Places of at most `most` values: the lower half of them, and an even spread of the others.
-pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
-    let mut ranked: Vec<usize> = (0..values.len()).collect();
-    if values.len() <= most {
-        return ranked;
-    }
-    ranked.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let lower = most / 2;
-    let step = (ranked.len() - lower).div_ceil(most - lower).max(1);
-    let mut chosen = ranked[..lower].to_vec();
-    chosen.extend(ranked[lower..].iter().step_by(step));
-    chosen
 }

@@ -7,6 +7,7 @@
 mod learner;
 mod pool;
 mod recall;
+mod representatives;
 mod start;
 mod trend;
 mod warp;
@@ -15,10 +16,12 @@ use self::learner::{Ground, Learner, Lesson};
 use self::pool::Pool;
 use self::recall::Recall;
 use self::trend::{Trend, variance_of_mean};
+use super::guide::Guide;
 use super::ledger::Ledger;
 use super::model::{Belief, Encoder, Settings, below, log_promise, log_promise_bound};
+use super::prior::Prior;
 use super::space::SpaceView;
-use super::{Guide, Prior, Strategy, Told};
+use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
 /// Random configs whose expected costs tell how far an earlier result's spread.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::learner::representatives;
+use super::representatives::representatives;
 use super::warp;
 use crate::search::model::{Encoder, Extension, Point, Settings, Shape};
 use crate::search::{Prior, SpaceView};

@@ -1,6 +1,7 @@
 //! Simulated annealing: a walk that takes every better step, and a worse one the less often the cooler it is.
 
-use super::{Algorithm, anywhere};
+use super::algorithm::Algorithm;
+use super::positions::anywhere;
 use crate::search::{SpaceView, neighbours};
 use rand::RngExt;
 use rand::seq::IndexedRandom;

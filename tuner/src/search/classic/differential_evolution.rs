@@ -1,7 +1,8 @@
 //! Differential evolution (best/1/bin): the best config plus a scaled difference of two others, crossed with the config
 //! that it may replace.
 
-use super::{Algorithm, anywhere, numbers, repaired, rounded};
+use super::algorithm::Algorithm;
+use super::positions::{anywhere, numbers, repaired, rounded};
 use crate::search::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,7 @@
 //! A genetic algorithm: parents drawn by rank, uniform crossover, mutation, and the best of a generation kept.
 
-use super::{Algorithm, anywhere, repaired};
+use super::algorithm::Algorithm;
+use super::positions::{anywhere, repaired};
 use crate::search::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,7 @@
 //! Latin-hypercube sampling: in every round each parameter goes through its values once, in random order.
 
-use super::{Algorithm, repaired};
+use super::algorithm::Algorithm;
+use super::positions::repaired;
 use crate::search::SpaceView;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,8 @@
 //! Local search with restarts: from a random config to the first better neighbour, again and again; from where there is
 //! none, to a random config.
 
-use super::{Algorithm, anywhere};
+use super::algorithm::Algorithm;
+use super::positions::anywhere;
 use crate::search::{SpaceView, neighbours};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,7 @@
 //! Particle swarm: every particle flies on, drawn to the best place it has seen and to the best that any has seen.
 
-use super::{Algorithm, anywhere, numbers, repaired, rounded};
+use super::algorithm::Algorithm;
+use super::positions::{anywhere, numbers, repaired, rounded};
 use crate::search::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,7 @@
 //! Tabu search: always on to the best of a few neighbours, even if it is worse, but not back to where it was lately.
 
-use super::{Algorithm, anywhere};
+use super::algorithm::Algorithm;
+use super::positions::anywhere;
 use crate::search::{SpaceView, neighbours};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

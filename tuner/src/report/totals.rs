@@ -5,7 +5,7 @@ use std::fmt;
 use kiln_cache::record::Verdict;
 use serde::Serialize;
 
-use crate::report::{TaskReport, TaskState};
+use super::task::{TaskReport, TaskState};
 
 /// Kernels and problems of a run, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

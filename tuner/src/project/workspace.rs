@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 use serde_json::Value;
 
+use super::error::ProjectError;
 use crate::cli::PackageArgs;
-use crate::project::ProjectError;
 
 /// The workspace that the flags name, or the one of the current folder.
 ///
@@ -91,6 +91,14 @@ fn move_paths(value: &mut Value, from: &Path, to: &Path) {
             .for_each(|value| move_paths(value, from, to)),
         _ => {}
     }
+}
+
+/// The folder of a package's manifest.
+pub fn root_of(package: &Package) -> PathBuf {
+    package
+        .manifest_path
+        .parent()
+        .map_or_else(|| PathBuf::from("."), |path| path.as_std_path().to_owned())
 }
 
 #[cfg(test)]

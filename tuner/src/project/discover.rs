@@ -13,7 +13,8 @@ use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover};
 use kiln_spec::source::{SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
-use crate::project::{TunedKernel, root_of};
+use super::kernel::TunedKernel;
+use super::workspace::root_of;
 
 /// What was found in a package.
 #[derive(Debug, Default)]

@@ -1,0 +1,33 @@
+//! What is done to a store, and up to which record of the journal.
+
+use kiln_spec::Hash;
+use serde::{Deserialize, Serialize};
+
+use super::entry::Entry;
+
+/// One change to the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Puts an entry, replacing one under the same key.
+    Put(Box<Entry>),
+    /// Removes what is under a key.
+    Remove(String),
+}
+
+impl Change {
+    /// Puts an entry.
+    pub fn put(entry: Entry) -> Change {
+        Change::Put(Box::new(entry))
+    }
+}
+
+/// Up to which record of which journal a store is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The journal's identity.
+    pub journal: u64,
+    /// Sequence number of the last record applied.
+    pub sequence: u64,
+    /// Hash of all records up to it: a journal that went another way since is not the same.
+    pub chain: Hash,
+}

@@ -1,0 +1,91 @@
+//! What a store holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::keys;
+use crate::key::TuningKey;
+use crate::record::{
+    ConfirmProcess, RecordError, RunEnded, RunStarted, SearchDone, Trial, TrialId, Winner,
+};
+
+/// Launches of one trial that were started and not survived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strikes {
+    /// The trial.
+    pub trial: TrialId,
+    /// How many.
+    pub strikes: u32,
+}
+
+/// A run of `tune`, with its end where it had one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// How it began.
+    pub started: RunStarted,
+    /// How it ended; none where it was cut off.
+    pub ended: Option<RunEnded>,
+}
+
+impl Run {
+    /// How long it took, in nanoseconds: to the second in runs of earlier programs, none where it was cut off.
+    pub fn elapsed_ns(&self) -> Option<u64> {
+        let ended = self.ended.as_ref()?;
+        let seconds = ended.unix_s.saturating_sub(self.started.unix_s);
+        Some(
+            ended
+                .elapsed_ns
+                .unwrap_or(seconds.saturating_mul(1_000_000_000)),
+        )
+    }
+
+    fn check(&self) -> Result<(), RecordError> {
+        self.started.check()?;
+        self.ended.as_ref().map_or(Ok(()), RunEnded::check)
+    }
+}
+
+/// One thing in the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// A run of `tune`.
+    Run(Run),
+    /// A tuning key in clear.
+    Key(TuningKey),
+    /// The last trial of a config under a key.
+    Trial(Trial),
+    /// Strikes against a config under a key.
+    Strikes(Strikes),
+    /// A process of a confirmation.
+    Confirm(ConfirmProcess),
+    /// The winner under a key.
+    Winner(Winner),
+    /// The search under a key is complete.
+    Done(SearchDone),
+}
+
+impl Entry {
+    /// The key it is stored under.
+    pub fn key(&self) -> String {
+        match self {
+            Entry::Run(run) => keys::run(run.started.run),
+            Entry::Key(key) => keys::key(key.hash()),
+            Entry::Trial(trial) => keys::trial(&trial.id()),
+            Entry::Strikes(strikes) => keys::strikes(&strikes.trial),
+            Entry::Confirm(process) => keys::confirm(process),
+            Entry::Winner(winner) => keys::winner(winner.key),
+            Entry::Done(done) => keys::done(done.key),
+        }
+    }
+
+    /// Refuses what no honest writer stores; see [`crate::record::Record::check`].
+    pub(crate) fn check(&self) -> Result<(), RecordError> {
+        match self {
+            Entry::Trial(trial) => trial.check(),
+            Entry::Winner(winner) => winner.check(),
+            Entry::Run(run) => run.check(),
+            Entry::Key(_) | Entry::Strikes(_) => Ok(()),
+            Entry::Confirm(_) | Entry::Done(_) => Ok(()),
+        }
+    }
+}

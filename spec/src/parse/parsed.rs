@@ -1,0 +1,15 @@
+//! What reading a kernel gives.
+
+use super::declaration::{KernelAttr, KernelFn};
+use crate::model::KernelSpec;
+
+/// A kernel spec and what it was written as.
+#[derive(Clone, Debug)]
+pub struct ParsedKernel {
+    /// The spec.
+    pub spec: KernelSpec,
+    /// The attribute, with spans.
+    pub attr: KernelAttr,
+    /// The function, with spans, attributes and visibility.
+    pub function: KernelFn,
+}

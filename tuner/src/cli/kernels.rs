@@ -1,0 +1,76 @@
+//! The words of commands that show kernels and their spaces: `list`, `space`, `inspect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::scope::{DeviceArgs, OutputArgs, PackageArgs};
+
+/// `tune list`
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `tune space`
+#[derive(Debug, Args)]
+pub struct SpaceArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Print every valid config too
+    #[arg(long)]
+    pub configs: bool,
+    /// Look at the space that this file defines (a definition or a T1 file), not at kernels
+    #[arg(long, value_name = "FILE", conflicts_with = "configs")]
+    pub definition: Option<PathBuf>,
+    /// Print only how many configs are valid
+    #[arg(long, requires = "definition", conflicts_with = "json")]
+    pub count: bool,
+}
+
+/// `tune inspect`
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Only these kernels
+    #[arg(value_name = "KERNEL")]
+    pub names: Vec<String>,
+    /// Only these GPUs, such as sm_89 or gfx1151 [default: every known one]
+    #[arg(long = "target", value_name = "ARCH")]
+    pub targets: Vec<String>,
+    /// For this problem, as `tune list` prints it [default: the first declared]
+    #[arg(long, value_name = "SIZES")]
+    pub problem: Option<String>,
+    /// This config, as `tune space --configs` prints it
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// The configs of all baked rows
+    #[arg(long)]
+    pub baked: bool,
+    /// The simplest correct version
+    #[arg(long)]
+    pub baseline: bool,
+    /// Four configs from the corners of the search space
+    #[arg(long)]
+    pub all_corners: bool,
+    /// Compile threads [default: all cores]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub jobs: Option<usize>,
+}

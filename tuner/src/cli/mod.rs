@@ -1,0 +1,83 @@
+//! The words that `tune` understands; their meaning is in [`crate::options`].
+
+mod exchange;
+mod kernels;
+mod results;
+mod run;
+mod scope;
+mod tables;
+mod watch;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub use exchange::{ExportArgs, ExportFormat, ReplayArgs};
+pub use kernels::{InspectArgs, ListArgs, SpaceArgs};
+pub use results::{CacheAction, CacheArgs, ReportArgs, WhyArgs};
+pub use run::RunArgs;
+pub use scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+pub use tables::{BakeArgs, InitArgs, SmokeArgs, Untuned};
+pub use watch::{BenchArgs, CompareArgs, WatchArgs};
+
+/// Tune GPU kernels once, bake the winners in.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tune",
+    version,
+    about,
+    disable_help_subcommand = false,
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    /// What to do; without a word: `run`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of `run`.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write an empty `tuned/index.toml`, so that the macro finds its tables
+    Init(InitArgs),
+    /// Search, verify, confirm and bake (the default)
+    Run(RunArgs),
+    /// List the devices of this machine and what is missing for the others
+    Devices(OutputArgs),
+    /// List the kernels of a package, their problems and what is baked for them
+    List(ListArgs),
+    /// Describe a kernel's search space
+    Space(SpaceArgs),
+    /// Compile for GPUs that need not be here, and print registers, spills, shared memory and occupancy
+    Inspect(InspectArgs),
+    /// Write the baked tables from proven winners, or check that they are up to date
+    Bake(BakeArgs),
+    /// Launch every baked row and prove from the device's own receipt that it is the intended launch
+    Smoke(SmokeArgs),
+    /// Time the kernels as a build of now launches them, each beside its baseline; keep them for `tune compare`
+    Bench(BenchArgs),
+    /// Run saved kernels and those of now in the same session, and say which are slower
+    Compare(CompareArgs),
+    /// Explain what a result is keyed by, and which field differs from the stored ones
+    Why(WhyArgs),
+    /// Write a run as one HTML page: convergence, outcomes, importance of parameters, the winner's evidence
+    Report(ReportArgs),
+    /// Look after the cache of trials
+    Cache(CacheArgs),
+    /// Search recorded spaces instead of a device, and write the curves of the best time found
+    Replay(ReplayArgs),
+    /// Write spaces and results in the formats of other tuners: T1, T4, cache files of Kernel Tuner
+    Export(ExportArgs),
+    /// Run candidates for a parent process
+    #[command(hide = true)]
+    Worker,
+    /// Probe a store for a parent process
+    #[command(hide = true)]
+    ProbeStore {
+        /// The store.
+        path: PathBuf,
+    },
+}

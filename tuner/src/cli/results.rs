@@ -1,0 +1,80 @@
+//! The words of commands about stored results: `why`, `report`, `cache`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+
+/// `tune why`
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// The kernel
+    pub kernel: String,
+    /// The problem, as `m=512,n=512,k=512` [default: the first declared]
+    pub problem: Option<String>,
+}
+
+/// `tune report`
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Number of the run [default: the last one]
+    pub run: Option<u64>,
+    /// Only kernels of these names; without RUN, the last run that tuned one of them
+    #[arg(long = "kernel", short = 'k', value_name = "NAME")]
+    pub kernels: Vec<String>,
+    /// Only a run on this device: `cpu`, `cuda:0`, `hip:0`, …
+    #[arg(long, short, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Where to write the page [default: tune-report-RUN.html; with --json: nowhere]
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// List the runs instead
+    #[arg(long, conflicts_with_all = ["run", "kernels", "device", "out"])]
+    pub list: bool,
+    /// Report the searches that `tune replay --curves FILE` wrote instead of a run [default of --out: tune-report-curves.html]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list"])]
+    pub curves: Option<PathBuf>,
+}
+
+/// `tune cache`
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub action: CacheAction,
+}
+
+/// What to do with the cache.
+#[derive(Debug, Subcommand)]
+pub enum CacheAction {
+    /// Print where the cache is
+    Path,
+    /// Count what is stored
+    Stats(OutputArgs),
+    /// Check journal and store record by record; exit with 1 if anything is damaged
+    Verify(OutputArgs),
+    /// Print everything that is stored as one JSON document
+    Export,
+    /// Delete everything that is stored
+    Clear {
+        /// Really
+        #[arg(long)]
+        yes: bool,
+    },
+}

@@ -1,0 +1,68 @@
+//! The words of commands about baked tables: `init`, `bake`, `smoke`.
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+
+/// `tune init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+}
+
+/// `tune bake`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("of_a_target").args(["images", "untuned"]))]
+pub struct BakeArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write nothing; exit with 1 if a table is missing, stale or malformed
+    #[arg(long)]
+    pub check: bool,
+    /// Write into the package's `tuned/` even for the cpu of this machine
+    #[arg(long)]
+    pub write: bool,
+    /// Compile an image for every baked row, for programs that run where no compiler is; with --check: every row must
+    /// have one
+    #[arg(long, conflicts_with_all = ["write", "device"])]
+    pub images: bool,
+    /// With --images: only for these targets; with --untuned: the GPUs to guess for: `sm_89`, `gfx1151`, `x86-64-v3`
+    #[arg(long = "target", value_name = "TARGET", num_args = 1.., requires = "of_a_target", conflicts_with = "check")]
+    pub targets: Vec<String>,
+    /// Bake guesses for a GPU that was never measured, as rows of that evidence: predicted
+    #[arg(long, value_name = "EVIDENCE", requires = "targets", conflicts_with_all = ["check", "device", "write"])]
+    pub untuned: Option<Untuned>,
+}
+
+/// What may stand in a table for a device that was never measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Untuned {
+    /// What an analytic model picks, where it beats random order.
+    Predicted,
+}
+
+/// `tune smoke`
+#[derive(Debug, Args)]
+pub struct SmokeArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// Which device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

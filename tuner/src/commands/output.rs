@@ -1,0 +1,38 @@
+//! What commands write to standard output, and what they exit with.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::exit::{DONE, FAILED, Failure};
+
+/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
+/// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
+pub(super) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else {
+        return;
+    };
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(i32::from(DONE));
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: cannot write to standard output: {error}\nhelp: what was measured is stored; run the command again"
+    );
+    std::process::exit(i32::from(FAILED));
+}
+
+/// Prints a value as one JSON object.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    print(&(text + "\n"));
+    Ok(())
+}
+
+/// The exit code of a command that checked something.
+pub(super) fn checked(passed: bool) -> ExitCode {
+    ExitCode::from(if passed { DONE } else { FAILED })
+}

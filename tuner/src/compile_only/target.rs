@@ -1,0 +1,116 @@
+//! A target that is not at hand, with its compiler.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::{CompileLimits, Compiler};
+use kiln::device::DeviceInfo;
+use kiln_spec::DeviceKey;
+use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
+
+use crate::candidate::Workshop;
+use crate::exit::Failure;
+use crate::inspect::LaunchRules;
+use crate::machine;
+
+/// The product name of devices that stand for a target: results under it are of no device.
+pub const PRODUCT: &str = "compile-only";
+
+/// A target with its compiler.
+#[derive(Debug)]
+pub struct Target {
+    /// Its row of the target table.
+    pub known: &'static KnownTarget,
+    /// Its compiler.
+    pub compiler: Box<dyn Compiler>,
+    /// A device of this architecture as far as it can be known: the table's limits, no driver.
+    pub info: DeviceInfo,
+}
+
+impl Target {
+    /// The row of the target table of a GPU's architecture.
+    ///
+    /// # Errors
+    /// When the table has no such GPU.
+    pub fn known(arch: &str) -> Result<&'static KnownTarget, Failure> {
+        let gpu =
+            targets::target(arch).filter(|known| known.multiprocessor != Multiprocessor::Host);
+        gpu.ok_or_else(|| {
+            Failure::NoDevice(format!(
+                "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
+                names().join(", ")
+            ))
+        })
+    }
+
+    /// The target of an architecture.
+    ///
+    /// # Errors
+    /// When the table has no such GPU, or its compiler is not installed.
+    pub fn open(arch: &str) -> Result<Target, Failure> {
+        let known = Target::known(arch)?;
+        let compiler = kiln::compile_only::compiler(arch)
+            .map_err(|error| Failure::Other(error.to_string()))?;
+        let info = DeviceInfo {
+            key: DeviceKey {
+                backend: known.backend,
+                arch: arch.into(),
+                name: PRODUCT.into(),
+            },
+            limits: known.limits,
+            fingerprint: BTreeMap::from([("limits".into(), "target table".into())]),
+            ordinal: 0,
+            timer_tick_ns: 0,
+        };
+        Ok(Target {
+            known,
+            compiler,
+            info,
+        })
+    }
+
+    /// As [`Target::open`], with compiles in processes of their own, whose time and memory are limited.
+    ///
+    /// # Errors
+    /// As [`Target::open`]; when the running program, which those processes are, cannot be found.
+    pub fn isolated(arch: &str) -> Result<Target, Failure> {
+        let mut target = Target::open(arch)?;
+        if let Some(isolated) = machine::isolated(&*target.compiler)? {
+            target.compiler = Box::new(isolated);
+        }
+        Ok(target)
+    }
+
+    /// Where candidates for it are compiled.
+    pub fn workshop<'a>(&'a self, artifacts: &'a ArtifactCache, folder: &'a Path) -> Workshop<'a> {
+        Workshop {
+            compiler: &*self.compiler,
+            backend: self.known.backend,
+            artifacts,
+            folder,
+            limits: CompileLimits::default(),
+            rules: LaunchRules::of(&self.info),
+            compiles: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        }
+    }
+
+    /// It, its product and its compiler, for headings.
+    pub fn title(&self) -> String {
+        let compiler = self.compiler.identity();
+        format!(
+            "{} ({}), {} {}",
+            self.known.arch, self.known.product, compiler.name, compiler.version
+        )
+    }
+}
+
+/// The architectures of all GPU targets.
+pub fn names() -> Vec<&'static str> {
+    let gpus = targets::TARGETS
+        .iter()
+        .filter(|known| known.multiprocessor != Multiprocessor::Host);
+    gpus.map(|known| known.arch).collect()
+}

@@ -1,0 +1,92 @@
+//! Why a project's kernels could not be read.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a project's kernels could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// Cargo cannot describe the package.
+    #[error(
+        "cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`"
+    )]
+    Metadata {
+        /// What cargo says.
+        text: String,
+    },
+    /// There is no cargo.
+    #[error(
+        "cannot start cargo: {text}\nhelp: put cargo on the PATH, set CARGO to it, or keep its answer from another machine: `--cargo-metadata`"
+    )]
+    NoCargo {
+        /// What the system says.
+        text: String,
+    },
+    /// What cargo said elsewhere cannot be used.
+    #[error(
+        "cannot read the workspace from {}: {why}\nhelp: write it in the workspace's root with `cargo metadata --no-deps --format-version 1`", .file.display()
+    )]
+    Kept {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is no such package.
+    #[error(
+        "the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`"
+    )]
+    NoPackage {
+        /// The name asked for.
+        wanted: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// A setting of a package's manifest is none.
+    #[error(
+        "package `{package}`: `package.metadata.kiln.{name}` is {value}\nhelp: the one setting is `tune`, which is true or false"
+    )]
+    Setting {
+        /// The package.
+        package: String,
+        /// The setting.
+        name: String,
+        /// What it is set to.
+        value: String,
+    },
+    /// There is no such kernel.
+    #[error("no kernel `{wanted}` (found: {known})\nhelp: run `tune list`")]
+    NoKernel {
+        /// The name asked for.
+        wanted: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// No kernel at all.
+    #[error(
+        "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"
+    )]
+    NothingFound {
+        /// The files that were read.
+        searched: String,
+    },
+    /// Two kernels of one package have the same name.
+    #[error(
+        "package `{package}` declares two kernels `{name}`: {first} and {second}\nhelp: rename one; tables are kept by kernel name"
+    )]
+    Duplicate {
+        /// The package.
+        package: String,
+        /// The name.
+        name: String,
+        /// The first file.
+        first: String,
+        /// The second file.
+        second: String,
+    },
+    /// A declaration or source is wrong; the text shows where.
+    #[error("{0}")]
+    Declarations(String),
+}

@@ -1,0 +1,15 @@
+//! Which of many results a model learns from.
+
+/// Places of at most `most` values: the lower half of them, and an even spread of the others.
+pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
+    let mut ranked: Vec<usize> = (0..values.len()).collect();
+    if values.len() <= most {
+        return ranked;
+    }
+    ranked.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let lower = most / 2;
+    let step = (ranked.len() - lower).div_ceil(most - lower).max(1);
+    let mut chosen = ranked[..lower].to_vec();
+    chosen.extend(ranked[lower..].iter().step_by(step));
+    chosen
+}

@@ -1,0 +1,73 @@
+//! Tables and their indices as files: read where they are, written where they change.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use kiln_spec::baked::{BakedTable, INDEX_FILE, Index};
+
+use crate::exit::Failure;
+
+/// The index of a folder of tables; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
+    read_optional(&folder.join(INDEX_FILE), |bytes| {
+        Index::parse(bytes).map_err(|error| error.to_string())
+    })
+}
+
+/// A table; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
+    read_optional(path, |bytes| {
+        BakedTable::parse(bytes).map_err(|error| error.to_string())
+    })
+}
+
+fn read_optional<T>(
+    path: &Path,
+    parse: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<Option<T>, Failure> {
+    match fs::read(path) {
+        Ok(bytes) => parse(&bytes)
+            .map(Some)
+            .map_err(|error| Failure::Other(with_help(path, &error))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::file("read", path)(error)),
+    }
+}
+
+fn with_help(path: &Path, error: &str) -> String {
+    let help = if error.contains("\nhelp: ") {
+        ""
+    } else {
+        "\nhelp: restore the file, or delete it and run `tune bake`"
+    };
+    format!("{}: {error}{help}", path.display())
+}
+
+/// Writes a file whole or not at all, and not if it holds the same already; whether it was written.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_if_changed(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Failure> {
+    let contents = contents.as_ref();
+    if fs::read(path).is_ok_and(|old| old == contents) {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(contents)?;
+        file.as_file().sync_all()?;
+        use std::os::unix::fs::PermissionsExt as _;
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(0o644))?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map_err(Failure::file("write", path))?;
+    Ok(true)
+}

@@ -1,0 +1,165 @@
+//! Timing arms: warm ones, in samples that the clock resolves.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use kiln::device::DeviceError;
+use kiln::rig::{HostPace, RigError};
+use kiln_spec::Access;
+
+use super::arm::LoadedArm;
+use super::failure::{ArmFailure, failure_of};
+use super::opened::{Opened, announce};
+use crate::measure::Sample;
+use crate::measure::span::{Resolution, launches_per_sample};
+use crate::worker::protocol::Failure;
+
+/// Launches that warm an arm: module loading, page faults and caches are behind it then.
+const WARM_LAUNCHES: u32 = 3;
+
+/// Probes that the number of launches of a sample is judged by.
+const PROBES: usize = 3;
+
+/// A probe of this many times the least span needs no other: no disturbance is that large.
+const AMPLE: u64 = 10;
+
+/// A slow kernel is warm after this time, however few launches that was.
+const WARM_TIME: Duration = Duration::from_millis(50);
+
+/// A launch this long shows nothing of a cold start: milliseconds of page faults are below half a percent of it.
+const COLD_ENOUGH_NS: u64 = 500_000_000;
+
+impl Opened {
+    /// Warms every arm and finds out how many launches a sample of it takes.
+    pub(in crate::worker) fn warm(
+        &mut self,
+        replies: &mut impl Write,
+    ) -> Result<Vec<(u32, u64)>, ArmFailure> {
+        let resolution = Resolution {
+            tick_ns: self.timer_tick_ns,
+        };
+        for place in 0..self.arms.len() {
+            announce(replies, place)?;
+            let (launches, launch_ns) = self
+                .warm_arm(place, resolution)
+                .map_err(|failure| (Some(place), failure))?;
+            let job = &mut self.arms[place].job;
+            (job.launches, job.launch_ns) = (launches, launch_ns);
+        }
+        Ok(self
+            .arms
+            .iter()
+            .map(|arm| (arm.job.launches, arm.job.launch_ns))
+            .collect())
+    }
+
+    fn warm_arm(&self, place: usize, resolution: Resolution) -> Result<(u32, u64), Failure> {
+        let arm = self.arm(place)?;
+        if arm.job.launch_ns >= COLD_ENOUGH_NS {
+            return Ok((arm.job.launches, arm.job.launch_ns));
+        }
+        let start = Instant::now();
+        let mut probe = self.time(arm, 1)?;
+        for _ in 1..WARM_LAUNCHES {
+            if start.elapsed() >= WARM_TIME {
+                break;
+            }
+            probe = self.time(arm, 1)?;
+        }
+        if arm.job.launches > 0 {
+            // An earlier process found out; all processes take samples of the same length.
+            return Ok((arm.job.launches, probe.launch_ns()));
+        }
+        self.pace(arm, probe, resolution)
+    }
+
+    /// How many launches a sample of an arm takes, and the time of one, from a first probe on.
+    fn pace(
+        &self,
+        arm: &LoadedArm,
+        mut probe: Sample,
+        resolution: Resolution,
+    ) -> Result<(u32, u64), Failure> {
+        let too_short = || {
+            Failure::LaunchRefused("too short to be timed: the clock does not resolve it".into())
+        };
+        loop {
+            let launches = launches_per_sample(&probe, resolution).ok_or_else(too_short)?;
+            if launches > probe.launches || probe.span_ns < resolution.least_ns() {
+                probe = self.time(arm, launches.max(probe.launches))?;
+                continue;
+            }
+            if probe.span_ns >= AMPLE * resolution.least_ns() {
+                return Ok((probe.launches, probe.launch_ns()));
+            }
+            // A probe that something else slowed down would make every sample of an undisturbed launch too short.
+            let fastest = self.fastest(arm, probe)?;
+            let launches = launches_per_sample(&fastest, resolution).ok_or_else(too_short)?;
+            if launches <= fastest.launches {
+                return Ok((fastest.launches, fastest.launch_ns()));
+            }
+            probe = self.time(arm, launches)?;
+        }
+    }
+
+    /// The fastest of a probe and a few more like it.
+    fn fastest(&self, arm: &LoadedArm, probe: Sample) -> Result<Sample, Failure> {
+        let mut fastest = probe;
+        for _ in 1..PROBES {
+            let again = self.time(arm, probe.launches)?;
+            if again.span_ns < fastest.span_ns {
+                fastest = again;
+            }
+        }
+        Ok(fastest)
+    }
+
+    /// One sample, on data as it was made.
+    fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Failure> {
+        let rig = self.rig()?;
+        if self
+            .spec
+            .slices()
+            .any(|slice| slice.access == Access::InOut)
+        {
+            rig.restore(launches).map_err(failure_of)?;
+        }
+        let span_ns = rig
+            .time(&arm.release, &arm.job.plan, launches)
+            .map_err(failure_of)?;
+        Ok(Sample::new(span_ns, launches))
+    }
+
+    /// One sample of each arm of a schedule.
+    pub(super) fn sample(
+        &self,
+        schedule: &[usize],
+        replies: &mut impl Write,
+    ) -> Result<Vec<Sample>, ArmFailure> {
+        let mut samples = Vec::with_capacity(schedule.len());
+        for &place in schedule {
+            let arm = self.arm(place).map_err(|failure| (None, failure))?;
+            announce(replies, place)?;
+            samples.push(
+                self.time(arm, arm.job.launches.max(1))
+                    .map_err(|failure| (Some(place), failure))?,
+            );
+        }
+        Ok(samples)
+    }
+
+    /// A row of launches by the host's clock, both ways; `None` where the device records nothing.
+    pub(super) fn host_pace(
+        &self,
+        arm: usize,
+        launches: u32,
+        pairs: usize,
+    ) -> Result<Option<Vec<HostPace>>, Failure> {
+        let (rig, arm) = (self.rig()?, self.arm(arm)?);
+        match rig.host_pace(&arm.release, &arm.job.plan, launches, pairs) {
+            Ok(measured) => Ok(Some(measured)),
+            Err(RigError::Device(DeviceError::Unsupported { .. })) => Ok(None),
+            Err(error) => Err(failure_of(error)),
+        }
+    }
+}
