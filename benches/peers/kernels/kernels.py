@@ -3,8 +3,9 @@
 
     python3 benches/peers/kernels/kernels.py [--device cpu] [--tune 30m] [--budget 30m] [-k KERNEL ...] [--out FOLDER]
 
-On the cpu: NumPy (installed from PyPI into target/peers), plain loops in C, and PyTorch; on a CUDA device: PyTorch. PyTorch is the one of
-$KILN_PYTORCH, a Python (python3). What is not there is skipped, with the reason. Kiln launches what a build of now would launch: the
+On the cpu: NumPy (installed from PyPI into target/peers), plain loops in C, and PyTorch; on a CUDA device: PyTorch and cuBLAS. PyTorch is the one of
+$KILN_PYTORCH, a Python (python3); cuBLAS is called by benches/peers/cublas, built by cargo or named by $KILN_CUBLAS_PEER. What is not
+there is skipped, with the reason. Kiln launches what a build of now would launch: the
 tuned row where there is one, else the baseline; `--tune` tunes first. `tune bench --peer` does the measuring: outputs are compared
 first, then samples of both alternate in fresh processes. Written: the raw report as JSON, and a plot as SVG.
 
@@ -53,6 +54,25 @@ def torch_peer(needed):
     return []
 
 
+def cublas_peer():
+    """cuBLAS's command, where it can be built and finds a GPU."""
+    program = os.environ.get("KILN_CUBLAS_PEER")
+    try:
+        if not program:
+            folder = TARGET / "cublas-peer"
+            build = ["cargo", "build", "--release", "--quiet", "--manifest-path", str(HERE.parent / "cublas" / "Cargo.toml")]
+            subprocess.run([*build, "--target-dir", str(folder)], check=True)
+            program = str(folder / "release" / "kiln-cublas-peer")
+        probe = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        error = "" if probe.returncode == 0 else (probe.stderr.strip() or "no reason").splitlines()[0]
+    except (OSError, subprocess.CalledProcessError) as failed:
+        error = str(failed)
+    if not error:
+        return [f"'{program}'"]
+    print(f"skipped: cuBLAS: {error}", file=sys.stderr)
+    return []
+
+
 def peers(device):
     """The commands of the peers of a device; what is missing is said."""
     if device == "cpu":
@@ -64,6 +84,7 @@ def peers(device):
         yield f"'{sys.executable}' '{HERE / 'c_peer.py'}'"
     elif device.startswith("cuda"):
         yield from torch_peer("torch.cuda.is_available()")
+        yield from cublas_peer()
 
 
 def tune(program, *arguments):

@@ -1,0 +1,66 @@
+//! The calls that the compiler cannot check.
+
+use anyhow::{Result, ensure};
+use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
+use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
+use cudarc::driver::CudaSlice;
+
+use crate::product::Element;
+
+/// `a` is m x k, `b` is k x n, `c` is m x n.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Rows of `a` and `c`.
+    pub m: usize,
+    /// Columns of `b` and `c`.
+    pub n: usize,
+    /// Columns of `a`, rows of `b`.
+    pub k: usize,
+}
+
+/// Whether the driver's library can be loaded; without it cudarc would panic.
+pub fn driver_is_there() -> bool {
+    // SAFETY: it loads the library, which has no requirements.
+    unsafe { cudarc::driver::sys::is_culib_present() }
+}
+
+/// Whether cuBLAS can be loaded.
+pub fn cublas_is_there() -> bool {
+    // SAFETY: as above.
+    unsafe { cudarc::cublas::sys::is_culib_present() }
+}
+
+/// Queues `c = a * b`, all row-major: to cuBLAS, whose matrices are column-major, that is the product of the transposed
+/// in reversed order.
+pub fn multiply<T: Element>(
+    blas: &CudaBlas,
+    shape: Shape,
+    a: &CudaSlice<T>,
+    b: &CudaSlice<T>,
+    c: &mut CudaSlice<T>,
+) -> Result<()>
+where
+    CudaBlas: Gemm<T>,
+{
+    let Shape { m, n, k } = shape;
+    ensure!(
+        (a.len(), b.len(), c.len()) == (m * k, k * n, m * n),
+        "the matrices are not of {shape:?}"
+    );
+    let config = GemmConfig {
+        transa: CUBLAS_OP_N,
+        transb: CUBLAS_OP_N,
+        m: i32::try_from(n)?,
+        n: i32::try_from(m)?,
+        k: i32::try_from(k)?,
+        alpha: T::small(true),
+        beta: T::small(false),
+        lda: i32::try_from(n)?,
+        ldb: i32::try_from(k)?,
+        ldc: i32::try_from(n)?,
+    };
+    // SAFETY: the lengths were checked against the shape just now, and the leading dimensions are those of matrices without
+    // gaps.
+    unsafe { blas.gemm(config, b, a, c) }?;
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! cuBLAS as a peer of `gemm` and `gemm_f16` on the first CUDA device: `tune bench --peer 'kiln-cublas-peer'`.
+//!
+//! It speaks the protocol of docs/peers.md. Sums are of single precision, and TF32 is off, as cuBLAS has it unless asked.
+
+mod ffi;
+mod product;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use product::{Gpu, Product};
+
+/// What is asked for.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Request {
+    Open(Open),
+    Time(u32),
+    Write(BTreeMap<String, PathBuf>),
+}
+
+/// A kernel, its sizes and types, and its arguments.
+#[derive(Deserialize)]
+pub struct Open {
+    /// Its name.
+    pub kernel: String,
+    /// Sizes and types by name.
+    pub problem: BTreeMap<String, Value>,
+    /// Slices and scalars in the kernel's order.
+    pub args: Vec<Arg>,
+}
+
+/// An argument; a scalar has no file.
+#[derive(Deserialize)]
+pub struct Arg {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type", default)]
+    pub ty: String,
+    /// Where its values are, as they are in memory.
+    pub file: Option<PathBuf>,
+}
+
+fn main() -> Result<()> {
+    let gpu = Gpu::open()?;
+    let mut answers = std::io::stdout().lock();
+    let mut say = |answer: Value| -> Result<()> {
+        writeln!(answers, "{answer}")?;
+        Ok(answers.flush()?)
+    };
+    say(json!({"peer": gpu.name()}))?;
+    let mut opened: Option<Box<dyn Product>> = None;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let request = serde_json::from_str(&line).with_context(|| format!("the request {line}"))?;
+        let answer = match (request, &mut opened) {
+            (Request::Open(open), place) => match gpu.product(&open)? {
+                Some(mut product) => {
+                    product.run()?;
+                    gpu.wait()?;
+                    *place = Some(product);
+                    json!({"opened": "cuBLAS gemm", "threads": 1})
+                }
+                None => json!({"unsupported": format!("cuBLAS has no {}", open.kernel)}),
+            },
+            (Request::Time(calls), Some(product)) => time(&gpu, product.as_mut(), calls)?,
+            (Request::Write(files), Some(product)) => {
+                for (name, file) in &files {
+                    std::fs::write(file, product.output(name)?)
+                        .with_context(|| file.display().to_string())?;
+                }
+                json!({"written": true})
+            }
+            (_, None) => bail!("nothing is opened yet"),
+        };
+        say(answer)?;
+    }
+    Ok(())
+}
+
+/// So many calls, and the wait for the last of them.
+fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
+    gpu.wait()?;
+    let (start, cpu) = (Instant::now(), cpu_ns());
+    for _ in 0..calls {
+        product.run()?;
+    }
+    gpu.wait()?;
+    let ns = u64::try_from(start.elapsed().as_nanos())?;
+    Ok(json!({"ns": ns, "cpu_ns": cpu_ns() - cpu}))
+}
+
+/// CPU time of all threads of this process, in nanoseconds.
+fn cpu_ns() -> i64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}

@@ -1,0 +1,162 @@
+//! Matrices on the GPU, and their product.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use cudarc::cublas::{CudaBlas, Gemm};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use half::{bf16, f16};
+
+use crate::ffi::{self, Shape};
+use crate::{Arg, Open};
+
+/// An element type, read and written as it is in memory.
+pub trait Element: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
+    /// From its bytes.
+    fn of_bytes(bytes: &[u8]) -> Self;
+    /// Its bytes.
+    fn bytes(self) -> Vec<u8>;
+    /// 0 or 1.
+    fn small(one: bool) -> Self;
+}
+
+macro_rules! element {
+    ($($ty:ty)*) => {$(
+        impl Element for $ty {
+            fn of_bytes(bytes: &[u8]) -> Self {
+                <$ty>::from_ne_bytes(bytes.try_into().expect("chunks are of its size"))
+            }
+
+            fn bytes(self) -> Vec<u8> {
+                self.to_ne_bytes().to_vec()
+            }
+
+            fn small(one: bool) -> Self {
+                <$ty>::from(u8::from(one))
+            }
+        }
+    )*};
+}
+
+element! { f32 f16 bf16 }
+
+/// The first device, and cuBLAS on it.
+pub struct Gpu {
+    name: String,
+    stream: Arc<CudaStream>,
+    blas: Arc<CudaBlas>,
+}
+
+/// Something to call, and to read.
+pub trait Product {
+    /// Queues one product.
+    fn run(&mut self) -> Result<()>;
+    /// The bytes of an output.
+    fn output(&self, name: &str) -> Result<Vec<u8>>;
+}
+
+impl Gpu {
+    /// Opens the first device.
+    pub fn open() -> Result<Gpu> {
+        ensure!(ffi::driver_is_there(), "there is no CUDA driver (libcuda)");
+        ensure!(ffi::cublas_is_there(), "there is no cuBLAS (libcublas)");
+        let context = CudaContext::new(0).context("the first CUDA device")?;
+        let stream = context.default_stream();
+        let blas = CudaBlas::new(stream.clone()).context("cuBLAS")?;
+        Ok(Gpu {
+            name: format!("cuBLAS on {}", context.name()?),
+            stream,
+            blas: Arc::new(blas),
+        })
+    }
+
+    /// What it calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits for all that was queued.
+    pub fn wait(&self) -> Result<()> {
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// The product that a kernel computes; `None` for what cuBLAS has not.
+    pub fn product(&self, open: &Open) -> Result<Option<Box<dyn Product>>> {
+        let ty = open.args.iter().find(|arg| arg.file.is_some());
+        let ty = ty.map_or("", |arg| arg.ty.as_str());
+        Ok(match (open.kernel.as_str(), ty) {
+            ("gemm" | "gemm_f16", "f32") => Some(self.matrices::<f32>(open)?),
+            ("gemm" | "gemm_f16", "f16") => Some(self.matrices::<f16>(open)?),
+            ("gemm" | "gemm_f16", "bf16") => Some(self.matrices::<bf16>(open)?),
+            _ => None,
+        })
+    }
+
+    fn matrices<T: Element>(&self, open: &Open) -> Result<Box<dyn Product>>
+    where
+        CudaBlas: Gemm<T>,
+    {
+        let size = |name: &str| {
+            let size = open.problem.get(name).and_then(serde_json::Value::as_u64);
+            usize::try_from(size.with_context(|| format!("the size {name}"))?).context("a size")
+        };
+        let shape = Shape {
+            m: size("m")?,
+            n: size("n")?,
+            k: size("k")?,
+        };
+        let matrix = |name: &str, len: usize| -> Result<CudaSlice<T>> {
+            let values = values::<T>(&open.args, name)?;
+            ensure!(
+                values.len() == len,
+                "{name} has {} elements, {len} are meant",
+                values.len()
+            );
+            Ok(self.stream.clone_htod(&values)?)
+        };
+        Ok(Box::new(Matrices {
+            stream: self.stream.clone(),
+            blas: self.blas.clone(),
+            a: matrix("a", shape.m * shape.k)?,
+            b: matrix("b", shape.k * shape.n)?,
+            c: self.stream.alloc_zeros(shape.m * shape.n)?,
+            shape,
+        }))
+    }
+}
+
+fn values<T: Element>(args: &[Arg], name: &str) -> Result<Vec<T>> {
+    let file = args.iter().find(|arg| arg.name == name);
+    let file = file.and_then(|arg| arg.file.as_ref());
+    let file = file.with_context(|| format!("the matrix {name}"))?;
+    let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let elements = bytes.chunks_exact(size_of::<T>());
+    Ok(elements.map(T::of_bytes).collect())
+}
+
+/// `c = a * b`, all row-major.
+struct Matrices<T> {
+    stream: Arc<CudaStream>,
+    blas: Arc<CudaBlas>,
+    shape: Shape,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    c: CudaSlice<T>,
+}
+
+impl<T: Element> Product for Matrices<T>
+where
+    CudaBlas: Gemm<T>,
+{
+    fn run(&mut self) -> Result<()> {
+        ffi::multiply(&self.blas, self.shape, &self.a, &self.b, &mut self.c)
+    }
+
+    fn output(&self, name: &str) -> Result<Vec<u8>> {
+        if name != "c" {
+            bail!("there is no output {name}");
+        }
+        let values = self.stream.clone_dtoh(&self.c)?;
+        Ok(values.into_iter().flat_map(T::bytes).collect())
+    }
+}
