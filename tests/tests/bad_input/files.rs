@@ -28,7 +28,7 @@ pub fn cases() -> Vec<Case> {
         case("a kept answer of cargo that is cut off")
             .prepare("cargo metadata --no-deps --format-version 1 | head -c 100 > kept.json")
             .runs("$TUNE list --cargo-metadata kept.json")
-            .says("error: cannot read the workspace from kept.json: EOF while parsing"),
+            .says("error: cannot read the workspace from kept.json: EOF while parsing a string at line 1 column 100"),
         case("a kept answer of something else")
             .prepare("echo '{\"packages\": []}' > kept.json")
             .runs("$TUNE list --cargo-metadata kept.json")
