@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{setup, step};
+use crate::apt::apt;
+use crate::step;
 
 /// The version whose formats are written and read.
 const PACKAGE: &str = "kernel-tuner==1.5.0";
@@ -29,7 +30,7 @@ pub fn install() -> Result<(), String> {
         "xtask: setup: installing {PACKAGE} into {}",
         folder.display()
     );
-    let made = make(&folder) || (setup::apt(&["python3-venv"]) && make(&folder));
+    let made = make(&folder) || (apt(&["python3-venv"]) && make(&folder));
     if made && works(&folder) {
         eprintln!("xtask: setup: installed {PACKAGE} by pip");
         return Ok(());

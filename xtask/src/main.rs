@@ -1,6 +1,7 @@
 //! Project tasks: `cargo xtask test` passes all tests, `cargo xtask bars [N]` measures the bars in full.
 #![forbid(unsafe_code)]
 
+mod apt;
 mod bars;
 mod check;
 mod fuzz;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::apt::apt;
 use crate::{kernel_tuner, occupancy_header, step};
 
 /// Compilers that the tests run kernels through, with the Debian packages that bring them.
@@ -192,25 +193,4 @@ fn missing(tool: &str, how: &str) -> Result<(), String> {
     }
     eprintln!("xtask: setup: {tool} is missing; tests that need it will be skipped\nhelp: {how}");
     Ok(())
-}
-
-/// Installs Debian packages, if this is a Debian machine and we may.
-pub(crate) fn apt(packages: &[&str]) -> bool {
-    if !step::there("apt-get") {
-        return false;
-    }
-    let quiet = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        command.output().is_ok_and(|output| output.status.success())
-    };
-    let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
-    install.extend(packages);
-    let installed = quiet(&install) || (quiet(&["update", "-qq"]) && quiet(&install));
-    if installed {
-        eprintln!("xtask: setup: installed {} by apt-get", packages.join(", "));
-    }
-    installed
 }

@@ -5,7 +5,7 @@ use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
 use cudarc::driver::CudaSlice;
 
-use crate::product::Element;
+use crate::element::Element;
 
 /// `a` is m x k, `b` is k x n, `c` is m x n.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! It speaks the protocol of docs/peers.md. Sums are of single precision, and TF32 is off, as cuBLAS has it unless asked.
 
+mod element;
 mod ffi;
 mod product;
 

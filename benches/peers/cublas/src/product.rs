@@ -4,41 +4,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use cudarc::cublas::{CudaBlas, Gemm};
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use half::{bf16, f16};
 
+use crate::element::Element;
 use crate::ffi::{self, Shape};
 use crate::{Arg, Open};
-
-/// An element type, read and written as it is in memory.
-pub trait Element: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
-    /// From its bytes.
-    fn of_bytes(bytes: &[u8]) -> Self;
-    /// Its bytes.
-    fn bytes(self) -> Vec<u8>;
-    /// 0 or 1.
-    fn small(one: bool) -> Self;
-}
-
-macro_rules! element {
-    ($($ty:ty)*) => {$(
-        impl Element for $ty {
-            fn of_bytes(bytes: &[u8]) -> Self {
-                <$ty>::from_ne_bytes(bytes.try_into().expect("chunks are of its size"))
-            }
-
-            fn bytes(self) -> Vec<u8> {
-                self.to_ne_bytes().to_vec()
-            }
-
-            fn small(one: bool) -> Self {
-                <$ty>::from(u8::from(one))
-            }
-        }
-    )*};
-}
-
-element! { f32 f16 bf16 }
 
 /// The first device, and cuBLAS on it.
 pub struct Gpu {
