@@ -40,8 +40,9 @@ def with_numpy():
     return python
 
 
-def torch_peer(needed):
-    """PyTorch's command, where the Python that has it says that what is needed holds."""
+def torch_peer(device):
+    """PyTorch's command for `cpu` or `cuda`, where there is a Python that has it, and finds a GPU if it must."""
+    needed = "torch.cuda.is_available()" if device == "cuda" else "True"
     python = os.environ.get("KILN_PYTORCH", "python3")
     try:
         probe = subprocess.run([python, "-c", f"import torch; assert {needed}"], capture_output=True, text=True)
@@ -49,7 +50,7 @@ def torch_peer(needed):
     except OSError as failed:
         error = str(failed)
     if not error:
-        return [f"'{python}' '{HERE / 'torch_peer.py'}'"]
+        return [f"'{python}' '{HERE / 'torch_peer.py'}' {device}"]
     print(f"skipped: PyTorch: {error} (KILN_PYTORCH names another Python)", file=sys.stderr)
     return []
 
@@ -80,10 +81,10 @@ def peers(device):
             yield f"'{with_numpy()}' '{HERE / 'numpy_peer.py'}'"
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"skipped: NumPy cannot be installed: {error}", file=sys.stderr)
-        yield from torch_peer("True")
+        yield from torch_peer("cpu")
         yield f"'{sys.executable}' '{HERE / 'c_peer.py'}'"
     elif device.startswith("cuda"):
-        yield from torch_peer("torch.cuda.is_available()")
+        yield from torch_peer("cuda")
         yield from cublas_peer()
 
 

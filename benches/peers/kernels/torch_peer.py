@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch as a peer: its own functions. On a CUDA device they call cuBLAS, cuDNN and its best attention, and TF32 is off; without
-one they run on the cpu, on as many threads as PyTorch takes."""
+"""PyTorch as a peer: its own functions, on the device that is named, `torch_peer.py cpu` or `torch_peer.py cuda`. On a CUDA device they
+call cuBLAS, cuDNN and its best attention, and TF32 is off; on the cpu they run on as many threads as PyTorch takes."""
 
 import ctypes
+import sys
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +11,8 @@ import torch.nn.functional as F
 import protocol
 from protocol import Unsupported
 
-GPU = torch.cuda.is_available()
+# Never a choice of PyTorch's: a machine with a GPU compares its cpu with the cpu.
+GPU = sys.argv[1:] == ["cuda"]
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -163,6 +165,10 @@ def nothing():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] not in (["cpu"], ["cuda"]):
+        raise SystemExit("name a device: cpu or cuda")
+    if GPU and not torch.cuda.is_available():
+        raise SystemExit("PyTorch finds no GPU")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
