@@ -4,8 +4,9 @@
 // KILN_CPU_ENTRY for each entry. Before including it, define
 //   KILN_CPU_FIBERS  0: LOOP mode, a vectorisable loop over the threads of a block; a barrier is a fault.
 //                    1: FIBER mode, every thread a coroutine; barriers and warp operations work.
-//   KILN_CPU_CHECK   1: divergent barriers are faults that name their place, the order of threads can be
-//                       reversed, and shared memory starts every block as NaN. Default 0.
+//   KILN_CPU_CHECK   1: divergent barriers are faults that name their place, blocks, warps and threads run in
+//                       the order that the launch asks for, and with -fsanitize=thread every access is looked at (cpu/watch_state.h).
+//                       Default 0.
 //
 // One thread of the operating system uses one loaded copy of the object, so that builtins and
 // __shared__ are plain statics: thread-local ones would be slower and keep loops from vectorising.
@@ -14,6 +15,10 @@
 #define KILN_CPU_H
 
 #define KILN_CPU 1
+
+#ifndef NULL
+#define NULL __null
+#endif
 
 #ifndef KILN_CPU_FIBERS
 #error "KILN_CPU_FIBERS must be defined as 0 or 1 before kiln_cpu.h"
@@ -31,8 +36,22 @@
 #include "portable/bfloat16.h"
 #include "cpu/fault.h"
 #include "cpu/context.h"
+#include "cpu/schedule.h"
+#if KILN_CPU_WATCH
+#include "cpu/watch_state.h"
+#endif
 #if KILN_CPU_FIBERS
 #include "cpu/scheduler.h"
+#endif
+#if KILN_CPU_WATCH
+#include "cpu/watch_tell.h"
+#include "cpu/watch_order.h"
+#include "cpu/watch_access.h"
+#include "cpu/watch_atomic.h"
+#include "cpu/watch_copy.h"
+#include "cpu/watch_launch.h"
+#endif
+#if KILN_CPU_FIBERS
 #include "cpu/group.h"
 #include "cpu/coroutine.h"
 #endif
@@ -40,5 +59,6 @@
 #include "cpu/atomic.h"
 #include "cpu/entry.h"
 #include "cpu/receipt.h"
+#include "shim/nvidia_alone.h"
 
 #endif

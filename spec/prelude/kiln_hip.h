@@ -10,6 +10,10 @@
 
 #define KILN_HIP 1
 
+#ifndef NULL
+#define NULL __null
+#endif
+
 #if !defined(__AMDGCN__)
 #error "kiln_hip.h is for clang's HIP compilation of AMD device code"
 #endif
@@ -30,5 +34,6 @@
 #include "hip/warp.h"
 #include "hip/atomic.h"
 #include "hip/receipt.h"
+#include "shim/nvidia_alone.h"
 
 #endif

@@ -119,7 +119,7 @@ macro_rules! hash_newtype {
 hash_newtype! {
     /// Hash of a kernel spec in canonical form: changes when anything the author declared changes.
     SpecHash;
-    /// Hash of the expanded source: the `.cu` and everything it includes.
+    /// Hash of the expanded source, by its tokens: the `.cu` and everything it includes.
     SourceHash;
     /// Hash of one config's canonical text.
     ConfigHash;

@@ -8,6 +8,7 @@
 
 #[cfg(feature = "parse")]
 pub mod baked;
+pub mod cache_folder;
 #[cfg(feature = "parse")]
 pub mod check;
 pub mod codegen;

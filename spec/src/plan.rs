@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
 use crate::limits::DeviceLimits;
-use crate::model::{Geometry, KernelSpec};
+use crate::model::{ArgSpec, Geometry, KernelSpec, ScalarArg, ScalarType};
 use crate::problem::Problem;
 
 /// Grid, block and dynamic shared memory of one launch.
@@ -78,6 +78,16 @@ pub enum PlanError {
         what: &'static str,
         /// Its value.
         value: i128,
+    },
+    /// A computed argument does not fit its type.
+    #[error("`{argument}` is {value}, which does not fit {ty}")]
+    Argument {
+        /// The argument.
+        argument: String,
+        /// Its value.
+        value: i128,
+        /// Its type.
+        ty: ScalarType,
     },
     /// A limit of the device is exceeded.
     #[error("{what} is {value}, but the device allows {limit}")]
@@ -167,7 +177,7 @@ impl KernelSpec {
         self.baseline_geometry().plan(&scope)
     }
 
-    /// Bytes of all slice arguments together for a problem.
+    /// Bytes of all slice arguments together for a problem, with the lengths of the baseline's config.
     ///
     /// # Errors
     /// When a length has no value or is negative.
@@ -177,7 +187,7 @@ impl KernelSpec {
             let bytes = self
                 .elem_type(slice, problem)
                 .map_or(4, super::model::ElemType::bytes) as i128;
-            let len = self.slice_len(&slice.len, problem)?;
+            let len = self.slice_len(&slice.len, &self.baseline.config, problem)?;
             total = total.saturating_add(i128::from(len).saturating_mul(bytes));
         }
         u64::try_from(total).map_err(|_| PlanError::Size {
@@ -186,15 +196,17 @@ impl KernelSpec {
         })
     }
 
-    /// The length of a slice in elements for a problem.
+    /// The length of a slice in elements for a config and a problem.
     ///
     /// # Errors
     /// When it has no value or is negative.
-    pub fn slice_len(&self, len: &Expr, problem: &Problem) -> Result<u64, PlanError> {
-        let value = evaluate_int(len, problem).map_err(|error| PlanError::Eval {
-            what: "a slice length",
-            error,
-        })?;
+    pub fn slice_len(
+        &self,
+        len: &Expr,
+        config: &Config,
+        problem: &Problem,
+    ) -> Result<u64, PlanError> {
+        let value = self.evaluate_data("a slice length", len, config, problem)?;
         u64::try_from(value).map_err(|_| PlanError::Size {
             what: "a slice length",
             value,
@@ -202,7 +214,76 @@ impl KernelSpec {
     }
 }
 
+impl KernelSpec {
+    /// The value of a computed argument for a config and a problem.
+    ///
+    /// # Errors
+    /// When it has no value, or one that does not fit its type.
+    pub fn computed(
+        &self,
+        scalar: &ScalarArg,
+        expr: &Expr,
+        config: &Config,
+        problem: &Problem,
+    ) -> Result<i64, PlanError> {
+        let value = self.evaluate_data("a computed argument", expr, config, problem)?;
+        i64::try_from(value)
+            .ok()
+            .filter(|value| scalar.ty.holds(*value))
+            .ok_or_else(|| PlanError::Argument {
+                argument: scalar.name.clone(),
+                value,
+                ty: scalar.ty,
+            })
+    }
+
+    /// Whether the lengths and computed arguments that depend on a config have values.
+    ///
+    /// # Errors
+    /// The first that has none, or one that does not fit.
+    pub fn check_data(&self, config: &Config, problem: &Problem) -> Result<(), PlanError> {
+        for arg in &self.args {
+            match (arg, arg.computed()) {
+                (ArgSpec::Scalar(scalar), Some(expr)) => {
+                    self.computed(scalar, expr, config, problem)?;
+                }
+                (ArgSpec::Slice(slice), _) if self.mentions_a_param(&slice.len) => {
+                    self.slice_len(&slice.len, config, problem)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate_data(
+        &self,
+        what: &'static str,
+        expr: &Expr,
+        config: &Config,
+        problem: &Problem,
+    ) -> Result<i128, PlanError> {
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits: None,
+            spec: self,
+        };
+        evaluate_int(expr, &scope).map_err(|error| PlanError::Eval { what, error })
+    }
+}
+
 impl Geometry {
+    /// Whether the grid has no blocks: an extent is zero and all are extents otherwise. Such a launch does nothing.
+    pub fn is_empty(&self, scope: &dyn Scope) -> bool {
+        let extents: Option<Vec<u32>> = self
+            .grid
+            .iter()
+            .map(|expr| u32::try_from(evaluate_int(expr, scope).ok()?).ok())
+            .collect();
+        extents.is_some_and(|extents| extents.contains(&0))
+    }
+
     /// The plan in a scope.
     ///
     /// # Errors

@@ -6,8 +6,48 @@
 
 use crate::hash::{Hash, Hasher};
 
-/// Headers by name and file. Where it says `@device_functions`, `kiln.cuh` and all that it includes on every target.
+/// Headers by name and file. `@device_functions` stands for `kiln.cuh` and what it includes on every target, and
+/// `@stand_ins` for the headers that take the place of NVIDIA's where NVRTC is not the compiler.
 macro_rules! prelude {
+    ($($name:literal = $path:literal,)* @stand_ins $($others:tt)*) => {
+        prelude! {
+            $($name = $path,)*
+            "shim/call_site.h" = "shim/call_site.h",
+            "shim/nvidia_alone.h" = "shim/nvidia_alone.h",
+            "cooperative_groups.h" = "shim/cooperative_groups.h",
+            "cooperative_groups/memcpy_async.h" = "shim/cooperative_groups/memcpy_async.h",
+            "cooperative_groups/reduce.h" = "shim/cooperative_groups/reduce.h",
+            "cooperative_groups/scan.h" = "shim/cooperative_groups/scan.h",
+            "cub/block/block_reduce.cuh" = "shim/cub/block_reduce.h",
+            "cub/block/block_scan.cuh" = "shim/cub/block_scan.h",
+            "cub/cub.cuh" = "shim/cub/cub.h",
+            "cub/warp/warp_reduce.cuh" = "shim/cub/warp.h",
+            "cub/warp/warp_scan.cuh" = "shim/cub/warp.h",
+            "shim/cub/operators.h" = "shim/cub/operators.h",
+            "cuda/functional" = "shim/std/cuda_std.h",
+            "cuda/std/cmath" = "shim/std/cuda_std.h",
+            "cuda/std/cstddef" = "shim/std/cuda_std.h",
+            "cuda/std/cstdint" = "shim/std/cuda_std.h",
+            "cuda/std/functional" = "shim/std/cuda_std.h",
+            "cuda/std/limits" = "shim/std/cuda_std.h",
+            "cuda/std/type_traits" = "shim/std/cuda_std.h",
+            "cuda/std/utility" = "shim/std/cuda_std.h",
+            "cuda.h" = "shim/empty.h",
+            "cuda_bf16.h" = "shim/empty.h",
+            "cuda_fp16.h" = "shim/empty.h",
+            "cuda_pipeline.h" = "shim/cuda_pipeline.h",
+            "cuda_pipeline_primitives.h" = "shim/cuda_pipeline.h",
+            "cuda_runtime.h" = "shim/empty.h",
+            "cuda_runtime_api.h" = "shim/empty.h",
+            "curand_kernel.h" = "shim/curand_kernel.h",
+            "device_launch_parameters.h" = "shim/empty.h",
+            "math.h" = "shim/cmath.h",
+            "math_constants.h" = "shim/empty.h",
+            "mma.h" = "shim/mma.h",
+            "vector_types.h" = "shim/empty.h",
+            $($others)*
+        }
+    };
     ($($name:literal = $path:literal,)* @device_functions $($others:tt)*) => {
         prelude! {
             $($name = $path,)*
@@ -40,6 +80,14 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "portable/bfloat16.h" = "portable/bfloat16.h",
     "cpu/fault.h" = "cpu/fault.h",
     "cpu/context.h" = "cpu/context.h",
+    "cpu/schedule.h" = "cpu/schedule.h",
+    "cpu/watch_state.h" = "cpu/watch_state.h",
+    "cpu/watch_tell.h" = "cpu/watch_tell.h",
+    "cpu/watch_order.h" = "cpu/watch_order.h",
+    "cpu/watch_access.h" = "cpu/watch_access.h",
+    "cpu/watch_atomic.h" = "cpu/watch_atomic.h",
+    "cpu/watch_copy.h" = "cpu/watch_copy.h",
+    "cpu/watch_launch.h" = "cpu/watch_launch.h",
     "cpu/scheduler.h" = "cpu/scheduler.h",
     "cpu/group.h" = "cpu/group.h",
     "cpu/coroutine.h" = "cpu/coroutine.h",
@@ -51,11 +99,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     @device_functions
     "device/tile_cpu.h" = "device/tile_cpu.h",
     "assert.h" = "cpu/shim/assert.h",
-    "math.h" = "shim/empty.h",
-    "math_constants.h" = "shim/empty.h",
-    "cuda_runtime.h" = "shim/empty.h",
-    "cuda_fp16.h" = "shim/empty.h",
-    "cuda_bf16.h" = "shim/empty.h",
+    @stand_ins
 };
 
 /// The headers for NVRTC. `cuda_fp16.h`, `cuda_bf16.h` and `mma.h` are NVIDIA's own and come with NVRTC.
@@ -69,21 +113,27 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",
     "climits" = "shim/limits.h",
-    "cmath" = "shim/empty.h",
-    "cstddef" = "shim/empty.h",
-    "cstdint" = "shim/stdint.h",
+    "cmath" = "shim/cmath.h",
+    "cstddef" = "shim/std/integers.h",
+    "cstdint" = "shim/std/integers.h",
     "cstdio" = "shim/empty.h",
+    "cstring" = "shim/empty.h",
+    "cub/cub.cuh" = "shim/cub/nvrtc.h",
     "cuda.h" = "shim/empty.h",
     "cuda_runtime.h" = "shim/empty.h",
     "cuda_runtime_api.h" = "shim/empty.h",
     "device_launch_parameters.h" = "shim/empty.h",
     "float.h" = "shim/float.h",
+    "limits" = "shim/std/limits.h",
     "limits.h" = "shim/limits.h",
-    "math.h" = "shim/empty.h",
+    "math.h" = "shim/cmath.h",
     "math_constants.h" = "shim/empty.h",
     "stddef.h" = "shim/empty.h",
     "stdint.h" = "shim/stdint.h",
     "stdio.h" = "shim/empty.h",
+    "string.h" = "shim/empty.h",
+    "type_traits" = "shim/std/type_traits.h",
+    "utility" = "shim/std/type_traits.h",
     "vector_types.h" = "shim/empty.h",
 };
 
@@ -114,29 +164,28 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "hip/receipt.h" = "hip/receipt.h",
     @device_functions
     "device/tile_hip.h" = "device/tile_hip.h",
+    @stand_ins
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",
     "climits" = "shim/limits.h",
-    "cmath" = "shim/empty.h",
-    "cstddef" = "shim/empty.h",
-    "cstdint" = "shim/stdint.h",
-    "cuda.h" = "shim/empty.h",
-    "cuda_bf16.h" = "shim/empty.h",
-    "cuda_fp16.h" = "shim/empty.h",
-    "cuda_runtime.h" = "shim/empty.h",
-    "cuda_runtime_api.h" = "shim/empty.h",
-    "device_launch_parameters.h" = "shim/empty.h",
+    "cmath" = "shim/cmath.h",
+    "cstddef" = "shim/std/integers.h",
+    "cstdint" = "shim/std/integers.h",
+    "cstdio" = "shim/empty.h",
+    "cstring" = "shim/string.h",
     "float.h" = "shim/float.h",
     "hip/hip_bf16.h" = "shim/empty.h",
     "hip/hip_fp16.h" = "shim/empty.h",
     "hip/hip_runtime.h" = "shim/empty.h",
+    "limits" = "shim/std/limits.h",
     "limits.h" = "shim/limits.h",
-    "math.h" = "shim/empty.h",
-    "math_constants.h" = "shim/empty.h",
     "stddef.h" = "shim/empty.h",
     "stdint.h" = "shim/stdint.h",
-    "vector_types.h" = "shim/empty.h",
+    "stdio.h" = "shim/empty.h",
+    "string.h" = "shim/string.h",
+    "type_traits" = "shim/std/type_traits.h",
+    "utility" = "shim/std/type_traits.h",
 };
 
 /// The hash of a prelude's names and texts: part of every tuning key.

@@ -6,7 +6,7 @@ use crate::config::{Config, ParamValue};
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
 use crate::limits::DeviceLimit;
 use crate::model::{
-    Access, ArgSpec, Baseline, Constraint, ElemRef, ElemType, Fill, Geometry, KernelSpec,
+    Access, ArgSpec, Baseline, Constraint, ElemRef, ElemType, Fill, Geometry, KernelSpec, Passing,
     ScalarArg, ScalarType, SliceArg, Tolerance, TunableParam, Work,
 };
 use crate::problem::{Problem, ProblemValue};
@@ -181,6 +181,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
             },
             align: None,
             tolerance: None,
+            compare: None,
         })
     };
     let first = params.iter().map(|p| (p.name.clone(), p.values[0].clone()));
@@ -205,6 +206,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
                 name: "n".into(),
                 ty: ScalarType::U32,
                 value: None,
+                passing: Passing::Given,
             }),
             slice("x", Access::In),
             slice("y", Access::Out),
@@ -235,6 +237,7 @@ pub(crate) fn bare_spec() -> KernelSpec {
         },
         problems: Vec::new(),
         gpu_problems: Vec::new(),
+        only: Vec::new(),
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {
@@ -242,6 +245,7 @@ pub(crate) fn bare_spec() -> KernelSpec {
             absolute: 0.0,
         },
         reference: None,
+        inputs: None,
         args: Vec::new(),
     }
 }

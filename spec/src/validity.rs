@@ -99,6 +99,7 @@ impl KernelSpec {
                 Err(error) => return Err(Invalid::Error { error }),
             }
         }
+        self.check_data(config, problem)?;
         check_plan(self.geometry.plan(&scope), limits)
     }
 
@@ -114,6 +115,7 @@ impl KernelSpec {
         if self.baseline_is_another_entry() {
             // Constraints speak of the tuned entry alone.
             self.check_values(&self.baseline.config)?;
+            self.check_data(&self.baseline.config, problem)?;
             check_plan(self.baseline_plan(problem, limits), limits)
         } else {
             self.check_config(&self.baseline.config, problem, limits)

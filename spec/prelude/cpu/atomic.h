@@ -21,6 +21,15 @@ template <> inline constexpr bool kiln_cpu_is_integer<__nv_bfloat16> = false;
 template <> inline constexpr bool kiln_cpu_is_integer<__nv_bfloat162> = false;
 
 // Replaces *address by change(*address) and gives the old value.
+#if KILN_CPU_WATCH
+template <class T, class Change>
+static __attribute__((noinline)) KILN_CPU_UNSEEN T kiln_cpu_update(T* address, Change change) {
+    kiln_cpu_see_atomic(address, sizeof(T), KILN_CPU_READS | KILN_CPU_WRITES, KILN_CPU_HERE);
+    T old = *address;
+    *address = change(old);
+    return old;
+}
+#else
 template <class T, class Change>
 KILN_INLINE T kiln_cpu_update(T* address, Change change) {
     if (kiln_cpu_is_own(address)) {
@@ -36,6 +45,7 @@ KILN_INLINE T kiln_cpu_update(T* address, Change change) {
     }
     return kiln_bits<T>(seen);
 }
+#endif
 
 #define KILN_CPU_ATOMIC(name, expression)                                                              \
     template <class T>                                                                                 \
@@ -46,7 +56,7 @@ KILN_INLINE T kiln_cpu_update(T* address, Change change) {
 #define KILN_CPU_ATOMIC_INTEGER(name, builtin, expression)                                             \
     template <class T>                                                                                 \
     KILN_INLINE T name(T* address, typename kiln_cpu_same<T>::type value) {                            \
-        if constexpr (kiln_cpu_is_integer<T>) {                                                        \
+        if constexpr (kiln_cpu_is_integer<T> && !KILN_CPU_WATCH) {                                                        \
             if (!kiln_cpu_is_own(address)) return builtin(address, value, __ATOMIC_RELAXED);           \
         }                                                                                              \
         return kiln_cpu_update(address, [value](T old) -> T { return (T)(expression); });              \
@@ -80,6 +90,12 @@ KILN_CPU_ATOMIC_SCOPES(KILN_CPU_ATOMIC_DEC, atomicDec)
     KILN_INLINE T name(T* address, typename kiln_cpu_same<T>::type expected,                           \
                            typename kiln_cpu_same<T>::type value) {                                    \
         typedef typename kiln_word<sizeof(T)>::type word;                                              \
+        if constexpr (KILN_CPU_WATCH) {                                                                \
+            word wanted = kiln_bits<word>(expected), next = kiln_bits<word>(value);                    \
+            return kiln_bits<T>(kiln_cpu_update((word*)address, [wanted, next](word old) -> word {     \
+                return old == wanted ? next : old;                                                     \
+            }));                                                                                       \
+        }                                                                                              \
         word seen = kiln_bits<word>(expected);                                                         \
         __atomic_compare_exchange_n((word*)address, &seen, kiln_bits<word>(value), false,              \
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);                               \

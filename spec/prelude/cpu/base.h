@@ -30,7 +30,25 @@ typedef unsigned long ulong;
 // Begins an overload of a C function for another type, which it also returns. A template, since the C++
 // library has functions of these names and types and takes ours into its namespace.
 #define KILN_CPU_OVERLOAD(type) template <class T> requires __is_same(T, type) KILN_INLINE T
-#define KILN_CPU_COLD static __attribute__((noinline, cold, unused))
+#define KILN_CPU_COLD static __attribute__((noinline, cold, unused)) KILN_CPU_UNSEEN
+
+// A check build watches the kernel's loads and stores, which the compiler reports (-fsanitize=thread). Functions
+// of the prelude that run beside the kernel are not watched.
+#if defined(__SANITIZE_THREAD__)
+#define KILN_CPU_WATCH 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KILN_CPU_WATCH 1
+#endif
+#endif
+#ifndef KILN_CPU_WATCH
+#define KILN_CPU_WATCH 0
+#define KILN_CPU_UNSEEN
+#elif defined(__clang__)
+#define KILN_CPU_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#else
+#define KILN_CPU_UNSEEN __attribute__((no_sanitize("thread")))
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define KILN_CPU_ASAN 1
@@ -54,7 +72,13 @@ typedef unsigned long ulong;
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
-#define __shared__ static __attribute__((aligned(64)))
+// The check build keeps shared variables far apart, so that an overrun of one does not end in another.
+#if KILN_CPU_WATCH
+#define KILN_CPU_SHARED_ALIGN 65536
+#else
+#define KILN_CPU_SHARED_ALIGN 64
+#endif
+#define __shared__ static __attribute__((aligned(KILN_CPU_SHARED_ALIGN)))
 // A section of its own tells the executor that such a variable is never written, other than a
 // __device__ variable, which would differ between the copies of the object. The counter keeps const
 // and plain ones apart, which may not share a section.
@@ -85,11 +109,54 @@ struct dim3 {
 #else
 #define KILN_CPU_BUILTIN static
 #endif
+#if KILN_CPU_WATCH
+// Constants to the kernel, as they are while a thread runs: then the compiler does not report their loads. Every
+// thread is a call of its own (kiln_cpu_entry::watched).
+#define KILN_CPU_BUILTINS(name)                                                                        \
+    extern "C" KILN_CPU_STATE uint3 kiln_cpu_##name;                                                   \
+    uint3 kiln_cpu_##name;                                                                             \
+    extern "C" KILN_CPU_STATE const uint3 name __asm__("kiln_cpu_" #name);
+KILN_CPU_BUILTINS(threadIdx)
+KILN_CPU_BUILTINS(blockIdx)
+KILN_CPU_BUILTINS(blockDim)
+KILN_CPU_BUILTINS(gridDim)
+#else
 KILN_CPU_BUILTIN uint3 threadIdx;
 KILN_CPU_BUILTIN uint3 blockIdx;
 KILN_CPU_BUILTIN uint3 blockDim;
 KILN_CPU_BUILTIN uint3 gridDim;
+#define kiln_cpu_threadIdx threadIdx
+#define kiln_cpu_blockIdx blockIdx
+#define kiln_cpu_blockDim blockDim
+#define kiln_cpu_gridDim gridDim
+#endif
 static constexpr int warpSize = 32;
+
+// What memory is for. The executor knows these numbers.
+enum kiln_cpu_memory_kind : uint32_t {
+    KILN_CPU_ARGUMENT,        // what an argument points to
+    KILN_CPU_SHARED,          // a __shared__ variable
+    KILN_CPU_VARIABLE,        // a __device__ variable
+    KILN_CPU_CONSTANT,        // only to be read
+    KILN_CPU_OWN,             // the prelude's
+    KILN_CPU_DYNAMIC_SHARED,
+};
+
+// Memory that a kernel may use, as the executor describes it to check builds.
+struct kiln_cpu_memory {
+    const char* name;  // null if there is none
+    uint8_t* start;
+    uint64_t bytes;
+    uint32_t element_bytes;  // 0 if it is not known
+    uint32_t kind;
+};
+
+// What check builds remember of accesses, over all launches.
+struct kiln_cpu_history {
+    uint8_t* cells;     // zeroed when new
+    uint64_t count;     // of cells
+    uint64_t interval;  // the last one
+};
 
 // One launch, as the executor describes it.
 struct kiln_cpu_launch {
@@ -102,12 +169,28 @@ struct kiln_cpu_launch {
     uint8_t* stacks;
     uint64_t stack_stride;
     uint64_t stack_bytes;
+    uint64_t seed;  // of KILN_CPU_SEEDED
+    // Check builds only.
+    const kiln_cpu_memory* memory;
+    uint64_t memory_count;
+    kiln_cpu_history* history;
 };
 
-// Flags of a launch.
-#define KILN_CPU_REVERSE 1u  // threads run from the last to the first (check builds)
+// Flags of a launch, for check builds.
+#define KILN_CPU_REVERSE 1u  // blocks, warps and threads run from the last to the first
+#define KILN_CPU_SEEDED 2u   // they run in a random order
 
-static __attribute__((aligned(128))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
+KILN_CPU_STATE const kiln_cpu_launch* kiln_cpu_job;  // the running one
+
+#if KILN_CPU_CHECK
+// The object's variables in the order of their addresses: the executor fills this in from the symbol table.
+extern "C" {
+__attribute__((visibility("default"))) const kiln_cpu_memory* kiln_cpu_variables;
+__attribute__((visibility("default"))) uint64_t kiln_cpu_variable_count;
+}
+#endif
+
+static __attribute__((aligned(KILN_CPU_WATCH ? KILN_CPU_SHARED_ALIGN : 128))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
 
 // The block's dynamic shared memory: what `extern __shared__` arrays are rewritten to.
 KILN_INLINE void* kiln_cpu_dynamic_shared(void) { return kiln_cpu_dynamic; }

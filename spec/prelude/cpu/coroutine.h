@@ -7,6 +7,9 @@ KILN_INLINE void kiln_cpu_release_block(void) {
     kiln_cpu_state.waiting = 0;
     kiln_cpu_state.votes_result = kiln_cpu_state.votes;
     kiln_cpu_state.votes = 0;
+#if KILN_CPU_WATCH
+    kiln_cpu_watch.interval++;
+#endif
     for (uint32_t warp = 0; warp < kiln_cpu_state.warps; warp++) {
         kiln_cpu_wake(warp, kiln_cpu_state.alive[warp]);
     }
@@ -52,6 +55,9 @@ KILN_CPU_CALLEE void* kiln_cpu_arrive_block(void* here) {
         return kiln_cpu_home;
     }
 #endif
+#if KILN_CPU_WATCH
+    if (kiln_cpu_state.waiting == kiln_cpu_state.live && kiln_cpu_tell_unwritten()) return kiln_cpu_home;
+#endif
     if (kiln_cpu_state.waiting == kiln_cpu_state.live) kiln_cpu_release_block();
     return kiln_cpu_pick();
 }
@@ -90,14 +96,16 @@ KILN_CPU_CALLEE void* kiln_cpu_begin(void* here) {
 }
 
 // Numbers the threads and puts a frame on every stack, from which each block starts its threads.
-static void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void)) {
+static KILN_CPU_UNSEEN void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void)) {
     static uint3 indexed;  // the block shape that kiln_cpu_thread_index holds
     uint3 block = {launch->block[0], launch->block[1], launch->block[2]};
     uint32_t threads = block.x * block.y * block.z;
     kiln_cpu_state.body = body;
+#if KILN_CPU_WATCH
+    kiln_cpu_watch.stack_bytes = launch->stack_bytes;
+#endif
     kiln_cpu_state.threads = threads;
     kiln_cpu_state.warps = (threads + 31) / 32;
-    kiln_cpu_reverse = launch->flags & KILN_CPU_REVERSE;
     for (uint32_t thread = 0; thread < threads; thread++) {
         uint8_t* top = launch->stacks + thread * launch->stack_stride + launch->stack_bytes;
         kiln_cpu_frame* frame = (kiln_cpu_frame*)top - 1;
@@ -113,7 +121,7 @@ static void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void)) 
 }
 
 // Runs the threads of one block to their ends, or to a fault.
-static void kiln_cpu_run_block(const kiln_cpu_launch* launch) {
+static KILN_CPU_UNSEEN void kiln_cpu_run_block(const kiln_cpu_launch* launch) {
     uint32_t threads = kiln_cpu_state.threads, warps = kiln_cpu_state.warps;
     kiln_cpu_state.live = threads;
     kiln_cpu_state.waiting = 0;

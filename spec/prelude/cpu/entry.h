@@ -3,22 +3,17 @@
 #define KILN_CPU_ENTRY_H
 
 // The version of the interface between object and executor, and what the object was built as.
-KILN_CPU_EXPORT const uint32_t kiln_cpu_abi = 1;
+KILN_CPU_EXPORT const uint32_t kiln_cpu_abi = 2;
 KILN_CPU_EXPORT const uint32_t kiln_cpu_fibers = KILN_CPU_FIBERS;
 KILN_CPU_EXPORT const uint32_t kiln_cpu_check = KILN_CPU_CHECK;
 
-#if KILN_CPU_CHECK
-// Where the __shared__ arrays lie: the executor fills this in from the object's symbol table.
-struct kiln_cpu_range { uint8_t* start; uint64_t bytes; };
-extern "C" {
-__attribute__((visibility("default"))) kiln_cpu_range kiln_cpu_shared_ranges[256];
-__attribute__((visibility("default"))) uint32_t kiln_cpu_shared_range_count;
-}
-
+#if KILN_CPU_CHECK && !KILN_CPU_WATCH
 // All bits set is NaN in every floating-point type: reading what no thread wrote then shows.
 KILN_CPU_COLD void kiln_cpu_poison_shared(uint32_t dynamic_bytes) {
-    for (uint32_t i = 0; i < kiln_cpu_shared_range_count; i++) {
-        __builtin_memset(kiln_cpu_shared_ranges[i].start, 0xff, kiln_cpu_shared_ranges[i].bytes);
+    for (uint64_t i = 0; i < kiln_cpu_variable_count; i++) {
+        const kiln_cpu_memory* variable = &kiln_cpu_variables[i];
+        if (variable->kind != KILN_CPU_SHARED) continue;
+        __builtin_memset(variable->start, 0xff, variable->bytes);
     }
     __builtin_memset(kiln_cpu_dynamic, 0xff, dynamic_bytes);
 }
@@ -40,7 +35,6 @@ KILN_CPU_COLD void kiln_cpu_mark_memory(const kiln_cpu_launch* launch, uint32_t 
 #endif
 
 // What the callee of kiln_cpu_run_here runs.
-KILN_CPU_STATE const kiln_cpu_launch* kiln_cpu_job;
 KILN_CPU_STATE uint64_t kiln_cpu_job_first;
 KILN_CPU_STATE uint64_t kiln_cpu_job_count;
 
@@ -88,20 +82,48 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 
 #if KILN_CPU_FIBERS
 
+#if KILN_CPU_WATCH
+    // Reading the arguments is not the kernel's.
+    __attribute__((flatten, noinline)) static void watched(Parameters... arguments) { kernel(arguments...); }
+
+    template <uint32_t... i> KILN_CPU_UNSEEN static void thread(kiln_cpu_indices<i...>) {
+        watched(argument<Parameters>(i)...);
+    }
+#else
     template <uint32_t... i>
     __attribute__((flatten)) static void thread(kiln_cpu_indices<i...>) {
         kernel(argument<Parameters>(i)...);
     }
+#endif
 
-    static void body(void) { thread(indices()); }
+    KILN_CPU_UNSEEN static void body(void) { thread(indices()); }
 
-    static void blocks(void) {
+    KILN_CPU_UNSEEN static void blocks(void) {
         kiln_cpu_prepare(kiln_cpu_job, body);
-        each_block([] { kiln_cpu_run_block(kiln_cpu_job); });
+        each_block([]() __attribute__((always_inline)) { kiln_cpu_run_block(kiln_cpu_job); });
     }
 
 #else
 
+#if KILN_CPU_CHECK
+    // Each thread is a call of its own.
+    __attribute__((flatten, noinline)) static void watched(Parameters... arguments) { kernel(arguments...); }
+
+    KILN_CPU_UNSEEN static void threads(Parameters... arguments) {
+        const uint32_t size_x = blockDim.x, size_y = blockDim.y, count = size_x * size_y * blockDim.z;
+        const kiln_cpu_permutation order = kiln_cpu_permutation_of(count);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t at = (uint32_t)kiln_cpu_permuted(&order, i);
+            kiln_cpu_threadIdx.x = at % size_x;
+            kiln_cpu_threadIdx.y = at / size_x % size_y;
+            kiln_cpu_threadIdx.z = at / size_x / size_y;
+#if KILN_CPU_WATCH
+            kiln_cpu_watch.loop_thread = at;
+#endif
+            watched(arguments...);
+        }
+    }
+#else
     // The arguments are copies of its own, so that no store of the kernel can change them.
     __attribute__((flatten, noinline)) static void threads(Parameters... arguments) {
         if (blockDim.x > KILN_CPU_MAX_THREADS || blockIdx.x * blockDim.x > KILN_CPU_INDEX_BOUND ||
@@ -109,17 +131,6 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
             __builtin_unreachable();
         }
         const uint32_t size_x = blockDim.x, size_y = blockDim.y, size_z = blockDim.z;
-#if KILN_CPU_CHECK
-        const uint32_t flip = kiln_cpu_job->flags & KILN_CPU_REVERSE ? ~0u : 0u;
-        for (uint32_t z = 0; z < size_z; z++)
-            for (uint32_t y = 0; y < size_y; y++)
-                for (uint32_t x = 0; x < size_x; x++) {
-                    threadIdx.x = flip ? size_x - 1 - x : x;
-                    threadIdx.y = flip ? size_y - 1 - y : y;
-                    threadIdx.z = flip ? size_z - 1 - z : z;
-                    kernel(arguments...);
-                }
-#else
         for (uint32_t z = 0; z < size_z; z++)
             for (uint32_t y = 0; y < size_y; y++) {
                 threadIdx.z = z;
@@ -130,46 +141,77 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
                     kernel(arguments...);
                 }
             }
-#endif
     }
+#endif
 
-    template <uint32_t... i> static void block(kiln_cpu_indices<i...>) {
+    template <uint32_t... i> KILN_CPU_UNSEEN static void block(kiln_cpu_indices<i...>) {
         threads(argument<Parameters>(i)...);
     }
 
-    static void blocks(void) {
-        each_block([] { block(indices()); });
+    KILN_CPU_UNSEEN static void blocks(void) {
+        each_block([]() __attribute__((always_inline)) { block(indices()); });
     }
 
 #endif
 
-    // Runs the job's blocks, x fastest, until one fails.
+    // Runs the job's blocks, x fastest or in the order that a check build was asked for, until one fails.
     template <class Block> KILN_MEMBER static void each_block(Block run) {
-        gridDim.x = kiln_cpu_job->grid[0];
-        gridDim.y = kiln_cpu_job->grid[1];
-        gridDim.z = kiln_cpu_job->grid[2];
-        blockDim.x = kiln_cpu_job->block[0];
-        blockDim.y = kiln_cpu_job->block[1];
-        blockDim.z = kiln_cpu_job->block[2];
-        uint64_t row = kiln_cpu_job_first / gridDim.x;
-        blockIdx.x = (uint32_t)(kiln_cpu_job_first % gridDim.x);
-        blockIdx.y = (uint32_t)(row % gridDim.y);
-        blockIdx.z = (uint32_t)(row / gridDim.y);
-        for (uint64_t left = kiln_cpu_job_count; left > 0; left--) {
+        kiln_cpu_gridDim.x = kiln_cpu_job->grid[0];
+        kiln_cpu_gridDim.y = kiln_cpu_job->grid[1];
+        kiln_cpu_gridDim.z = kiln_cpu_job->grid[2];
+        kiln_cpu_blockDim.x = kiln_cpu_job->block[0];
+        kiln_cpu_blockDim.y = kiln_cpu_job->block[1];
+        kiln_cpu_blockDim.z = kiln_cpu_job->block[2];
 #if KILN_CPU_CHECK
+        kiln_cpu_set_order(kiln_cpu_job, kiln_cpu_job_first);
+        for (uint64_t i = 0; i < kiln_cpu_job_count && !kiln_cpu_failed; i++) {
+            go_to(kiln_cpu_permuted(&kiln_cpu_block_order, kiln_cpu_job_first + i));
+#if KILN_CPU_WATCH
+            kiln_cpu_watch_block();
+#else
             kiln_cpu_poison_shared(kiln_cpu_job->dynamic_shared_bytes);
 #endif
             run();
-            if (kiln_cpu_failed) return;
-            if (++blockIdx.x < gridDim.x) continue;
-            blockIdx.x = 0;
-            if (++blockIdx.y < gridDim.y) continue;
-            blockIdx.y = 0;
-            ++blockIdx.z;
+#if KILN_CPU_WATCH
+            if (!kiln_cpu_failed) kiln_cpu_tell_unwritten();
+#endif
         }
+#else
+        go_to(kiln_cpu_job_first);
+        for (uint64_t left = kiln_cpu_job_count; left > 0; left--) {
+            run();
+            if (kiln_cpu_failed) return;
+            if (++kiln_cpu_blockIdx.x < kiln_cpu_gridDim.x) continue;
+            kiln_cpu_blockIdx.x = 0;
+            if (++kiln_cpu_blockIdx.y < kiln_cpu_gridDim.y) continue;
+            kiln_cpu_blockIdx.y = 0;
+            ++kiln_cpu_blockIdx.z;
+        }
+#endif
     }
 
-    static int run(const kiln_cpu_launch* launch, uint64_t first, uint64_t count) {
+    KILN_MEMBER static void go_to(uint64_t block) {
+        uint64_t row = block / kiln_cpu_gridDim.x;
+        kiln_cpu_blockIdx.x = (uint32_t)(block % kiln_cpu_gridDim.x);
+        kiln_cpu_blockIdx.y = (uint32_t)(row % kiln_cpu_gridDim.y);
+        kiln_cpu_blockIdx.z = (uint32_t)(row / kiln_cpu_gridDim.y);
+    }
+
+#if KILN_CPU_WATCH
+    template <uint32_t... i> KILN_CPU_UNSEEN static void watch(const kiln_cpu_launch* launch, kiln_cpu_indices<i...>) {
+        kiln_cpu_watch_starts(launch, kiln_cpu_job_first);
+        (kiln_cpu_watch_value(launch->args[i], sizeof(Parameters)), ...);
+        (point<Parameters>((int32_t)i, launch->args[i]), ...);
+        kiln_cpu_watch_tracks();
+    }
+
+    template <class T> KILN_CPU_UNSEEN static void point(int32_t argument, const void* value) {
+        typedef kiln_cpu_pointee<typename kiln_cpu_plain<T>::type> pointee;
+        if (pointee::bytes) kiln_cpu_point(argument, *(const uintptr_t*)value, pointee::bytes, pointee::is_const);
+    }
+#endif
+
+    KILN_CPU_UNSEEN static int run(const kiln_cpu_launch* launch, uint64_t first, uint64_t count) {
         kiln_cpu_job = launch;
         kiln_cpu_job_first = first;
         kiln_cpu_job_count = count;
@@ -177,11 +219,21 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #ifdef KILN_CPU_ASAN
         kiln_cpu_mark_memory(launch, launch->block[0] * launch->block[1] * launch->block[2]);
 #endif
+#if KILN_CPU_WATCH
+        watch(launch, indices());
+#if !KILN_CPU_FIBERS
+        kiln_cpu_watch.stack_bytes = KILN_CPU_HOST_STACK;
+        kiln_cpu_watch.stack_low = (uintptr_t)__builtin_frame_address(0) - KILN_CPU_HOST_STACK;
+#endif
+#endif
 #if KILN_CPU_FIBERS
         blocks();
 #else
         kiln_cpu_job_body = blocks;
         KILN_CPU_SUSPEND(kiln_cpu_run_here);
+#endif
+#if KILN_CPU_WATCH
+        launch->history->interval = kiln_cpu_watch.interval;
 #endif
         return kiln_cpu_failed;
     }
@@ -192,7 +244,7 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #define KILN_CPU_ENTRY(name, ...)                                                                      \
     KILN_CPU_EXPORT const uint32_t kiln_cpu_parameters_##name =                                        \
         kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::parameters;                              \
-    KILN_CPU_EXPORT int kiln_cpu_run_##name(const kiln_cpu_launch* kiln_cpu_asked,                     \
+    KILN_CPU_EXPORT KILN_CPU_UNSEEN int kiln_cpu_run_##name(const kiln_cpu_launch* kiln_cpu_asked,                     \
                                             uint64_t kiln_cpu_first, uint64_t kiln_cpu_count) {        \
         typedef kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)> kiln_cpu_this;                    \
         return kiln_cpu_this::run(kiln_cpu_asked, kiln_cpu_first, kiln_cpu_count);                     \

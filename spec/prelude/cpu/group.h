@@ -17,7 +17,7 @@ KILN_INLINE uint64_t kiln_cpu_reduced(uint32_t operation, uint64_t a, uint64_t b
 }
 
 // Results of the operations that are no shuffle, for the lanes of a complete group.
-static __attribute__((noinline)) void kiln_cpu_finish_vote(uint32_t operation, uint32_t lanes,
+static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_vote(uint32_t operation, uint32_t lanes,
                                                            const uint64_t* value, uint64_t* result) {
     uint32_t first = (uint32_t)__builtin_ctz(lanes);
     uint64_t all = value[first];
@@ -76,7 +76,7 @@ KILN_CPU_COLD void kiln_cpu_tell_absent_source(uint32_t warp, const kiln_cpu_gro
 }
 
 // Completes a group: gives every lane its result and lets all but `running` go on later. False on a fault.
-static __attribute__((noinline)) bool kiln_cpu_finish_group(uint32_t warp, kiln_cpu_group* group, uint32_t running) {
+static __attribute__((noinline)) KILN_CPU_UNSEEN bool kiln_cpu_finish_group(uint32_t warp, kiln_cpu_group* group, uint32_t running) {
     uint64_t *value = kiln_cpu_value + warp * 32, *result = kiln_cpu_result + warp * 32;
     if (group->operation == KILN_CPU_SHUFFLE) {
         if (!kiln_cpu_finish_shuffle(group, value, kiln_cpu_source + warp * 32, result)) {
@@ -86,6 +86,9 @@ static __attribute__((noinline)) bool kiln_cpu_finish_group(uint32_t warp, kiln_
     } else if (group->operation != KILN_CPU_SYNC) {
         kiln_cpu_finish_vote(group->operation, group->arrived, value, result);
     }
+#if KILN_CPU_WATCH
+    kiln_cpu_lanes_meet(warp, group->arrived);
+#endif
     kiln_cpu_wake(warp, group->arrived & ~running);
     uint32_t last = --kiln_cpu_state.groups_in_use[warp];
     if (last) *group = kiln_cpu_groups[warp][last];
@@ -97,7 +100,7 @@ KILN_INLINE bool kiln_cpu_group_is_complete(uint32_t warp, const kiln_cpu_group*
 }
 
 // The group of the lanes that wait with that mask; a new one when there is none.
-static inline kiln_cpu_group* kiln_cpu_other_group(uint32_t warp, uint32_t mask) {
+static inline KILN_CPU_UNSEEN kiln_cpu_group* kiln_cpu_other_group(uint32_t warp, uint32_t mask) {
     kiln_cpu_group* group = kiln_cpu_groups[warp];
     uint32_t in_use = kiln_cpu_state.groups_in_use[warp];
     for (uint32_t i = 0; i < in_use; i++, group++) {

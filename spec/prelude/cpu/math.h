@@ -130,7 +130,13 @@ KILN_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 KILN_INLINE float rsqrt(float x) { return rsqrtf(x); }
 KILN_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 KILN_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
-KILN_INLINE float normcdff(float x) { return 0.5f * __builtin_erfcf(x * -0.70710678f); }
+KILN_INLINE float normcdff(float x) {
+    // erfc(a + b) is erfc(a) (1 - 2 a b) for a large a and a small b, which is what the rounding of a left out.
+    const float a = x * -0.70710678f;
+    const float b = __builtin_fmaf(x, -0.70710678f, -a) + x * -1.21016175e-08f;
+    const float twice = __builtin_erfcf(a);
+    return 0.5f * (a > 1.0f && a < 11.0f ? twice - 2.0f * a * b * twice : twice);
+}
 KILN_INLINE float kiln_cpu_half_turns(float x) {
     return (x - 2.0f * __builtin_rintf(0.5f * x)) * CUDART_PI_F;
 }

@@ -6,7 +6,12 @@
 
 // The first thread of the first block copies the nonce and describes the launch; every thread counts
 // itself, so that a grid that ran in part shows.
-KILN_INLINE void kiln_cpu_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
+#if KILN_CPU_WATCH
+static __attribute__((noinline)) KILN_CPU_UNSEEN
+#else
+KILN_INLINE
+#endif
+void kiln_cpu_sign_receipt(kiln_receipt* receipt, uint64_t symbol_hash,
                                            uint64_t config_hash) {
     __atomic_fetch_add(&receipt->threads, 1, __ATOMIC_RELAXED);
     if (threadIdx.x | threadIdx.y | threadIdx.z | blockIdx.x | blockIdx.y | blockIdx.z) return;

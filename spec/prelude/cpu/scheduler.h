@@ -62,7 +62,6 @@ KILN_CPU_STATE kiln_cpu_group kiln_cpu_groups[KILN_CPU_WARPS][32];
 KILN_CPU_STATE uint64_t kiln_cpu_value[KILN_CPU_MAX_THREADS];
 KILN_CPU_STATE uint64_t kiln_cpu_result[KILN_CPU_MAX_THREADS];
 KILN_CPU_STATE uint8_t kiln_cpu_source[KILN_CPU_MAX_THREADS];
-KILN_CPU_STATE bool kiln_cpu_reverse;
 
 KILN_CPU_COLD void kiln_cpu_say_thread(uint32_t thread) {
     kiln_cpu_say_triple("thread ", kiln_cpu_thread_index[thread].index);
@@ -103,7 +102,10 @@ static inline __attribute__((always_inline)) void* kiln_cpu_pick(void) {
     uint32_t warp = (uint32_t)__builtin_ctzll(kiln_cpu_state.ready_warps);
     uint32_t lane = (uint32_t)__builtin_ctz(kiln_cpu_state.ready[warp]);
 #if KILN_CPU_CHECK
-    if (kiln_cpu_reverse) {
+    if (kiln_cpu_order == KILN_CPU_SEEDED) {
+        warp = kiln_cpu_random_bit(kiln_cpu_state.ready_warps);
+        lane = kiln_cpu_random_bit(kiln_cpu_state.ready[warp]);
+    } else if (kiln_cpu_order == KILN_CPU_REVERSE) {
         warp = 63 - (uint32_t)__builtin_clzll(kiln_cpu_state.ready_warps);
         lane = 31 - (uint32_t)__builtin_clz(kiln_cpu_state.ready[warp]);
     }
@@ -113,7 +115,10 @@ static inline __attribute__((always_inline)) void* kiln_cpu_pick(void) {
     if (!left) kiln_cpu_state.ready_warps &= ~(1ull << warp);
     uint32_t thread = warp * 32 + lane;
     kiln_cpu_state.current = thread;
-    threadIdx = kiln_cpu_thread_index[thread].index;
+    kiln_cpu_threadIdx = kiln_cpu_thread_index[thread].index;
+#if KILN_CPU_WATCH
+    kiln_cpu_watch.stack_low = (uintptr_t)kiln_cpu_job->stacks + thread * kiln_cpu_job->stack_stride;
+#endif
     return kiln_cpu_contexts[thread];
 }
 

@@ -4,20 +4,26 @@
 
 #if KILN_CPU_FIBERS
 
-KILN_INLINE void kiln_cpu_barrier(const char* site) {
+#if KILN_CPU_WATCH
+#define KILN_CPU_SWITCHES static __attribute__((noinline)) KILN_CPU_UNSEEN
+#else
+#define KILN_CPU_SWITCHES KILN_INLINE
+#endif
+
+KILN_CPU_SWITCHES void kiln_cpu_barrier(const char* site) {
     kiln_cpu_state.request_site = site;
     KILN_CPU_SUSPEND(kiln_cpu_arrive_block);
 }
 
-KILN_INLINE int kiln_cpu_barrier_count(bool predicate, const char* site) {
+KILN_CPU_SWITCHES int kiln_cpu_barrier_count(bool predicate, const char* site) {
     kiln_cpu_state.votes += predicate;
     kiln_cpu_barrier(site);
     return (int)kiln_cpu_state.votes_result;
 }
 
 // Brings `value` to a warp operation and gives what the lane takes away from it.
-KILN_INLINE uint64_t kiln_cpu_exchange(uint32_t mask, uint64_t value, uint32_t source,
-                                           uint32_t operation, const char* site) {
+KILN_CPU_SWITCHES uint64_t kiln_cpu_exchange(uint32_t mask, uint64_t value, uint32_t source,
+                                             uint32_t operation, const char* site) {
     uint32_t thread = kiln_cpu_state.current;
     kiln_cpu_value[thread] = value;
     kiln_cpu_source[thread] = (uint8_t)source;

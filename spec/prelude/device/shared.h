@@ -30,6 +30,9 @@ template <int N, class T> KILN_INLINE void copy_async(T* to, const T* from) {
     }
 #else
     store_aligned(to, load_aligned<N>(from));
+#if defined(KILN_CPU) && KILN_CPU_WATCH
+    kiln_cpu_copy_begins(to, bytes);
+#endif
 #endif
 }
 
@@ -53,6 +56,9 @@ template <int N, class T> KILN_INLINE void copy_async_or_zero(T* to, const T* fr
     vec<T, N> elements = {};
     if (valid) elements = load_aligned<N>(from);
     store_aligned(to, elements);
+#if defined(KILN_CPU) && KILN_CPU_WATCH
+    kiln_cpu_copy_begins(to, bytes);
+#endif
 #endif
 }
 
@@ -60,6 +66,8 @@ template <int N, class T> KILN_INLINE void copy_async_or_zero(T* to, const T* fr
 KILN_INLINE void copy_commit() {
 #if defined(KILN_CUDA) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
+#elif defined(KILN_CPU) && KILN_CPU_WATCH
+    kiln_cpu_copy_commits();
 #endif
 }
 
@@ -68,6 +76,8 @@ KILN_INLINE void copy_commit() {
 template <int PENDING = 0> KILN_INLINE void copy_wait() {
 #if defined(KILN_CUDA) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#elif defined(KILN_CPU) && KILN_CPU_WATCH
+    kiln_cpu_copy_waits(PENDING);
 #endif
 }
 

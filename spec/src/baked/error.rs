@@ -92,7 +92,7 @@ pub enum BakedError {
     },
     /// A row in the section of another device.
     #[error(
-        "line {line}: a row of `{device}` in the section of `{section}`\nhelp: move the line to its section, or run `tune bake` on that device"
+        "line {line}: a row of `{device}` in the section of `{section}`\nhelp: move the line to its section, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Section {
         /// The row's line.
@@ -104,7 +104,7 @@ pub enum BakedError {
     },
     /// Two rows for one device and problem.
     #[error(
-        "line {line}: a second row of `{device}` for {problem}\nhelp: delete one of the lines, or run `tune bake` on that device"
+        "line {line}: a second row of `{device}` for {problem}\nhelp: delete one of the lines, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Duplicate {
         /// Line of the second.
@@ -131,7 +131,9 @@ pub enum BakedError {
         expected: String,
     },
     /// A row whose text is no config or problem of the kernel although its spec is unchanged.
-    #[error("row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device")]
+    #[error(
+        "row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
+    )]
     Text {
         /// The row's device.
         device: String,
@@ -141,7 +143,9 @@ pub enum BakedError {
         error: Box<TextError>,
     },
     /// A row whose config is not in the kernel's search space although its spec is unchanged.
-    #[error("row of `{device}` for {problem}: {why}\nhelp: run `tune bake` on that device")]
+    #[error(
+        "row of `{device}` for {problem}: {why}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
+    )]
     Outside {
         /// The row's device.
         device: String,
@@ -152,7 +156,7 @@ pub enum BakedError {
     },
     /// A row whose stored field is not what the spec gives.
     #[error(
-        "row of `{device}` for {problem}: `{key}` is `{found}`, but the spec gives `{expected}`\nhelp: run `tune bake` on that device"
+        "row of `{device}` for {problem}: `{key}` is `{found}`, but the spec gives `{expected}`\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Differs {
         /// The row's device.

@@ -4,12 +4,13 @@ use std::fmt;
 
 use super::{BakedError, Image};
 use crate::config::Config;
-use crate::device::DeviceKey;
+use crate::device::{Backend, DeviceKey};
 use crate::expr::EvalError;
 use crate::hash::{Hash, SourceHash, SpecHash};
 use crate::model::KernelSpec;
 use crate::plan::{LaunchPlan, LaunchScope, PlanError};
 use crate::problem::Problem;
+use crate::source::EntryPath;
 use crate::text::shorten;
 
 /// How good the evidence behind a row is.
@@ -134,6 +135,29 @@ impl Row {
         self.baseline
             .split_once(':')
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
+    }
+
+    /// The command that makes the row anew, as the end of a `help:` line.
+    pub fn renewal(&self, kernel: &str) -> String {
+        let backend = self.device.backend;
+        match self.evidence {
+            Evidence::Proven => match backend {
+                Backend::Cpu | Backend::Fake => {
+                    format!("run `tune run -k {kernel} --device {backend} --write` on that machine")
+                }
+                Backend::Cuda | Backend::Hip => {
+                    format!("run `tune run -k {kernel}` on a machine that has this GPU")
+                }
+            },
+            Evidence::Predicted => format!(
+                "run `tune bake -k {kernel} --untuned predicted --target {}`",
+                self.device.arch
+            ),
+            Evidence::Replayed => format!(
+                "run `tune replay --space FILE --bake -k {kernel} --target {}` with the recording it came from",
+                self.device.arch
+            ),
+        }
     }
 
     /// Whether what it was made from is unchanged.
@@ -288,7 +312,12 @@ impl Row {
                 &self.baseline,
                 canonical,
             ),
-            (is_symbol(&self.entry), "entry", &self.entry, identifier),
+            (
+                EntryPath::parse(&self.entry).is_some(),
+                "entry",
+                &self.entry,
+                "the name of a kernel",
+            ),
             (is_symbol(&self.symbol), "symbol", &self.symbol, identifier),
             (
                 extents().all(|n| *n > 0),

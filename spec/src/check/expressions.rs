@@ -7,7 +7,7 @@ use super::Check;
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
-use crate::model::ElemType;
+use crate::model::{Access, ElemType};
 use crate::parse::SpannedExpr;
 use crate::parse::declaration::Axis;
 use crate::spelling::nearest;
@@ -20,7 +20,11 @@ struct Place {
     params: bool,
     dims: bool,
     device: bool,
+    /// What to do instead of naming a parameter.
+    no_params: &'static str,
 }
+
+const SIZES_ONLY: &str = "callers know sizes, not configs: use problem sizes only";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -34,6 +38,7 @@ const CONSTRAINT: Place = Place {
     params: true,
     dims: true,
     device: true,
+    no_params: SIZES_ONLY,
 };
 const GEOMETRY: Place = Place {
     what: "the geometry",
@@ -45,6 +50,21 @@ const LENGTH: Place = Place {
     params: false,
     device: false,
     ..GEOMETRY
+};
+/// Each config writes other elements of such an output: something else must be said to be compared.
+const OUTPUT_LENGTH: Place = Place {
+    no_params: "two configs would write other elements; say what is compared: `#[compare(sum)]`, `max`, `min`, or \
+         `none` for a workspace",
+    ..LENGTH
+};
+const COMPARED_LENGTH: Place = Place {
+    params: true,
+    ..LENGTH
+};
+const COMPUTED: Place = Place {
+    what: "a computed argument",
+    params: true,
+    ..LENGTH
 };
 const FILL: Place = Place {
     what: "a fill",
@@ -104,10 +124,16 @@ impl Check<'_> {
             self.expression(expr, WORK);
         }
         for arg in &kernel.function.args {
+            let length = match arg.access() {
+                Some(Access::Out) if arg.compare.is_some() => COMPARED_LENGTH,
+                Some(Access::Out) => OUTPUT_LENGTH,
+                _ => LENGTH,
+            };
             let parts = [
-                (&arg.len, LENGTH),
+                (&arg.len, length),
                 (&arg.fill_expr, FILL),
                 (&arg.align, ALIGNMENT),
+                (&arg.computed, COMPUTED),
             ];
             for (expr, place) in parts {
                 if let Some(expr) = expr {
@@ -275,8 +301,7 @@ impl Check<'_> {
             }
             let what = place.what;
             let message = format!("{what} cannot depend on the tunable parameter `{name}`");
-            let help = "callers know sizes, not configs: use problem sizes only";
-            self.report(span, message, help);
+            self.report(span, message, place.no_params);
         } else if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
             return Found::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
         } else if is_dimension && place.dims {
@@ -298,6 +323,9 @@ impl Check<'_> {
         if let Some(arg) = kernel.function.args.iter().find(|arg| arg.ident == name) {
             let help = match arg.access() {
                 Some(_) => "slices have no value here; expressions use problem sizes",
+                None if arg.computed.is_some() => {
+                    "it is computed itself: write its own expression in its place"
+                }
                 None if arg.value.is_some() => {
                     "it has a fixed `#[value(..)]`; only problem sizes have a value at every launch"
                 }

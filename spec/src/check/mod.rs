@@ -5,6 +5,7 @@
 //! every machine. What depends on a device is an error only if it fails on every known
 //! [target](crate::targets).
 
+mod constants;
 mod expressions;
 mod names;
 mod problems;

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::ElemRef;
 use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spanned};
 use crate::parse::{KernelAttr, KernelFn};
+use crate::source::EntryPath;
 
 pub(super) struct Names<'a> {
     pub(super) attr: &'a KernelAttr,
@@ -56,7 +57,7 @@ impl Names<'_> {
                 span: arg.ident.span().into(),
             };
             let what = match arg.kind {
-                ArgKind::Scalar(ty) if ty.is_integer() && arg.value.is_none() => "dimension",
+                ArgKind::Scalar(_) if arg.is_dimension() => "dimension",
                 _ => "argument",
             };
             (name, what)
@@ -176,7 +177,7 @@ impl Names<'_> {
             .into_iter()
             .flatten()
         {
-            if !is_identifier(&entry.value) {
+            if EntryPath::parse(&entry.value).is_none() {
                 let message = format!("`{}` is no name of a function", entry.value.escape_debug());
                 self.report(
                     entry.span,
@@ -194,10 +195,4 @@ impl Names<'_> {
             self.report(span, "the kernel is its own reference", help);
         }
     }
-}
-
-fn is_identifier(text: &str) -> bool {
-    let first = text.bytes().next();
-    first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

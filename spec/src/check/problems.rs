@@ -2,7 +2,9 @@
 
 use super::Check;
 use crate::expr::evaluate_int;
+use crate::model::ArgSpec;
 use crate::parse::SpannedExpr;
+use crate::plan::LaunchScope;
 use crate::problem::Problem;
 
 impl Check<'_> {
@@ -19,6 +21,7 @@ impl Check<'_> {
         for work in kernel.attr.flops.iter().chain(&kernel.attr.bytes) {
             self.at_least(work, 0, "the work");
         }
+        self.computed();
         if !self.diagnostics.is_empty() {
             return;
         }
@@ -33,13 +36,44 @@ impl Check<'_> {
         }
     }
 
+    /// What is computed with the baseline's config must fit the argument, for every declared problem.
+    fn computed(&mut self) {
+        let kernel = self.kernel;
+        let spec = &kernel.spec;
+        let problems = || spec.all_problems().chain(&spec.verify);
+        for (decl, arg) in kernel.function.args.iter().zip(&spec.args) {
+            let (Some(written), ArgSpec::Scalar(scalar)) = (&decl.computed, arg) else {
+                continue;
+            };
+            let config = &spec.baseline.config;
+            let wrong = |problem: &Problem| {
+                let value = spec.computed(scalar, &written.expr, config, problem);
+                Some((value.err()?, problem.clone()))
+            };
+            if let Some((error, problem)) = problems().find_map(wrong) {
+                let message = format!("{error} for the baseline and {problem}");
+                let help = "change the expression, or the type of the argument";
+                self.report(written.span(), message, help);
+            }
+        }
+    }
+
     /// The value must be so large for every declared problem; the first that is not is reported.
     fn at_least(&mut self, expr: &SpannedExpr, least: i128, what: &str) {
         let spec = &self.kernel.spec;
-        let wrong = |problem: &Problem| match evaluate_int(&expr.expr, problem) {
-            Ok(value) if value >= least => None,
-            Ok(value) => Some(format!("{what} is {value} for {problem}")),
-            Err(error) => Some(format!("{error} for {problem}")),
+        // A length that depends on the config is judged by the baseline's.
+        let wrong = |problem: &Problem| {
+            let scope = LaunchScope {
+                config: &spec.baseline.config,
+                problem,
+                limits: None,
+                spec,
+            };
+            match evaluate_int(&expr.expr, &scope) {
+                Ok(value) if value >= least => None,
+                Ok(value) => Some(format!("{what} is {value} for {problem}")),
+                Err(error) => Some(format!("{error} for {problem}")),
+            }
         };
         let found = spec.all_problems().chain(&spec.verify).find_map(wrong);
         if let Some(message) = found {

@@ -131,7 +131,9 @@ impl Check<'_> {
                 let checked = spec.check_baseline(problem, Some(limits));
                 checked.map_err(|error| why.get_or_insert(error)).is_ok()
             });
-            if let Some(why) = why.filter(|_| !valid) {
+            // What is wrong with computed arguments and lengths was said where they are.
+            let data = spec.check_data(&spec.baseline.config, problem);
+            if let Some(why) = why.filter(|_| !valid && data.is_ok()) {
                 let message = format!("the baseline cannot be launched for {problem}: {why}");
                 let help = "the baseline must run for every declared problem on some known target";
                 self.report(self.baseline_span(), message, help);

@@ -1,23 +1,45 @@
 //! A spec against its source.
 
+use super::constants;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::model::ArgSpec;
 use crate::parse::ParsedKernel;
 use crate::parse::declaration::ReferenceDecl;
-use crate::source::{EntryError, SourceScan};
+use crate::source::{EntryError, EntryPath, SourceScan, is_for_hosts};
 use crate::spelling::nearest;
 
 /// Every difference between a spec and its source: entries that are not there, another argument list,
-/// a parameter that the code never mentions.
+/// a parameter that neither the code nor the launch uses.
 pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     entries(kernel, scan, &mut diagnostics);
+    constants::unfilled(kernel, scan, &mut diagnostics);
+    host_headers(kernel, scan, &mut diagnostics);
     let attr = &kernel.attr;
     for param in &attr.params {
-        if !scan.mentions(&param.name.value) {
+        let name = &*param.name.value;
+        if !scan.mentions(name) && !changes_the_launch(kernel, name) {
             diagnostics.push(unmentioned(&param.name.value, param.name.span, scan));
         }
     }
     diagnostics
+}
+
+/// Headers that are there for the host alone, also where the cpu device would compile them: the kernel would compile
+/// nowhere else.
+fn host_headers(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
+    let name = SpanRange::from(kernel.function.ident.span());
+    let span = kernel.attr.source.as_ref().map_or(name, |s| s.span);
+    let always = scan.includes().iter().filter(|found| !found.conditional);
+    for include in always.filter(|found| is_for_hosts(&found.header)) {
+        let (header, at) = (&include.header, &include.at);
+        let message =
+            format!("`<{header}>` ({at}) is a header for host code: it does not compile for GPUs");
+        diagnostics.push(Diagnostic::new(span, message).help(
+            "remove it, or put it and the host code that needs it under `#ifndef KILN`; kernels have `<cmath>`, \
+             `<cstdint>`, `<limits>`, `<type_traits>` and their like (docs/device-prelude.md)",
+        ));
+    }
 }
 
 /// The tuned entry, the baseline's and the reference's: all take the same arguments.
@@ -66,11 +88,24 @@ fn missing(name: &str, span: SpanRange, error: &EntryError, scan: &SourceScan) -
     }
 }
 
+/// Whether another value of the parameter is another launch of the same code, which reads `blockDim` or `gridDim`.
+fn changes_the_launch(kernel: &ParsedKernel, name: &str) -> bool {
+    let spec = &kernel.spec;
+    let computed = spec.args.iter().filter_map(ArgSpec::computed);
+    let mut exprs = spec.geometry.exprs().chain(computed);
+    let template = EntryPath::parse(&spec.entry);
+    exprs.any(|expr| expr.names().contains(name))
+        || template.is_some_and(|path| path.mentions(name))
+}
+
 fn unmentioned(name: &str, span: SpanRange, scan: &SourceScan) -> Diagnostic {
-    let message = format!("the source never mentions `{name}`");
+    let message =
+        format!("the source never mentions `{name}`, nor do `grid`, `block` and `shared`");
     let help = match nearest(name, scan.identifiers().iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`? Every value would give the same kernel"),
-        None => "every value would give the same kernel: use it in the source, or remove it".into(),
+        Some(near) => format!("did you mean `{near}`? Every value would give the same launch"),
+        None => {
+            "every value would give the same launch of the same kernel: use it, or remove it".into()
+        }
     };
     Diagnostic::new(span, message).help(help)
 }

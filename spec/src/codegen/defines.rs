@@ -1,16 +1,21 @@
 //! Tunable parameters and element types as macros.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::CodegenError;
 use crate::config::{Config, ParamValue};
-use crate::model::{KernelSpec, TunableParam};
+use crate::model::{ElemType, KernelSpec, TunableParam};
 use crate::problem::{Problem, ProblemValue};
+use crate::source::lexer::{TokenKind, lex};
 
 /// The macros of one config, in the order they are defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Defines(Vec<(String, String)>);
+pub(super) struct Defines {
+    macros: Vec<(String, String)>,
+    /// Types of more than one word, which a macro names by one.
+    types: BTreeSet<ElemType>,
+}
 
 impl Defines {
     /// The macros of `config` and of the element types in `problem`.
@@ -47,14 +52,17 @@ impl Defines {
                     problem: problem.to_string(),
                 });
             };
-            defines.push(ty.name.to_string(), elem.c_name().to_owned());
+            defines.push(ty.name.to_string(), elem.macro_name().to_owned());
+            if elem.macro_name() != elem.c_name() {
+                defines.types.insert(elem);
+            }
         }
         defines.check(spec)?;
         Ok(defines)
     }
 
     fn push(&mut self, name: String, value: String) {
-        self.0.push((name, value));
+        self.macros.push((name, value));
     }
 
     fn param(&mut self, param: &TunableParam, value: &ParamValue) {
@@ -72,14 +80,47 @@ impl Defines {
         self.push(param.name.to_string(), text);
     }
 
+    /// The declarations that the macros need before them.
+    pub fn typedefs(&self) -> String {
+        let line = |ty: &ElemType| format!("typedef {} {};\n", ty.c_name(), ty.macro_name());
+        self.types.iter().map(line).collect()
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+        self.macros.iter().map(|(name, _)| name.as_str())
     }
 
     /// The texts that the names stand for.
     pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(_, value)| value.as_str())
+        self.macros.iter().map(|(_, value)| value.as_str())
+    }
+
+    /// Those that the source sees as macros: what an argument of the entry's template names is passed there, and would
+    /// turn the template's own parameters into something else.
+    pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
+        let macros = self.macros.iter();
+        let kept = macros.filter(|(name, _)| !passed.contains(name));
+        Defines {
+            macros: kept.cloned().collect(),
+            types: self.types.clone(),
+        }
+    }
+
+    /// A template argument with the values of these names in their places.
+    pub fn substitute(&self, argument: &str) -> String {
+        let mut text = String::new();
+        let mut copied = 0;
+        for token in lex(argument).unwrap_or_default() {
+            let name = token.text(argument);
+            let found = self.macros.iter().find(|(known, _)| *known == *name);
+            if let Some((_, value)) = found.filter(|_| token.kind == TokenKind::Identifier) {
+                text += &argument[copied..token.start];
+                text += value;
+                copied = token.end;
+            }
+        }
+        text + &argument[copied..]
     }
 
     fn check(&self, spec: &KernelSpec) -> Result<(), CodegenError> {
@@ -114,7 +155,7 @@ impl Defines {
 
 impl fmt::Display for Defines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
+        self.macros
             .iter()
             .try_for_each(|(name, value)| writeln!(f, "#define {name} {value}"))
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::edit::Edits;
 use super::target::Row;
 use super::{CodegenError, Symbol};
+use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
 use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
 
@@ -16,13 +17,34 @@ pub(super) struct Rewriter<'a> {
     pub row: &'a Row,
     /// Macros whose value is a number: those of the config.
     pub params: Vec<&'a str>,
+    /// Structs and arrays that are passed by value, by their places among the parameters.
+    pub plain: Vec<(usize, &'a PlainArg)>,
+    /// The arguments of the entry's template, with the config's values.
+    pub instance: Option<&'a [String]>,
 }
+
+/// The namespace of the `__global__` function that calls an instance of a template.
+const INSTANCE: &str = "kiln_instance";
+/// The parameter of a receipt entry.
+const RECEIPT_PARAMETER: &str = "::kiln_receipt* kiln_r";
 
 /// The statement that signs a receipt, and the parameter it writes to.
 pub(super) struct Signing<'a> {
     pub symbol: &'a Symbol,
     pub symbol_hash: u64,
     pub config_hash: u64,
+}
+
+impl Signing<'_> {
+    fn statement(&self) -> String {
+        let (symbol, config) = (self.symbol_hash, self.config_hash);
+        format!(" KILN_SIGN_RECEIPT(kiln_r, 0x{symbol:016x}ull, 0x{config:016x}ull);")
+    }
+}
+
+/// A text without line breaks, so that what stands behind it keeps its line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Rewriter<'_> {
@@ -34,12 +56,17 @@ impl Rewriter<'_> {
     pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
+            if let Some(arguments) = self.instance {
+                self.instantiate(&mut edits, site, arguments, symbol.as_str(), None);
+                continue;
+            }
             self.rename(
                 &mut edits,
                 site,
                 symbol.as_str(),
                 site.extern_c || site.in_extern_c_block,
             );
+            self.check_layouts(&mut edits, site);
         }
         if self.row.host {
             self.dynamic_shared(&mut edits)?;
@@ -54,8 +81,15 @@ impl Rewriter<'_> {
     pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
+            if let Some(arguments) = self.instance {
+                let symbol = signing.symbol.as_str();
+                self.instantiate(&mut edits, site, arguments, symbol, Some(signing));
+                self.check_layouts(&mut edits, site);
+                continue;
+            }
             self.rename(&mut edits, site, signing.symbol.as_str(), site.extern_c);
             self.sign(&mut edits, site, signing);
+            self.check_layouts(&mut edits, site);
         }
         for include in self.scan.includes() {
             edits.blank(self.text(), include.range.clone());
@@ -71,6 +105,75 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
+    /// Where the entry is in its copy: its namespaces, each with `::` after it.
+    pub fn inside(&self) -> String {
+        let namespaces = self.entry.sites.iter().flat_map(|site| &site.namespaces);
+        let depth = self.entry.sites.first().map_or(0, |s| s.namespaces.len());
+        let namespaces = namespaces.take(depth).map(String::as_str);
+        let instance = self.instance.map(|_| INSTANCE);
+        namespaces
+            .chain(instance)
+            .map(|name| format!("{name}::"))
+            .collect()
+    }
+
+    /// A template becomes a device function, and a `__global__` function behind it calls an instance: the template's own
+    /// text stays a template, where `if constexpr` and names that depend on a type mean what they meant.
+    fn instantiate(
+        &self,
+        edits: &mut Edits,
+        site: &KernelFunction,
+        arguments: &[String],
+        symbol: &str,
+        signing: Option<&Signing<'_>>,
+    ) {
+        let text = self.text();
+        edits.replace(
+            text,
+            site.global_range.clone(),
+            "__device__ __forceinline__",
+        );
+        if let Some(bounds) = &site.bounds_range {
+            edits.blank(text, bounds.clone());
+        }
+        if site.body_open.is_none() {
+            return;
+        }
+        let named = site
+            .template
+            .iter()
+            .filter_map(|t| t.with(arguments))
+            .flatten();
+        let aliases: String = named
+            .map(|(param, value)| match &param.ty {
+                None => format!("using {} = {value}; ", param.name),
+                Some(ty) => format!("[[maybe_unused]] constexpr {ty} {} = {value}; ", param.name),
+            })
+            .collect();
+        let bounds = site.launch_bounds.as_ref();
+        let bounds = bounds.map_or(String::new(), |text| {
+            format!("__launch_bounds__({}) ", one_line(text))
+        });
+        let names = (0..site.params.len()).map(|place| format!("kiln_{place}"));
+        let mut params: Vec<String> = (site.params.iter().zip(names.clone()))
+            .map(|(param, name)| format!("{} {name}", param.ty.replace(": :", "::")))
+            .collect();
+        let mut body = String::new();
+        if let Some(signing) = signing {
+            params.push(RECEIPT_PARAMETER.into());
+            body += &signing.statement();
+        }
+        let (params, names) = (params.join(", "), names.collect::<Vec<_>>().join(", "));
+        let call = format!("{}<{}>({names});", site.name, arguments.join(", "));
+        edits.insert(
+            site.range.end,
+            &format!(
+                " namespace {INSTANCE} {{ {aliases}extern \"C\" __global__ void {bounds}{symbol}({params}) \
+                 {{{body} {call} }} }}"
+            ),
+        );
+    }
+
     fn rename(&self, edits: &mut Edits, site: &KernelFunction, name: &str, has_linkage: bool) {
         if !has_linkage {
             edits.insert(site.specifiers_start, "extern \"C\" ");
@@ -82,17 +185,29 @@ impl Rewriter<'_> {
     }
 
     fn sign(&self, edits: &mut Edits, site: &KernelFunction, signing: &Signing<'_>) {
-        const PARAMETER: &str = "::kiln_receipt* kiln_r";
         if site.params.is_empty() {
-            edits.replace(self.text(), site.params_range.clone(), PARAMETER);
+            edits.replace(self.text(), site.params_range.clone(), RECEIPT_PARAMETER);
         } else {
-            edits.insert(site.params_range.end, &format!(", {PARAMETER}"));
+            edits.insert(site.params_range.end, &format!(", {RECEIPT_PARAMETER}"));
         }
         if let Some(body) = site.body_open {
-            let (symbol, config) = (signing.symbol_hash, signing.config_hash);
-            let statement =
-                format!(" KILN_SIGN_RECEIPT(kiln_r, 0x{symbol:016x}ull, 0x{config:016x}ull);");
-            edits.insert(body, &statement);
+            edits.insert(body, &signing.statement());
+        }
+    }
+
+    /// Lets the compiler compare what is passed by value with the spec: its size, its alignment, and how many fields of
+    /// which sizes it has.
+    fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
+        let Some(body) = site.body_open else { return };
+        for (place, plain) in &self.plain {
+            let Some(param) = site
+                .params
+                .get(*place)
+                .filter(|param| !param.name.is_empty())
+            else {
+                continue;
+            };
+            edits.insert(body, &layout_checks(&param.name, &plain.value));
         }
     }
 
@@ -117,10 +232,10 @@ impl Rewriter<'_> {
     }
 
     fn dropped(&self) -> impl Iterator<Item = &KernelFunction> {
-        self.scan
-            .kernels()
-            .iter()
-            .filter(|kernel| kernel.name != self.entry.name)
+        self.scan.kernels().iter().filter(|kernel| {
+            let mut sites = self.entry.sites.iter();
+            !sites.any(|site| site.range == kernel.range)
+        })
     }
 
     fn drop_other_kernels(&self, edits: &mut Edits) {
@@ -204,4 +319,31 @@ impl Rewriter<'_> {
                     self.params.contains(&&*name) || defined
                 })
     }
+}
+
+/// Statements that fail to compile where a parameter is not laid out as the spec says.
+fn layout_checks(name: &str, value: &Plain) -> String {
+    let layout = value.layout();
+    let mut text = format!(
+        " static_assert(sizeof({name}) == {}, \"the spec says that `{name}` has {} bytes\");",
+        layout.bytes, layout.bytes
+    );
+    let Plain::Struct { fields, .. } = value else {
+        return text;
+    };
+    text += &format!(
+        " static_assert(alignof(decltype({name})) == {}, \"the spec says that `{name}` is aligned to {} bytes\");",
+        layout.align, layout.align
+    );
+    let bound: Vec<String> = (0..fields.len())
+        .map(|i| format!("kiln_field_{i}"))
+        .collect();
+    text += &format!(" {{ auto& [{}] = {name};", bound.join(", "));
+    for (bound, field) in bound.iter().zip(fields) {
+        let (field, bytes) = (&field.name, field.value.layout().bytes);
+        text += &format!(
+            " static_assert(sizeof({bound}) == {bytes}, \"the spec says that `{field}` has {bytes} bytes\"); (void){bound};"
+        );
+    }
+    text + " }"
 }

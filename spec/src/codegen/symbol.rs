@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::source::EntryPath;
+
 /// The name of an entry in an artifact: `<entry>_<16 hexadecimal digits>`, with `_receipt` after it for
 /// the receipt entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -11,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Symbol(String);
 
 impl Symbol {
-    /// The release symbol of an entry.
+    /// The release symbol of an entry, which starts with its own name: no namespaces, no template arguments.
     pub fn release(entry: &str, hash: u64) -> Symbol {
-        Symbol(format!("{entry}_{hash:016x}"))
+        Symbol(format!("{}_{hash:016x}", EntryPath::base_name(entry)))
     }
 
     /// The receipt symbol that goes with a release symbol.

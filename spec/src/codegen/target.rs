@@ -26,6 +26,8 @@ pub(super) struct Row {
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
     pub host: bool,
+    /// Whether inline PTX is an error that says so, in place of what the target's assembler makes of it.
+    pub refuses_ptx: bool,
     /// Whether the compiler knows `#pragma push_macro`; NVRTC does not.
     pub pushes_macros: bool,
     /// Headers of 16-bit floats: too costly for the prelude, so only units that mention those types have
@@ -44,6 +46,7 @@ impl Target {
                 headers: CPU_PRELUDE,
                 entry_macro: Some("KILN_CPU_ENTRY"),
                 host: true,
+                refuses_ptx: true,
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
@@ -54,6 +57,7 @@ impl Target {
                 headers: CUDA_PRELUDE,
                 entry_macro: None,
                 host: false,
+                refuses_ptx: false,
                 pushes_macros: false,
                 half_header: Some("cuda_fp16.h"),
                 bfloat16_header: Some("cuda_bf16.h"),
@@ -64,6 +68,7 @@ impl Target {
                 headers: HIP_PRELUDE,
                 entry_macro: None,
                 host: false,
+                refuses_ptx: true,
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,

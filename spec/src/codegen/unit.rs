@@ -8,10 +8,10 @@ use super::target::Row;
 use super::{CodegenError, Symbol, Target};
 use crate::config::Config;
 use crate::hash::{Hasher, SourceHash};
-use crate::model::KernelSpec;
+use crate::model::{ArgSpec, KernelSpec, Plain, PlainArg, PlainLayout};
 use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
-use crate::source::{Include, Mode, SourceScan, SourceText};
+use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
 
 /// The namespaces of the two copies. Were one of them at file scope, a call in the other with an argument of
 /// a global type (`float4`, `__half`) would find functions of both, by the argument, and be ambiguous.
@@ -64,25 +64,50 @@ pub fn symbol_hash(
     target: Target,
 ) -> Result<u64, CodegenError> {
     let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
-    Ok(hash(source, entry, config, &defines, target))
+    Ok(hash(source, spec, entry, config, &defines, target))
 }
 
 fn hash(
     source: SourceHash,
+    spec: &KernelSpec,
     entry: &str,
     config: &Config,
     defines: &Defines,
     target: Target,
 ) -> u64 {
-    Hasher::new("kiln symbol 1")
+    let mut hasher = Hasher::new("kiln symbol 1");
+    hasher
         .field(source.to_string().as_bytes())
         .field(target.row().name.as_bytes())
         .field(target.prelude_hash().to_string().as_bytes())
         .field(entry.as_bytes())
         .field(config.to_string().as_bytes())
-        .field(defines.to_string().as_bytes())
-        .finish()
-        .short()
+        .field(defines.to_string().as_bytes());
+    for (place, plain) in plain_args(spec) {
+        hasher.field(format!("{place} {:?}", layouts(&plain.value)).as_bytes());
+    }
+    hasher.finish().short()
+}
+
+/// The arguments that are structs or arrays, by their places among the kernel's parameters.
+fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
+    // By their places among the kernel's parameters: sizes of the launch are none.
+    let args = spec.passed().map(|(_, arg)| arg).enumerate();
+    args.filter_map(|(place, arg)| match arg {
+        ArgSpec::Plain(plain) => Some((place, plain)),
+        ArgSpec::Scalar(_) | ArgSpec::Slice(_) => None,
+    })
+    .collect()
+}
+
+/// What the layout checks of a value compare.
+fn layouts(value: &Plain) -> Vec<PlainLayout> {
+    let fields = match value {
+        Plain::Struct { fields, .. } => fields.as_slice(),
+        Plain::Number(..) | Plain::Array(_) => &[],
+    };
+    let inner = fields.iter().map(|field| field.value.layout());
+    std::iter::once(value.layout()).chain(inner).collect()
 }
 
 impl TranslationUnit {
@@ -108,17 +133,25 @@ impl TranslationUnit {
     ) -> Result<TranslationUnit, CodegenError> {
         let found = scan.entry(entry)?;
         let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
-        check_source_defines(source, scan, &defines)?;
-        let symbol_hash = hash(source.hash(), entry, config, &defines, target);
+        let symbol_hash = hash(source.hash(), spec, entry, config, &defines, target);
         let release = Symbol::release(entry, symbol_hash);
         let receipt = release.receipt();
         let config_hash = config.hash().0.short();
+        let arguments = found.arguments.as_ref();
+        let instance: Option<Vec<String>> =
+            arguments.map(|all| all.iter().map(|one| defines.substitute(one)).collect());
+        let path = EntryPath::parse(entry);
+        let passed = path.iter().flat_map(EntryPath::argument_names).collect();
+        let defines = defines.without(&passed);
+        check_source_defines(source, scan, &defines)?;
         let rewriter = Rewriter {
             source,
             scan,
             entry: &found,
             row: target.row(),
             params: defines.names().collect(),
+            plain: plain_args(spec),
+            instance: instance.as_deref(),
         };
         let signing = Signing {
             symbol: &receipt,
@@ -159,14 +192,24 @@ fn check_source_defines(
     }
 }
 
+/// The includes that come before the defines. Each keeps the line it has in its file, which is where a compiler that
+/// does not find the header says so.
 fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     let unconditional = scan
         .includes()
         .iter()
         .filter(|include| !include.conditional);
-    unconditional
-        .map(|include| format!("{}\n", &source.text()[include.range.clone()]))
-        .collect()
+    let lines: String = unconditional
+        .map(|include| {
+            let (marker, text) = (&include.at, &source.text()[include.range.clone()]);
+            format!("{}{text}\n", line_marker(marker.line, &marker.file))
+        })
+        .collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        lines + MARKER
+    }
 }
 
 /// Whether a source would read differently inside a namespace: it includes headers under a condition alone, which stay
@@ -203,10 +246,13 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
 }
 
 /// The headers of 16-bit types that this unit needs and its target's prelude leaves out.
-fn type_headers(row: &Row, scan: &SourceScan, defines: &Defines) -> String {
+fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
+    let (row, scan) = (rewriter.row, rewriter.scan);
     let mentions = |is_type: fn(&str) -> bool| {
         let mut words = scan.identifiers().iter().map(String::as_str);
-        words.any(is_type) || defines.values().any(is_type)
+        let mut instance = rewriter.instance.iter().copied().flatten();
+        let mut defined = defines.values();
+        words.any(is_type) || defined.any(is_type) || instance.any(|one| is_type(one))
     };
     let half: fn(&str) -> bool =
         |word| matches!(word, "half" | "half2") || word.starts_with("__") && word.contains("half");
@@ -233,6 +279,10 @@ struct Parts<'a> {
     /// Whether the release copy stands at file scope.
     global: bool,
     receipt_copy: String,
+    /// Whether the source has inline assembly.
+    inline_ptx: bool,
+    /// Where both entries are inside their copies: empty, or namespaces, each with `::` after it.
+    inside: String,
 }
 
 impl<'a> Parts<'a> {
@@ -249,19 +299,27 @@ impl<'a> Parts<'a> {
             row: rewriter.row,
             mode,
             title,
-            includes: type_headers(rewriter.row, rewriter.scan, defines)
+            includes: type_headers(rewriter, defines)
                 + &hoisted_includes(rewriter.source, rewriter.scan),
             macros: macros.map(|m| m.name.as_str()).collect(),
             defines,
             release_copy: rewriter.release(release)?,
             global: must_be_global(rewriter.source, rewriter.scan),
             receipt_copy: rewriter.receipt(signing)?,
+            inline_ptx: rewriter.scan.mentions("asm"),
+            inside: rewriter.inside(),
         })
     }
 
     fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
         let prelude = self.row.prelude;
         let fibers = u8::from(self.mode == Mode::Fiber);
+        // NVIDIA's assembly is told from the host's and AMD's by its spelling: theirs is `__asm__`.
+        let ptx = if self.row.refuses_ptx && self.inline_ptx {
+            ("#define asm KILN_NO_INLINE_PTX\n", "#undef asm\n")
+        } else {
+            ("", "")
+        };
         let (mode, unroll) = if self.row.host {
             (format!("#define KILN_CPU_FIBERS {fibers}\n"), UNROLL)
         } else {
@@ -277,7 +335,7 @@ impl<'a> Parts<'a> {
             "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
             self.title, self.includes
         );
-        text += &format!("{}{push}", self.defines);
+        text += &format!("{}{}{}{push}", self.defines.typedefs(), ptx.0, self.defines);
         if self.global {
             text += &format!("{}\n", self.release_copy);
         } else {
@@ -291,11 +349,12 @@ impl<'a> Parts<'a> {
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
             self.receipt_copy
         );
-        text += &format!("{MARKER}{pop}{undefines}");
+        text += &format!("{MARKER}{pop}{undefines}{}", ptx.1);
         if let Some(export) = self.row.entry_macro {
             let place = if self.global { "" } else { RELEASE_NAMESPACE };
-            text += &format!("{export}({release}, {place}::{release})\n");
-            text += &format!("{export}({receipt}, {RECEIPT_NAMESPACE}::{receipt})\n");
+            let inside = &self.inside;
+            text += &format!("{export}({release}, {place}::{inside}{release})\n");
+            text += &format!("{export}({receipt}, {RECEIPT_NAMESPACE}::{inside}{receipt})\n");
         }
         text
     }

@@ -462,7 +462,7 @@ proptest! {
         let mut seen: BTreeMap<String, (u8, u8, i64, bool, usize, u8)> = BTreeMap::new();
         for case in cases {
             let (source, entry, n, fast, ty, target) = case;
-            let source = SourceText::from_expanded(format!("// {source}\n__global__ void k0() {{}}\n__global__ void k1() {{}}"));
+            let source = SourceText::from_expanded(format!("const int which = {source};\n__global__ void k0() {{}}\n__global__ void k1() {{}}"));
             let spec = KernelSpec {
                 entry: format!("k{entry}"),
                 types: vec![TypeParam { name: "T".into(), choices: vec![ElemType::F32, ElemType::F16] }],
@@ -500,4 +500,105 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn hoisted_includes_keep_the_lines_of_their_files() {
+    let source = "#pragma unroll\n#line 7 \"src/k.cu\"\n#include <lost.h>\n__global__ void k(int* x) { *x = N; }";
+    let text = unit(source).text;
+    assert!(
+        text.contains("#line 7 \"src/k.cu\"\n#include <lost.h>\n#line 1 \"kiln generated\"\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn inline_ptx_is_an_error_of_its_own_where_no_compiler_knows_it() {
+    let source = "__global__ void k(int* x) { asm(\"mov.u32 %0, 1;\" : \"=r\"(*x)); int n = N; }";
+    for (target, refused) in [
+        (Target::Cpu, true),
+        (Target::Hip, true),
+        (Target::Cuda, false),
+    ] {
+        let text = generate(source, "k", target).unwrap().text;
+        assert_eq!(text.contains("#define asm KILN_NO_INLINE_PTX\n"), refused);
+        assert_eq!(text.contains("#undef asm\n"), refused);
+    }
+    assert!(
+        !unit("__global__ void k(int* x) { *x = N; }")
+            .text
+            .contains("define asm")
+    );
+}
+
+#[test]
+fn a_template_becomes_a_device_function_that_an_entry_calls() {
+    let source = "namespace rows {\n\
+                  template <typename T, int WIDTH = 2>\n\
+                  __global__ void __launch_bounds__(WIDTH * 32) k(const T* __restrict__ x, T* y, int) {\n\
+                  if constexpr (WIDTH > 2) y[0] = x[0];\n}\n\
+                  __global__ void k2() {}\n}\n\
+                  __global__ void k() {}\n";
+    for target in [Target::Cpu, Target::Cuda, Target::Hip] {
+        let unit = generate(source, "rows::k<float, N>", target).unwrap();
+        let release = unit.release.as_str();
+        assert!(release.starts_with("k_"), "{release}");
+        let wrapper = format!(
+            "namespace kiln_instance {{ using T = float; [[maybe_unused]] constexpr int WIDTH = 4; \
+             extern \"C\" __global__ void __launch_bounds__(WIDTH * 32) {release}(const T * __restrict__ kiln_0, \
+             T * kiln_1, int kiln_2) {{ k<float, 4>(kiln_0, kiln_1, kiln_2); }} }}"
+        );
+        assert!(unit.text.contains(&wrapper), "{}", unit.text);
+        // The template's own text stays, in its lines, but for what makes it a kernel.
+        let template =
+            "template <typename T, int WIDTH = 2>\n__device__ __forceinline__ void  k(const T*";
+        assert_eq!(unit.text.matches(template).count(), 2, "{}", unit.text);
+        assert!(!unit.text.contains("#define N "), "{}", unit.text);
+        let export =
+            format!("KILN_CPU_ENTRY({release}, kiln_release_copy::rows::kiln_instance::{release})");
+        assert_eq!(unit.text.contains(&export), target == Target::Cpu);
+    }
+    // Another value is another symbol, though the source sees no macro.
+    let other = generate(source, "rows::k<float, (N)>", Target::Cpu).unwrap();
+    assert_ne!(
+        other.symbol_hash,
+        generate(source, "rows::k<float, N>", Target::Cpu)
+            .unwrap()
+            .symbol_hash
+    );
+}
+
+#[test]
+fn a_kernel_in_a_namespace_is_exported_from_there() {
+    let source = "namespace a {\n__global__ void k(int* x) {}\n}\n__global__ void k(float* x) {}";
+    let unit = generate(source, "a::k", Target::Cpu).unwrap();
+    let release = unit.release.as_str();
+    let export = format!("KILN_CPU_ENTRY({release}, kiln_release_copy::a::{release})");
+    assert!(unit.text.contains(&export), "{}", unit.text);
+    assert!(!unit.text.contains("float* x"), "{}", unit.text);
+}
+
+#[cfg(feature = "parse")]
+#[test]
+fn sizes_of_the_launch_are_not_among_the_parameters_whose_layout_is_compared() {
+    let attribute = "source = \"k.cu\", sizes(batch: u32), grid(batch), block(64), problems((batch = 2, n = 8))";
+    let item = "unsafe extern \"C\" { fn k(n: u32, #[value(Pair { a: 1u32, b: n as u32 })] pair: Pair, \
+                #[len(n)] y: &mut [f32]); }";
+    let tokens = |text: &str| text.parse().unwrap();
+    let spec = crate::parse::kernel(tokens(attribute), tokens(item))
+        .unwrap()
+        .spec;
+    let source = SourceText::from_expanded(
+        "struct Pair { unsigned a, b; };\n__global__ void k(unsigned n, Pair pair, float* y) { y[0] = pair.a; }",
+    );
+    let scan = SourceScan::new(&source).unwrap();
+    assert_eq!(scan.compare_signature(&spec, &scan.entry("k").unwrap()), []);
+    let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
+    let unit = TranslationUnit::new(&source, &scan, &spec, "k", config, problem, Target::Cpu);
+    let text = unit.unwrap().text;
+    assert_eq!(
+        text.matches("static_assert(sizeof(pair) == 8,").count(),
+        2,
+        "{text}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ElemType, ScalarType};
+use super::{ElemType, PlainArg, ScalarType};
 use crate::expr::Expr;
 
 /// One argument, in the order of the kernel's signature.
@@ -12,6 +12,8 @@ pub enum ArgSpec {
     Scalar(ScalarArg),
     /// A pointer into device memory with a declared length.
     Slice(SliceArg),
+    /// A struct or array, passed by value.
+    Plain(PlainArg),
 }
 
 impl ArgSpec {
@@ -20,6 +22,23 @@ impl ArgSpec {
         match self {
             ArgSpec::Scalar(scalar) => &scalar.name,
             ArgSpec::Slice(slice) => &slice.name,
+            ArgSpec::Plain(plain) => &plain.name,
+        }
+    }
+
+    /// Whether the kernel gets it.
+    pub fn is_passed(&self) -> bool {
+        !matches!(self, ArgSpec::Scalar(scalar) if scalar.passing == Passing::Launch)
+    }
+
+    /// The expression that its value is, where callers do not give it.
+    pub fn computed(&self) -> Option<&Expr> {
+        match self {
+            ArgSpec::Scalar(ScalarArg {
+                passing: Passing::Computed(expr),
+                ..
+            }) => Some(expr),
+            _ => None,
         }
     }
 }
@@ -34,6 +53,28 @@ pub struct ScalarArg {
     /// The value used for verification, timing and smoke tests (`#[value(..)]`), where it is no
     /// problem size.
     pub value: Option<ScalarValue>,
+    /// Who gives it, and who gets it.
+    #[serde(default, skip_serializing_if = "Passing::is_given")]
+    pub passing: Passing,
+}
+
+/// Who gives a scalar, and who gets it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Passing {
+    /// The caller gives it to the launch function, which passes it to the kernel.
+    #[default]
+    Given,
+    /// `sizes(..)`: the caller gives it to the launch function. Expressions use it; the kernel does not get it.
+    Launch,
+    /// `#[computed(..)]`: the launch function works it out from the config and the sizes, and passes it to the kernel.
+    Computed(Expr),
+}
+
+impl Passing {
+    /// Whether it goes from the caller to the kernel, as arguments do.
+    pub fn is_given(&self) -> bool {
+        *self == Passing::Given
+    }
 }
 
 /// A literal scalar.
@@ -54,7 +95,8 @@ pub struct SliceArg {
     pub elem: ElemRef,
     /// What the kernel does with it.
     pub access: Access,
-    /// Its length in elements (`#[len(..)]`), over problem sizes.
+    /// Its length in elements (`#[len(..)]`), over problem sizes; that of an output may depend on tunable
+    /// parameters.
     pub len: Expr,
     /// How it is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
@@ -63,6 +105,33 @@ pub struct SliceArg {
     pub align: Option<Expr>,
     /// Tolerance of this output, where it differs from the kernel's.
     pub tolerance: Option<Tolerance>,
+    /// What of this output is compared (`#[compare(..)]`), where it is not each element.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Comparison>,
+}
+
+/// What of an output is compared, where two right configs need not write the same elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    /// The sum of its elements.
+    Sum,
+    /// Its largest element.
+    Max,
+    /// Its smallest element.
+    Min,
+    /// Nothing: a workspace.
+    None,
+}
+
+impl Comparison {
+    /// Each of them, by name.
+    pub const ALL: [(&str, Comparison); 4] = [
+        ("sum", Comparison::Sum),
+        ("max", Comparison::Max),
+        ("min", Comparison::Min),
+        ("none", Comparison::None),
+    ];
 }
 
 /// A fixed element type or a type parameter.

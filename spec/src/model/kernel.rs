@@ -33,6 +33,9 @@ pub struct KernelSpec {
     pub geometry: Geometry,
     /// The simplest correct version.
     pub baseline: Baseline,
+    /// The backends that the kernel is for; all of them where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<Backend>,
     /// The sizes to tune for; at least one.
     pub problems: Vec<Problem>,
     /// Sizes that are tuned for on GPUs alone: too much work for a host.
@@ -46,6 +49,9 @@ pub struct KernelSpec {
     pub tolerance: Tolerance,
     /// What the outputs are compared with.
     pub reference: Option<Reference>,
+    /// The Rust function that makes the inputs, by path, if `#[fill(..)]` alone does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<String>,
     /// Arguments in the order of the kernel's signature.
     pub args: Vec<ArgSpec>,
 }
@@ -84,6 +90,14 @@ pub struct Geometry {
     pub block: Vec<Expr>,
     /// Dynamic shared memory in bytes.
     pub shared_bytes: Option<Expr>,
+}
+
+impl Geometry {
+    /// Every expression.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let axes = self.grid.iter().chain(&self.block);
+        axes.chain(&self.shared_bytes)
+    }
 }
 
 /// The simplest correct version: always a candidate, and the winner of every tie.
@@ -141,11 +155,25 @@ impl KernelSpec {
         SpecHash(Hash::of("kiln spec 2", rest.to_json().as_bytes()))
     }
 
-    /// The problems that are tuned for on a backend's devices.
+    /// Whether the kernel is for a backend's devices. The scripted device runs every kernel.
+    pub fn runs_on(&self, backend: Backend) -> bool {
+        self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
+    }
+
+    /// Why the kernel is left out on a backend's devices, where it is.
+    pub fn left_out_on(&self, backend: Backend) -> Option<String> {
+        let names: Vec<_> = self.only.iter().map(|backend| backend.name()).collect();
+        let only = names.join(", ");
+        (!self.runs_on(backend))
+            .then(|| format!("its spec says `only({only})`, and this device is of {backend}"))
+    }
+
+    /// The problems that are tuned for on a backend's devices: none where the kernel is not for them.
     pub fn problems_on(&self, backend: Backend) -> impl Iterator<Item = &Problem> {
         let on_gpu = matches!(backend, Backend::Cuda | Backend::Hip);
         let more: &[Problem] = if on_gpu { &self.gpu_problems } else { &[] };
-        self.problems.iter().chain(more)
+        let runs = self.runs_on(backend);
+        self.problems.iter().chain(more).filter(move |_| runs)
     }
 
     /// All declared problems.
@@ -167,8 +195,30 @@ impl KernelSpec {
     pub fn slices(&self) -> impl Iterator<Item = &SliceArg> {
         self.args.iter().filter_map(|arg| match arg {
             ArgSpec::Slice(slice) => Some(slice),
-            ArgSpec::Scalar(_) => None,
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => None,
         })
+    }
+
+    /// The arguments that the kernel gets, with their places among all of them.
+    pub fn passed(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
+        self.args
+            .iter()
+            .enumerate()
+            .filter(|(_, arg)| arg.is_passed())
+    }
+
+    /// Whether what a launch is given differs between configs for one problem: a length or a computed argument that
+    /// depends on a tunable parameter.
+    pub fn data_depends_on_the_config(&self) -> bool {
+        let lens = self.slices().map(|slice| &slice.len);
+        let computed = self.args.iter().filter_map(ArgSpec::computed);
+        lens.chain(computed).any(|expr| self.mentions_a_param(expr))
+    }
+
+    /// Whether an expression names a tunable parameter.
+    pub fn mentions_a_param(&self, expr: &Expr) -> bool {
+        let names = expr.names();
+        self.params.iter().any(|param| names.contains(&*param.name))
     }
 
     /// The element type of a slice for a problem; `None` when the problem lacks the type parameter.

@@ -2,10 +2,15 @@
 
 mod argument;
 mod kernel;
+mod plain;
 mod types;
 
-pub use argument::{Access, ArgSpec, ElemRef, Fill, ScalarArg, ScalarValue, SliceArg, Tolerance};
+pub use argument::{
+    Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, ScalarValue, SliceArg,
+    Tolerance,
+};
 pub use kernel::{
     Baseline, Constraint, Geometry, KernelSpec, Reference, TunableParam, TypeParam, Work,
 };
+pub use plain::{Plain, PlainArg, PlainField, PlainLayout, PlainNumber, offsets};
 pub use types::{ElemType, ScalarType};

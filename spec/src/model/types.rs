@@ -58,6 +58,18 @@ types! {
         U32 = "u32", "unsigned int", 4;
         /// 8-bit unsigned integer.
         U8 = "u8", "unsigned char", 1;
+        /// IEEE binary64.
+        F64 = "f64", "double", 8;
+        /// 64-bit signed integer.
+        I64 = "i64", "long long", 8;
+        /// 64-bit unsigned integer.
+        U64 = "u64", "unsigned long long", 8;
+        /// 16-bit signed integer.
+        I16 = "i16", "short", 2;
+        /// 16-bit unsigned integer.
+        U16 = "u16", "unsigned short", 2;
+        /// 8-bit signed integer.
+        I8 = "i8", "signed char", 1;
     }
 }
 
@@ -74,22 +86,48 @@ types! {
         I64 = "i64", "long long", 8;
         /// IEEE binary32.
         F32 = "f32", "float", 4;
+        /// IEEE binary64.
+        F64 = "f64", "double", 8;
+        /// 16-bit signed integer.
+        I16 = "i16", "short", 2;
+        /// 16-bit unsigned integer.
+        U16 = "u16", "unsigned short", 2;
+        /// 8-bit signed integer.
+        I8 = "i8", "signed char", 1;
+        /// 8-bit unsigned integer.
+        U8 = "u8", "unsigned char", 1;
     }
 }
 
 impl ElemType {
-    /// Whether its values are real numbers, compared within a tolerance; integers are compared exactly.
-    pub fn is_float(self) -> bool {
-        matches!(self, ElemType::F32 | ElemType::F16 | ElemType::Bf16)
+    /// What a type parameter stands for in a kernel's source: one word, so that `T(0)` is a cast, where Kiln defines one.
+    pub fn macro_name(self) -> &'static str {
+        match self {
+            ElemType::I64 => "kiln_i64",
+            ElemType::U64 => "kiln_u64",
+            ElemType::U16 => "kiln_u16",
+            ElemType::I8 => "kiln_i8",
+            other => other.c_name(),
+        }
     }
 
-    /// Smallest and largest value of an integer type.
-    pub fn integer_range(self) -> Option<(f64, f64)> {
+    /// Whether its values are real numbers, compared within a tolerance; integers are compared exactly.
+    pub fn is_float(self) -> bool {
+        self.integer_range().is_none()
+    }
+
+    /// Smallest and largest value of an integer type; `None` for real types.
+    pub fn integer_range(self) -> Option<(i128, i128)> {
         match self {
-            ElemType::F32 | ElemType::F16 | ElemType::Bf16 => None,
+            ElemType::F64 | ElemType::F32 | ElemType::F16 | ElemType::Bf16 => None,
+            ElemType::I64 => Some((i64::MIN.into(), i64::MAX.into())),
             ElemType::I32 => Some((i32::MIN.into(), i32::MAX.into())),
-            ElemType::U32 => Some((0.0, u32::MAX.into())),
-            ElemType::U8 => Some((0.0, u8::MAX.into())),
+            ElemType::I16 => Some((i16::MIN.into(), i16::MAX.into())),
+            ElemType::I8 => Some((i8::MIN.into(), i8::MAX.into())),
+            ElemType::U64 => Some((0, u64::MAX.into())),
+            ElemType::U32 => Some((0, u32::MAX.into())),
+            ElemType::U16 => Some((0, u16::MAX.into())),
+            ElemType::U8 => Some((0, u8::MAX.into())),
         }
     }
 }
@@ -97,7 +135,18 @@ impl ElemType {
 impl ScalarType {
     /// Whether it can be a problem size.
     pub fn is_integer(self) -> bool {
-        !matches!(self, ScalarType::F32)
+        !matches!(self, ScalarType::F32 | ScalarType::F64)
+    }
+
+    /// The smallest and the largest integer that it holds, within 63 bits and a sign.
+    pub fn size_range(self) -> (i64, i64) {
+        let bits = 8 * self.bytes() as u32;
+        if self.holds(-1) {
+            let most = i64::MAX >> (64 - bits);
+            (-most - 1, most)
+        } else {
+            (0, i64::MAX >> 63_u32.saturating_sub(bits))
+        }
     }
 
     /// Whether it is an integer type that can hold a value.
@@ -107,7 +156,11 @@ impl ScalarType {
             ScalarType::I32 => i32::try_from(value).is_ok(),
             ScalarType::U64 => value >= 0,
             ScalarType::I64 => true,
-            ScalarType::F32 => false,
+            ScalarType::I16 => i16::try_from(value).is_ok(),
+            ScalarType::U16 => u16::try_from(value).is_ok(),
+            ScalarType::I8 => i8::try_from(value).is_ok(),
+            ScalarType::U8 => u8::try_from(value).is_ok(),
+            ScalarType::F32 | ScalarType::F64 => false,
         }
     }
 }

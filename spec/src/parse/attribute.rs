@@ -11,6 +11,7 @@ use super::expression::{error, error_at};
 use super::values::{Assign, list};
 use crate::baked::Evidence;
 use crate::config::ParamValue;
+use crate::device::Backend;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::Tolerance;
 use crate::spelling::nearest;
@@ -20,6 +21,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("source", "source = \"gemm.cu\""),
     ("entry", "entry = \"gemm_tiled\""),
     ("types", "types(T in [f32, f16])"),
+    ("sizes", "sizes(batch: u32, heads: u32)"),
     ("params", "params(BLOCK in [64, 128])"),
     ("where", "where(BLOCK <= device.max_threads_per_block)"),
     ("baseline", "baseline(BLOCK = 64)"),
@@ -31,8 +33,10 @@ const ITEMS: &[(&str, &str)] = &[
     ("verify", "verify((n = 100))"),
     ("work", "work(flops = n, bytes = 8 * n)"),
     ("tolerance", "tolerance(relative = 1e-5)"),
+    ("inputs", "inputs = path::to::function"),
     ("reference", "reference = path::to::function"),
     ("evidence", "evidence(replayed)"),
+    ("only", "only(cuda)"),
 ];
 
 /// One item: its keyword and what follows.
@@ -81,6 +85,7 @@ impl KernelAttr {
             "source" => self.source = Some(item.value()?),
             "entry" => self.entry = Some(item.value()?),
             "types" => self.types = item.list()?,
+            "sizes" => self.sizes = item.list()?,
             "params" => self.params = item.list()?,
             "where" => self.constraints = item.list()?,
             "problems" => self.problems = item.list()?,
@@ -97,7 +102,9 @@ impl KernelAttr {
                     span: item.span,
                 });
             }
+            "inputs" => self.inputs = Some(item.path()?),
             "reference" => self.reference = Some(item.reference()?),
+            "only" => self.only = item.parse_list(only)?,
             "evidence" => self.evidence = item.parse_list(evidence)?,
             _ => return Err(item.unknown()),
         }
@@ -183,6 +190,13 @@ impl Item {
             value: self.list()?,
             span: self.span,
         })
+    }
+
+    fn path(&self) -> syn::Result<syn::Path> {
+        match &self.body {
+            Body::Value(tokens) => self.parse_with(tokens, syn::Path::parse_mod_style),
+            Body::List(_) => Err(self.wrong_form()),
+        }
     }
 
     fn reference(&self) -> syn::Result<ReferenceDecl> {
@@ -308,6 +322,28 @@ fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
         kinds.push(Spanned { value, span });
     }
     Ok(kinds)
+}
+
+/// `cuda, hip`: the backends that the kernel is for.
+fn only(input: ParseStream) -> syn::Result<Vec<Spanned<Backend>>> {
+    let mut backends: Vec<Spanned<Backend>> = Vec::new();
+    for name in list::<syn::Ident>(input)? {
+        let known = name.to_string().parse::<Backend>().ok();
+        let Some(value) = known.filter(|backend| *backend != Backend::Fake) else {
+            return Err(error(
+                &name,
+                format!("unknown backend `{name}`"),
+                "write `only(cuda)`: one or more of `cuda`, `hip` and `cpu`",
+            ));
+        };
+        if backends.iter().any(|backend| backend.value == value) {
+            let message = format!("`{name}` a second time");
+            return Err(error(&name, message, "each is given once"));
+        }
+        let span = SpanRange::from(name.span());
+        backends.push(Spanned { value, span });
+    }
+    Ok(backends)
 }
 
 fn again(name: &Name) -> syn::Error {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use super::SpannedExpr;
+use super::plain::PlainDecl;
 use crate::baked::Evidence;
 use crate::config::ParamValue;
+use crate::device::Backend;
 use crate::diagnostic::SpanRange;
-use crate::model::{Access, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
+use crate::model::{
+    Access, Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance,
+};
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -29,6 +33,8 @@ pub struct KernelAttr {
     pub entry: Option<Spanned<String>>,
     /// `types(..)`.
     pub types: Vec<Axis<ElemType>>,
+    /// `sizes(..)`.
+    pub sizes: Vec<SizeDecl>,
     /// `params(..)`.
     pub params: Vec<Axis<ParamValue>>,
     /// `where(..)`.
@@ -37,6 +43,8 @@ pub struct KernelAttr {
     pub baseline: Option<BaselineDecl>,
     /// `grid(..)`, `block(..)`, `shared(..)`.
     pub geometry: GeometryDecl,
+    /// `only(..)`.
+    pub only: Vec<Spanned<Backend>>,
     /// `problems(..)`.
     pub problems: Vec<ProblemDecl>,
     /// `gpu_problems(..)`.
@@ -49,6 +57,8 @@ pub struct KernelAttr {
     pub bytes: Option<SpannedExpr>,
     /// `tolerance(..)`.
     pub tolerance: Option<Spanned<Tolerance>>,
+    /// `inputs = ..`.
+    pub inputs: Option<syn::Path>,
     /// `reference = ..` or `reference(..)`.
     pub reference: Option<ReferenceDecl>,
     /// `evidence(..)`: rows that are used although they are not proven. No part of the spec: it says
@@ -63,6 +73,17 @@ pub struct Axis<T> {
     pub name: Name,
     /// Its values; the values of a range share its span.
     pub values: Vec<Spanned<T>>,
+}
+
+/// `name: type` in `sizes(..)`.
+#[derive(Clone, Debug)]
+pub struct SizeDecl {
+    /// The name.
+    pub ident: syn::Ident,
+    /// Its type.
+    pub ty: ScalarType,
+    /// The type, as written.
+    pub ty_span: SpanRange,
 }
 
 /// `grid(..)`, `block(..)`, `shared(..)`.
@@ -141,17 +162,34 @@ pub struct KernelFn {
     pub vis: syn::Visibility,
     /// Its name.
     pub ident: syn::Ident,
-    /// Its arguments.
+    /// Its arguments: those of `sizes(..)` first, then those of the block.
     pub args: Vec<ArgDecl>,
 }
 
 impl KernelFn {
+    /// The function with the arguments of `sizes(..)` before its own.
+    #[must_use]
+    pub fn with_sizes(mut self, sizes: &[SizeDecl]) -> KernelFn {
+        let sizes = sizes.iter().map(|size| ArgDecl {
+            launch_only: true,
+            ..ArgDecl::new(size.ident.clone(), size.ty_span, ArgKind::Scalar(size.ty))
+        });
+        self.args.splice(0..0, sizes);
+        self
+    }
+
     /// Problem sizes: integer scalars without a value of their own, in the order of the signature.
     pub fn dimensions(&self) -> impl Iterator<Item = (&syn::Ident, ScalarType)> {
         self.args.iter().filter_map(|arg| match arg.kind {
-            ArgKind::Scalar(ty) if ty.is_integer() && arg.value.is_none() => Some((&arg.ident, ty)),
+            ArgKind::Scalar(ty) if arg.is_dimension() => Some((&arg.ident, ty)),
             _ => None,
         })
+    }
+
+    /// The arguments that callers give, with their places among all of them.
+    pub fn taken(&self) -> impl Iterator<Item = (usize, &ArgDecl)> {
+        let args = self.args.iter().enumerate();
+        args.filter(|(_, arg)| arg.computed.is_none())
     }
 }
 
@@ -178,9 +216,43 @@ pub struct ArgDecl {
     pub tolerance: Option<Spanned<Tolerance>>,
     /// `#[inout]`.
     pub inout: Option<SpanRange>,
+    /// The type and value of a struct or array.
+    pub plain: Option<PlainDecl>,
+    /// `#[computed(..)]`.
+    pub computed: Option<SpannedExpr>,
+    /// `#[compare(..)]`.
+    pub compare: Option<Spanned<Comparison>>,
+    /// Whether it is of `sizes(..)`: the kernel does not get it.
+    pub launch_only: bool,
 }
 
 impl ArgDecl {
+    /// An argument without attributes.
+    pub fn new(ident: syn::Ident, ty: SpanRange, kind: ArgKind) -> ArgDecl {
+        ArgDecl {
+            ident,
+            ty,
+            kind,
+            value: None,
+            len: None,
+            fill: None,
+            fill_expr: None,
+            align: None,
+            tolerance: None,
+            inout: None,
+            plain: None,
+            computed: None,
+            compare: None,
+            launch_only: false,
+        }
+    }
+
+    /// Whether problems give it a size.
+    pub fn is_dimension(&self) -> bool {
+        let integer = matches!(self.kind, ArgKind::Scalar(ty) if ty.is_integer());
+        integer && self.value.is_none() && self.computed.is_none()
+    }
+
     /// Its name.
     pub fn name(&self) -> String {
         self.ident.to_string()
@@ -189,7 +261,7 @@ impl ArgDecl {
     /// The type of its elements; `None` for scalars.
     pub fn elem(&self) -> Option<&ElemRef> {
         match &self.kind {
-            ArgKind::Scalar(_) => None,
+            ArgKind::Scalar(_) | ArgKind::Plain => None,
             ArgKind::Slice { elem, .. } => Some(elem),
         }
     }
@@ -197,7 +269,7 @@ impl ArgDecl {
     /// What the kernel does with it; `None` for scalars.
     pub fn access(&self) -> Option<Access> {
         match self.kind {
-            ArgKind::Scalar(_) => None,
+            ArgKind::Scalar(_) | ArgKind::Plain => None,
             ArgKind::Slice { mutable: false, .. } => Some(Access::In),
             ArgKind::Slice { .. } if self.inout.is_some() => Some(Access::InOut),
             ArgKind::Slice { .. } => Some(Access::Out),
@@ -208,8 +280,10 @@ impl ArgDecl {
 /// The type of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgKind {
-    /// By value.
+    /// A number by value.
     Scalar(ScalarType),
+    /// A struct or array by value.
+    Plain,
     /// `&[T]` or `&mut [T]`.
     Slice {
         /// Whether it is `&mut`.

@@ -8,16 +8,26 @@ use syn::{Attribute, FnArg, ForeignItem, Ident, Pat, Type};
 use super::SpannedExpr;
 use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
 use super::expression::{error, error_at};
+use super::plain::{PlainDecl, is_plain};
 use super::values::list;
 use crate::diagnostic::{Diagnostics, SpanRange};
-use crate::model::{ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
+use crate::model::{Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
 use crate::spelling::nearest;
 
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
      #[len(n)] y: &mut [f32]); }`";
 
 /// Attributes of arguments that mean something to Kiln.
-const ARGUMENT_ATTRIBUTES: [&str; 6] = ["len", "fill", "value", "inout", "align", "tolerance"];
+const ARGUMENT_ATTRIBUTES: [&str; 8] = [
+    "len",
+    "fill",
+    "value",
+    "computed",
+    "inout",
+    "align",
+    "tolerance",
+    "compare",
+];
 
 impl KernelFn {
     /// Reads the block. Mistakes in several arguments are all reported; `types` are the names of
@@ -137,17 +147,14 @@ fn argument(input: &FnArg, types: &[&str]) -> syn::Result<ArgDecl> {
     if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
         return Err(error(pattern, "expected the argument's name alone", SHAPE));
     }
+    let plain = plain_value(typed)?;
+    let kind = match plain {
+        Some(_) => ArgKind::Plain,
+        None => argument_type(&typed.ty, types)?,
+    };
     let mut decl = ArgDecl {
-        ident: plain_name(&pattern.ident)?,
-        ty: SpanRange::of(&typed.ty),
-        kind: argument_type(&typed.ty, types)?,
-        value: None,
-        len: None,
-        fill: None,
-        fill_expr: None,
-        align: None,
-        tolerance: None,
-        inout: None,
+        plain,
+        ..ArgDecl::new(plain_name(&pattern.ident)?, SpanRange::of(&typed.ty), kind)
     };
     for attribute in &typed.attrs {
         take_attribute(&mut decl, attribute)?;
@@ -155,7 +162,22 @@ fn argument(input: &FnArg, types: &[&str]) -> syn::Result<ArgDecl> {
     Ok(decl)
 }
 
-fn plain_name(ident: &Ident) -> syn::Result<Ident> {
+/// The value of an argument that is a struct or an array.
+fn plain_value(typed: &syn::PatType) -> syn::Result<Option<PlainDecl>> {
+    let mut values = typed
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("value"));
+    let value = values
+        .next()
+        .and_then(|value| value.parse_args::<syn::Expr>().ok());
+    match value.filter(is_plain) {
+        Some(value) => PlainDecl::new(&typed.ty, &value).map(Some),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
     let text = ident.to_string();
     if text.starts_with("r#") || !text.is_ascii() {
         return Err(error_at(
@@ -208,7 +230,7 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
     let help = match nearest(&name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "element types are {}; declare others in `types({name} in [f32, f16])`",
+            "element types are {}; a name for several of them is declared in the attribute: `types({name} in [f32, f16])`",
             known.join(", ")
         ),
     };
@@ -216,6 +238,19 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
 }
 
 fn unsupported(ty: &Type) -> syn::Error {
+    let starts_like_a_struct = |path: &syn::TypePath| {
+        let last = path.path.segments.last();
+        last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+    };
+    if let Type::Path(path) = ty
+        && starts_like_a_struct(path)
+    {
+        let name = path.to_token_stream();
+        let help = format!(
+            "write `#[value({name} {{ scale: 0.5f32, count: n as u32 }})]` before it, with its fields"
+        );
+        return error(ty, "a struct needs a value to tune with", &help);
+    }
     let scalars: Vec<_> = ScalarType::ALL.iter().map(|t| t.name()).collect();
     error(
         ty,
@@ -234,7 +269,10 @@ fn take_attribute(decl: &mut ArgDecl, attribute: &Attribute) -> syn::Result<()> 
     let fresh = match name.as_str() {
         "len" => decl.len.replace(attribute.parse_args()?).is_none(),
         "align" => decl.align.replace(attribute.parse_args()?).is_none(),
+        "value" if decl.plain.is_some() => true,
         "value" => decl.value.replace(scalar_value(attribute)?).is_none(),
+        "computed" => decl.computed.replace(attribute.parse_args()?).is_none(),
+        "compare" => decl.compare.replace(comparison(attribute)?).is_none(),
         "inout" => {
             attribute.meta.require_path_only()?;
             decl.inout.replace(span).is_none()
@@ -266,6 +304,25 @@ fn unknown_attribute(attribute: &Attribute, name: &str) -> syn::Error {
     };
     let path = attribute.path().to_token_stream();
     error(path, format!("unknown attribute `{name}`"), &help)
+}
+
+/// `#[compare(sum)]`.
+fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
+    let name: Ident = attribute.parse_args()?;
+    let known = || Comparison::ALL.iter().map(|(known, _)| *known);
+    let found = Comparison::ALL.iter().find(|(known, _)| name == known);
+    let Some((_, value)) = found else {
+        let help = match nearest(&name.to_string(), known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "write `#[compare(sum)]`, `max`, `min` or `none`".into(),
+        };
+        let message = format!("unknown comparison `{name}`");
+        return Err(error(&name, message, &help));
+    };
+    Ok(Spanned {
+        value: *value,
+        span: SpanRange::of(attribute),
+    })
 }
 
 fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {

@@ -12,6 +12,7 @@ mod expression;
 mod function;
 mod lower;
 mod parsed;
+mod plain;
 #[cfg(test)]
 pub(crate) mod tests;
 mod values;
@@ -49,7 +50,10 @@ fn form(attribute: TokenStream, item: TokenStream) -> Result<(KernelAttr, Kernel
     let (attr, mut diagnostics) = KernelAttr::parse(attribute);
     let types: Vec<_> = attr.types.iter().map(|ty| &*ty.name.value).collect();
     match KernelFn::parse(item, &types) {
-        Ok(function) if diagnostics.is_empty() => Ok((attr, function)),
+        Ok(function) if diagnostics.is_empty() => {
+            let function = function.with_sizes(&attr.sizes);
+            Ok((attr, function))
+        }
         Ok(_) => Err(diagnostics),
         Err(errors) => {
             diagnostics.append(errors);

@@ -4,11 +4,12 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Token, bracketed, parenthesized};
 
-use super::declaration::{Axis, DimValue, Name, ProblemDecl, Spanned};
+use super::declaration::{Axis, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
 use super::expression::{error, error_at, integer};
+use super::function::plain_name;
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
-use crate::model::{ElemType, Tolerance};
+use crate::model::{ElemType, ScalarType, Tolerance};
 use crate::spelling::nearest;
 
 /// Values of one tunable parameter at most: a range must not fill memory.
@@ -274,6 +275,28 @@ fn too_many(span: SpanRange) -> syn::Error {
         &format!("more than {MAX_VALUES} values for one tunable parameter"),
         "list the values worth trying",
     )
+}
+
+/// `name: u32`.
+impl Parse for SizeDecl {
+    fn parse(input: ParseStream) -> syn::Result<SizeDecl> {
+        let ident = plain_name(&input.parse()?)?;
+        input.parse::<Token![:]>()?;
+        let name: Ident = input.parse()?;
+        let integers = || ScalarType::ALL.iter().filter(|ty| ty.is_integer());
+        let found = integers().find(|ty| name == ty.name());
+        let Some(ty) = found else {
+            let names: Vec<_> = integers().map(|ty| ty.name()).collect();
+            let message = format!("`{ident}` cannot be of type `{name}`: a size is an integer");
+            let help = format!("its type is one of {}", names.join(", "));
+            return Err(error_at(name.span(), message, &help));
+        };
+        Ok(SizeDecl {
+            ident,
+            ty: *ty,
+            ty_span: name.span().into(),
+        })
+    }
 }
 
 impl Parse for Spanned<DimValue> {

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::model::{ElemType, ScalarType};
 
+/// What a name may stand for: the types of its `typedef`s, `using`s and `#define`s, as text.
+pub type Aliases = BTreeMap<String, Vec<String>>;
+
+/// Meanings of one alias that are looked at.
+const MEANINGS: usize = 16;
+
 /// A parameter's type, with the spellings of one type made equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CType {
@@ -28,7 +34,7 @@ pub enum Base {
     Vector(ElemType, u32),
     /// `void`.
     Void,
-    /// A known C type that no spec can name, by its spelling (`double`, `short`, `bool`).
+    /// A known C type that no spec can name, by its spelling (`bool`, `long double`).
     Foreign(String),
     /// A name that the source does not resolve: a type parameter or a type of the author's.
     Named(String),
@@ -38,9 +44,7 @@ impl Base {
     /// The element type it is, if it is one.
     pub fn elem(&self) -> Option<ElemType> {
         match self {
-            Base::Scalar(ScalarType::F32) => Some(ElemType::F32),
-            Base::Scalar(ScalarType::I32) => Some(ElemType::I32),
-            Base::Scalar(ScalarType::U32) => Some(ElemType::U32),
+            Base::Scalar(scalar) => ElemType::from_name(scalar.name()),
             Base::Elem(elem) => Some(*elem),
             _ => None,
         }
@@ -48,13 +52,13 @@ impl Base {
 }
 
 impl CType {
-    /// Reads a type as [`super::Parameter::ty`] holds it, resolving `aliases` (a name with `None` has
-    /// several meanings).
-    pub fn parse(text: &str, aliases: &BTreeMap<String, Option<String>>) -> CType {
+    /// Reads a type as [`super::Parameter::ty`] holds it: every type that it may be, at least one, since an alias may
+    /// have another meaning in each branch of an `#if`.
+    pub fn meanings(text: &str, aliases: &Aliases) -> Vec<CType> {
         CType::resolve(text, aliases, 8)
     }
 
-    fn resolve(text: &str, aliases: &BTreeMap<String, Option<String>>, depth: usize) -> CType {
+    fn resolve(text: &str, aliases: &Aliases, depth: usize) -> Vec<CType> {
         let mut words: Vec<&str> = Vec::new();
         let (mut pointers, mut pointee_const, mut reference) = (0, false, false);
         for word in text.split_whitespace() {
@@ -70,22 +74,28 @@ impl CType {
         }
         let name = words.join(" ");
         if depth > 0
-            && let Some(Some(alias)) = aliases.get(&name)
+            && let Some(meanings) = aliases.get(&name)
         {
-            let inner = CType::resolve(alias, aliases, depth - 1);
-            return CType {
-                base: inner.base,
-                pointee_const: pointee_const || inner.pointee_const,
-                pointers: pointers + inner.pointers,
-                reference,
-            };
+            let inner = meanings
+                .iter()
+                .take(MEANINGS)
+                .flat_map(|alias| CType::resolve(alias, aliases, depth - 1));
+            return inner
+                .take(MEANINGS)
+                .map(|inner| CType {
+                    base: inner.base,
+                    pointee_const: pointee_const || inner.pointee_const,
+                    pointers: pointers + inner.pointers,
+                    reference: reference || inner.reference,
+                })
+                .collect();
         }
-        CType {
+        vec![CType {
             base: base(&words).unwrap_or(Base::Named(name)),
             pointee_const,
             pointers,
             reference,
-        }
+        }]
     }
 }
 
@@ -102,22 +112,24 @@ fn base(words: &[&str]) -> Option<Base> {
 fn single(name: &str) -> Option<Base> {
     Some(match name {
         "float" => Base::Scalar(ScalarType::F32),
+        "double" => Base::Scalar(ScalarType::F64),
         "int32_t" => Base::Scalar(ScalarType::I32),
         "uint32_t" | "uint" => Base::Scalar(ScalarType::U32),
-        "int64_t" | "ssize_t" | "ptrdiff_t" => Base::Scalar(ScalarType::I64),
+        "int16_t" => Base::Scalar(ScalarType::I16),
+        "uint16_t" | "ushort" => Base::Scalar(ScalarType::U16),
+        "int8_t" => Base::Scalar(ScalarType::I8),
+        "uint8_t" | "uchar" => Base::Scalar(ScalarType::U8),
+        "int64_t" | "ssize_t" | "ptrdiff_t" | "intptr_t" => Base::Scalar(ScalarType::I64),
         // 64 bits on every device there is.
-        "uint64_t" | "size_t" => Base::Scalar(ScalarType::U64),
+        "uint64_t" | "size_t" | "uintptr_t" | "ulong" => Base::Scalar(ScalarType::U64),
         "__half" | "half" | "_Float16" => Base::Elem(ElemType::F16),
         "__nv_bfloat16" | "nv_bfloat16" | "__hip_bfloat16" | "hip_bfloat16" | "__bf16" => {
             Base::Elem(ElemType::Bf16)
         }
-        "uint8_t" | "uchar" => Base::Elem(ElemType::U8),
         "__half2" | "half2" => Base::Vector(ElemType::F16, 2),
         "__nv_bfloat162" => Base::Vector(ElemType::Bf16, 2),
         "void" => Base::Void,
-        "double" | "bool" | "int8_t" | "int16_t" | "uint16_t" | "wchar_t" => {
-            Base::Foreign(name.into())
-        }
+        "bool" | "wchar_t" => Base::Foreign(name.into()),
         _ => return vector(name),
     })
 }
@@ -133,8 +145,14 @@ fn vector(name: &str) -> Option<Base> {
     };
     let elem = match stem {
         "float" => ElemType::F32,
+        "double" => ElemType::F64,
         "int" => ElemType::I32,
         "uint" => ElemType::U32,
+        "longlong" | "long" => ElemType::I64,
+        "ulonglong" | "ulong" => ElemType::U64,
+        "short" => ElemType::I16,
+        "ushort" => ElemType::U16,
+        "char" => ElemType::I8,
         "uchar" => ElemType::U8,
         _ => return None,
     };
@@ -151,7 +169,11 @@ fn integer(words: &[&str]) -> Option<Base> {
         return None;
     }
     let base = match (char, short, long, unsigned) {
-        (1, 0, 0, 1) => Base::Elem(ElemType::U8),
+        (1, 0, 0, 1) => Base::Scalar(ScalarType::U8),
+        // Plain `char` is signed where kernels are compiled (`-fsigned-char`).
+        (1, 0, 0, 0) => Base::Scalar(ScalarType::I8),
+        (0, 1, 0, 1) => Base::Scalar(ScalarType::U16),
+        (0, 1, 0, 0) => Base::Scalar(ScalarType::I16),
         (0, 0, 0, 1) => Base::Scalar(ScalarType::U32),
         (0, 0, 0, 0) => Base::Scalar(ScalarType::I32),
         // `long` has 64 bits on Linux, where kernels are compiled.
@@ -167,7 +189,12 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> CType {
-        CType::parse(text, &BTreeMap::new())
+        meant(text, &BTreeMap::new())
+    }
+
+    fn meant(text: &str, aliases: &Aliases) -> CType {
+        let [only] = CType::meanings(text, aliases).try_into().unwrap();
+        only
     }
 
     #[test]
@@ -215,6 +242,27 @@ mod tests {
     }
 
     #[test]
+    fn every_width_of_number_has_its_spellings() {
+        for (spelling, scalar) in [
+            ("double", ScalarType::F64),
+            ("short", ScalarType::I16),
+            ("short int", ScalarType::I16),
+            ("int16_t", ScalarType::I16),
+            ("unsigned short", ScalarType::U16),
+            ("uint16_t", ScalarType::U16),
+            ("char", ScalarType::I8),
+            ("signed char", ScalarType::I8),
+            ("std : : int8_t", ScalarType::I8),
+            ("unsigned char", ScalarType::U8),
+            ("uint8_t", ScalarType::U8),
+        ] {
+            assert_eq!(parse(spelling).base, Base::Scalar(scalar), "{spelling}");
+            let elem = parse(&format!("const {spelling} *")).base.elem();
+            assert_eq!(elem, ElemType::from_name(scalar.name()), "{spelling}");
+        }
+    }
+
+    #[test]
     fn const_counts_only_for_what_is_pointed_to() {
         for constant in [
             "const float *",
@@ -234,31 +282,37 @@ mod tests {
     #[test]
     fn element_types_vectors_and_unknown_names_are_told_apart() {
         assert_eq!(parse("const __half *").base, Base::Elem(ElemType::F16));
-        assert_eq!(parse("unsigned char *").base, Base::Elem(ElemType::U8));
         assert_eq!(parse("const float4 *").base, Base::Vector(ElemType::F32, 4));
-        assert_eq!(parse("double").base, Base::Foreign("double".into()));
-        assert_eq!(
-            parse("unsigned short").base,
-            Base::Foreign("unsigned short".into())
-        );
+        assert_eq!(parse("double2 *").base, Base::Vector(ElemType::F64, 2));
+        assert_eq!(parse("bool").base, Base::Foreign("bool".into()));
+        assert_eq!(parse("long double").base, Base::Named("long double".into()));
         assert_eq!(parse("T *").base, Base::Named("T".into()));
         assert_eq!(parse("int int").base, Base::Named("int int".into()));
     }
 
     #[test]
     fn aliases_are_resolved_and_cycles_end() {
-        let alias = |name: &str, ty: &str| (name.to_owned(), Some(ty.to_owned()));
+        let alias = |name: &str, ty: &str| (name.to_owned(), vec![ty.to_owned()]);
         let aliases = BTreeMap::from([
             alias("real", "float"),
             alias("input", "const real *"),
             alias("a", "b"),
             alias("b", "a"),
         ]);
-        let ty = CType::parse("input", &aliases);
+        let ty = meant("input", &aliases);
         assert_eq!(
             (ty.base, ty.pointee_const, ty.pointers),
             (Base::Scalar(ScalarType::F32), true, 1)
         );
-        assert!(matches!(CType::parse("a *", &aliases).base, Base::Named(_)));
+        assert!(matches!(meant("a *", &aliases).base, Base::Named(_)));
+    }
+
+    #[test]
+    fn an_alias_of_two_types_may_be_either() {
+        let both = vec!["float".to_owned(), "double".to_owned()];
+        let aliases = BTreeMap::from([("real".to_owned(), both)]);
+        let bases = CType::meanings("const real *", &aliases);
+        let bases: Vec<Base> = bases.into_iter().map(|ty| ty.base).collect();
+        assert_eq!(bases, [ScalarType::F32, ScalarType::F64].map(Base::Scalar));
     }
 }

@@ -27,9 +27,9 @@ pub enum EntryError {
         /// Where it is.
         at: Location,
         /// What it is.
-        what: &'static str,
+        what: String,
         /// What to do instead.
-        help: &'static str,
+        help: String,
     },
     /// Prototypes only.
     #[error(
@@ -62,6 +62,8 @@ pub struct Entry<'s> {
     pub name: &'s str,
     /// Its prototypes and definitions, in source order.
     pub sites: Vec<&'s KernelFunction>,
+    /// The arguments of its template, as the spec has them.
+    pub arguments: Option<Vec<String>>,
 }
 
 impl<'s> Entry<'s> {
@@ -75,12 +77,67 @@ impl<'s> Entry<'s> {
 /// Why a declaration cannot be an entry's.
 pub(super) fn unsupported(site: &KernelFunction) -> Option<EntryError> {
     let (what, help) = site.obstacle?.describe();
-    Some(EntryError::Unsupported {
+    Some(refused(site, what, help))
+}
+
+fn refused(site: &KernelFunction, what: &str, help: impl Into<String>) -> EntryError {
+    EntryError::Unsupported {
         name: site.name.clone(),
         at: site.at.clone(),
-        what,
-        help,
-    })
+        what: what.into(),
+        help: help.into(),
+    }
+}
+
+/// What is wrong with a kernel that is named without its namespaces, or with those of another one.
+pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
+    if let Some(error) = unsupported(site) {
+        return error;
+    }
+    let (name, spaces) = (&site.name, site.namespaces.join("::"));
+    if spaces.is_empty() {
+        return refused(
+            site,
+            "is declared in no namespace",
+            format!("name it `{name}`"),
+        );
+    }
+    let help = format!("name it with its namespace: `entry = \"{spaces}::{name}\"`");
+    refused(site, "is declared in a namespace", help)
+}
+
+/// Why template arguments do not go with a kernel; `None` if they do.
+pub(super) fn wrong_arguments(
+    site: &KernelFunction,
+    arguments: Option<&[String]>,
+) -> Option<EntryError> {
+    match (&site.template, arguments) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let help = format!("name it without arguments: `{}`", site.name);
+            Some(refused(site, "is not a template", help))
+        }
+        (Some(template), None) => {
+            let help = format!(
+                "name an instantiation, as in `entry = \"{}<float, 256>\"`; it is `template {}`",
+                site.name, template.text
+            );
+            Some(refused(site, "is a template", help))
+        }
+        (Some(template), Some(_)) if template.params.is_none() => {
+            let help = "write a plain `__global__` function that calls a `__device__` template";
+            Some(refused(
+                site,
+                "has a template parameter that is a pack, a template or without a name",
+                help,
+            ))
+        }
+        (Some(template), Some(arguments)) => {
+            let help = format!("it is `template {}`", template.text);
+            let fits = template.with(arguments).is_some();
+            (!fits).then(|| refused(site, "has another number of template parameters", help))
+        }
+    }
 }
 
 /// Two definitions that are compiled together, if there are any.

@@ -19,13 +19,31 @@ impl fmt::Display for Location {
     }
 }
 
+/// A reader's reason: a path that leads out of the package over a link.
+pub const OUTSIDE: &str = "it is a link to a file outside the package";
+/// A reader's reason: bytes that are no text.
+pub const NOT_TEXT: &str = "it is not UTF-8 text";
+/// Why a source whose path has too many `..` is not read.
+pub(super) const LEAVES: &str = "the path leaves the package";
+
+/// What helps with a reader's reason for not reading a kernel's source.
+fn root_help(message: &str) -> &'static str {
+    match message {
+        OUTSIDE | LEAVES => {
+            "keep the source inside the package, as a file and not as a link, so that its hash covers it"
+        }
+        NOT_TEXT => "save the file as UTF-8",
+        _ => "`source = \"..\"` is relative to the file that declares the kernel",
+    }
+}
+
 /// Why a source cannot be expanded or scanned.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SourceError {
     /// The source itself cannot be read.
     #[error(
-        "cannot read kernel source `{name}`: {message}\nhelp: `source = \"..\"` is relative to the file that declares the kernel"
+        "cannot read kernel source `{name}`: {message}\nhelp: {}", root_help(.message)
     )]
     Root {
         /// Its name.
@@ -74,7 +92,9 @@ pub enum SourceError {
         at: Location,
     },
     /// Includes nested too deeply.
-    #[error("{at}: includes are nested more than {limit} deep")]
+    #[error(
+        "{at}: includes are nested more than {limit} deep\nhelp: a file that includes itself over others needs `#pragma once`"
+    )]
     TooDeep {
         /// Where the limit is passed.
         at: Location,
@@ -82,7 +102,9 @@ pub enum SourceError {
         limit: usize,
     },
     /// An expanded source that is too large.
-    #[error("the expanded source of `{name}` is larger than {limit} bytes")]
+    #[error(
+        "the expanded source of `{name}` is larger than {limit} bytes\nhelp: include with `#include <..>` what is not the kernel's own"
+    )]
     TooLarge {
         /// The root file.
         name: String,

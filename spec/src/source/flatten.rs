@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::conditional::ONCE_GUARD;
 use super::error::{Location, SourceError};
+use super::fingerprint;
 use super::lexer::{Token, TokenKind, lex, lex_directive};
 use super::lines::LineMap;
 use super::path;
@@ -35,11 +36,11 @@ pub struct SourceFile {
 ///
 /// `#include "local.cuh"` is replaced by the file's text between `#line` markers; `#pragma once`
 /// becomes an include guard, so that it holds under `#if` too. `#include <..>` and Kiln's own headers
-/// ([`PRELUDE_HEADERS`]) stay. Line endings are `\n` whatever they were, so that a checkout's settings
-/// do not change the hash.
+/// ([`PRELUDE_HEADERS`]) stay. Line endings are `\n` whatever they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     text: String,
+    hash: SourceHash,
     files: Vec<SourceFile>,
 }
 
@@ -53,7 +54,7 @@ impl SourceText {
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
         let name = path::normalise(root_name).ok_or_else(|| SourceError::Root {
             name: root_name.into(),
-            message: "the path leaves the package".into(),
+            message: super::error::LEAVES.into(),
         })?;
         let message = |message| SourceError::Root {
             name: root_name.into(),
@@ -71,6 +72,7 @@ impl SourceText {
         };
         flattener.file(&name, &text)?;
         Ok(SourceText {
+            hash: fingerprint::of(&flattener.out),
             text: flattener.out,
             files: flattener.files,
         })
@@ -78,8 +80,10 @@ impl SourceText {
 
     /// A source that was expanded before, as the macro embeds it.
     pub fn from_expanded(text: impl Into<String>) -> SourceText {
+        let text = text.into();
         SourceText {
-            text: text.into(),
+            hash: fingerprint::of(&text),
+            text,
             files: Vec::new(),
         }
     }
@@ -94,9 +98,10 @@ impl SourceText {
         &self.files
     }
 
-    /// Hash of the expanded text.
+    /// Hash of the expanded source by its tokens: comments, blank lines and indentation change nothing. In a source that
+    /// names `__LINE__` or `__FILE__` every byte counts.
     pub fn hash(&self) -> SourceHash {
-        SourceHash(Hash::of("kiln source 1", self.text.as_bytes()))
+        self.hash
     }
 
     /// The file and line of a byte of the expanded text, by its `#line` markers.
@@ -160,7 +165,7 @@ impl Flattener<'_, '_> {
         if once {
             self.push(&format!("#ifndef {guard}\n#define {guard}\n"))?;
         }
-        self.push(&marker(1, name))?;
+        self.push(&line_marker(1, name))?;
         self.body(name, &text, &tokens)?;
         if once {
             self.push("\n#endif\n")?;
@@ -198,7 +203,7 @@ impl Flattener<'_, '_> {
                     self.push(&text[copied..directive.start])?;
                     self.push("\n")?;
                     self.include(name, &path, at())?;
-                    self.push(&marker(line_of(text, directive.end), name))?;
+                    self.push(&line_marker(line_of(text, directive.end), name))?;
                     copied = directive.end;
                 }
             }
@@ -272,7 +277,7 @@ fn line_of(text: &str, offset: usize) -> u32 {
 }
 
 /// A `#line` marker: the next line is `line` of `name`.
-fn marker(line: u32, name: &str) -> String {
+pub(crate) fn line_marker(line: u32, name: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
     format!("#line {line} \"{name}\"\n")
 }

@@ -157,7 +157,8 @@ fn a_source_over_the_limits_is_refused() {
     let error = load(&[("a.cu", &"x".repeat(MAX_SOURCE_BYTES))]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the expanded source of `a.cu` is larger than 1048576 bytes"
+        "the expanded source of `a.cu` is larger than 1048576 bytes\n\
+         help: include with `#include <..>` what is not the kernel's own"
     );
     let deep = SourceText::load("0.cu", &mut |name| {
         let number: u32 = name.split('.').next().unwrap().parse().unwrap();

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::conditional::Conditions;
 use super::error::Location;
 use super::lexer::{Token, TokenKind};
+use super::template::Template;
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +19,9 @@ pub struct Parameter {
 /// Why a `__global__` function cannot be an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// A template, or a specialisation of one.
+    /// A specialisation or an explicit instantiation of a template.
     Template,
-    /// Declared inside a namespace.
+    /// Declared inside a namespace without a name.
     Namespace,
     /// Declared inside a class or a function.
     Nested,
@@ -39,12 +40,12 @@ impl Obstacle {
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Obstacle::Template => (
-                "is a template",
+                "is specialised",
                 "write a plain `__global__` function that calls a `__device__` template",
             ),
             Obstacle::Namespace => (
-                "is declared in a namespace",
-                "declare the kernel outside every namespace",
+                "is declared in a namespace without a name",
+                "give the namespace a name, or declare the kernel outside of it",
             ),
             Obstacle::Nested => (
                 "is declared inside a class or function",
@@ -71,6 +72,14 @@ pub struct KernelFunction {
     pub name: String,
     /// From the first token of the declaration to the closing brace or semicolon.
     pub range: Range<usize>,
+    /// The namespaces around it, from the outermost in.
+    pub namespaces: Vec<String>,
+    /// The template that it is, if it is one.
+    pub template: Option<Template>,
+    /// The word `__global__`.
+    pub global_range: Range<usize>,
+    /// `__launch_bounds__(..)`, where it has one.
+    pub bounds_range: Option<Range<usize>>,
     /// The name.
     pub name_range: Range<usize>,
     /// What is between the parentheses of the parameter list.
@@ -105,7 +114,8 @@ pub(super) struct Signature {
     /// Index of `{` or `;`.
     pub end: usize,
     pub obstacle: Option<Obstacle>,
-    pub launch_bounds: Option<String>,
+    /// Index of `__launch_bounds__`.
+    pub launch_bounds: Option<usize>,
 }
 
 /// The index of the bracket that closes the one at `open`.
@@ -226,17 +236,9 @@ fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     }
 }
 
-/// The text inside `__launch_bounds__( … )` in a range of tokens.
-fn bounds(text: &str, tokens: &[Token], range: Range<usize>) -> Option<String> {
-    let at = range
-        .into_iter()
-        .find(|&i| tokens[i].is_name(text, "__launch_bounds__"))?;
-    let close = matching(tokens, at + 1)?;
-    Some(
-        text[tokens[at + 1].end..tokens[close].start]
-            .trim()
-            .to_owned(),
-    )
+/// The index of `__launch_bounds__` in a range of tokens.
+pub(super) fn bounds(text: &str, tokens: &[Token], mut range: Range<usize>) -> Option<usize> {
+    range.find(|&i| tokens[i].is_name(text, "__launch_bounds__"))
 }
 
 /// The parameters between two parentheses, and what keeps the kernel from being an entry.

@@ -5,10 +5,14 @@
 //! listed at [`SourceScan`].
 
 mod conditional;
+mod constant;
 mod ctype;
 mod entry;
+mod entry_path;
 mod error;
+mod fingerprint;
 mod flatten;
+mod host_headers;
 mod kernel_function;
 pub mod lexer;
 mod lines;
@@ -17,16 +21,22 @@ mod path;
 mod reach;
 mod scan;
 mod signature;
+mod template;
 mod walk;
 
 pub use conditional::Conditions;
-pub use ctype::CType;
+pub use constant::ConstantVariable;
+pub use ctype::{Aliases, CType};
 pub use entry::{Entry, EntryError};
-pub use error::{Location, SourceError};
+pub use entry_path::EntryPath;
+pub use error::{Location, NOT_TEXT, OUTSIDE, SourceError};
+pub(crate) use flatten::line_marker;
 pub use flatten::{
     MAX_INCLUDE_DEPTH, MAX_SOURCE_BYTES, PRELUDE_HEADERS, Reader, SourceFile, SourceText,
 };
+pub use host_headers::is_for_hosts;
 pub use kernel_function::{KernelFunction, Obstacle, Parameter};
 pub use parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
 pub use scan::{Mode, SourceScan};
 pub use signature::SignatureError;
+pub use template::{Template, TemplateParam};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::conditional::Conditions;
+use super::error::Location;
 
 /// A `#define` in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub struct MacroDefinition {
 pub struct Include {
     /// The directive.
     pub range: Range<usize>,
+    /// What it names, without the brackets or quotes.
+    pub header: String,
+    /// The author's file and line.
+    pub at: Location,
     /// Whether it is under an `#if`.
     pub conditional: bool,
 }

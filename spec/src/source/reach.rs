@@ -28,6 +28,7 @@ const BARRIERS: &[&str] = &[
     "__match_*",
     "__reduce_*",
     "cooperative_groups",
+    "cub",
     // What kiln.cuh has of this kind.
     "shuffle",
     "shuffle_down",
@@ -78,6 +79,54 @@ pub fn reaches_barrier<'s>(
     units: &'s [Unit],
     macros: &'s [MacroDefinition],
 ) -> bool {
+    reachable(roots, units, macros, |_| false)
+        .into_iter()
+        .any(is_barrier)
+}
+
+/// Words that many declarations share, so that they lead from one to all others.
+const COMMON: &[&str] = &[
+    "__device__",
+    "__forceinline__",
+    "__host__",
+    "__inline__",
+    "__noinline__",
+    "__restrict__",
+    "auto",
+    "bool",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "double",
+    "float",
+    "half",
+    "__half",
+    "inline",
+    "int",
+    "long",
+    "short",
+    "signed",
+    "static",
+    "struct",
+    "template",
+    "typename",
+    "unsigned",
+    "void",
+];
+
+/// Whether a name says nothing about which declaration is meant.
+pub fn is_common(name: &str) -> bool {
+    COMMON.contains(&name)
+}
+
+/// Every name that `roots`, or a declaration or macro that they reach by a name that is not skipped, mention.
+pub fn reachable<'s>(
+    roots: impl Iterator<Item = &'s Unit>,
+    units: &'s [Unit],
+    macros: &'s [MacroDefinition],
+    is_skipped: impl Fn(&str) -> bool,
+) -> BTreeSet<&'s str> {
     let helpers: Vec<_> = units.iter().filter(|unit| unit.kernel.is_none()).collect();
     let implicit = helpers.iter().filter(|unit| unit.is_implicit()).copied();
     let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -86,10 +135,7 @@ pub fn reaches_barrier<'s>(
         .flat_map(|unit| unit.all.iter().map(String::as_str))
         .collect();
     while let Some(name) = pending.pop() {
-        if is_barrier(name) {
-            return true;
-        }
-        if !known.insert(name) {
+        if !known.insert(name) || is_skipped(name) {
             continue;
         }
         let reached = helpers.iter().filter(|unit| unit.head.contains(name));
@@ -97,5 +143,5 @@ pub fn reaches_barrier<'s>(
         let expanded = macros.iter().filter(|m| m.name == name);
         pending.extend(expanded.flat_map(|m| m.mentions.iter().map(String::as_str)));
     }
-    false
+    known
 }

@@ -1,12 +1,15 @@
 //! The token scan: what a kernel source declares and mentions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::entry::{Entry, EntryError, twice, unsupported};
+use super::constant::ConstantVariable;
+use super::ctype::Aliases;
+use super::entry::{Entry, EntryError, in_another_namespace, twice, unsupported, wrong_arguments};
+use super::entry_path::EntryPath;
 use super::kernel_function::KernelFunction;
 use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
-use super::reach::{Unit, reaches_barrier};
+use super::reach::{Unit, is_common, reachable, reaches_barrier};
 
 /// How the cpu device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,10 +23,10 @@ pub enum Mode {
 /// What a kernel source declares and mentions, found without evaluating the preprocessor.
 ///
 /// A kernel that can be tuned is a `__global__ void` function that is written out (no macro makes it),
-/// at file scope or in an `extern "C"` block, and is no template. It may have launch bounds, attributes,
+/// at file scope, in a named namespace or in an `extern "C"` block. A template is named with its arguments. A kernel may have launch bounds, attributes,
 /// prototypes, several definitions in different branches of one `#if`, and other kernels beside it in
 /// the file. Kernels that are not tuned may have any form. Not supported, each with a message of its
-/// own where it concerns the entry: templates, namespaces, default arguments, `...`, a directive inside
+/// own where it concerns the entry: specialised templates, namespaces without a name, default arguments, `...`, a directive inside
 /// the parameter list, two definitions that are compiled together, a parameter list that a macro makes.
 /// Host code is no part of a kernel source: it belongs under `#ifndef KILN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +39,9 @@ pub struct SourceScan {
     pub(super) unrolls: Vec<Unroll>,
     pub(super) dynamic_shared: Vec<DynamicShared>,
     pub(super) extern_c: Vec<ExternC>,
-    pub(super) aliases: BTreeMap<String, Option<String>>,
+    /// What `typedef`, `using` and `#define` make of a name: every type that it may be.
+    pub(super) aliases: Aliases,
+    pub(super) constants: Vec<ConstantVariable>,
     pub(super) units: Vec<Unit>,
 }
 
@@ -93,16 +98,29 @@ impl SourceScan {
         &self.extern_c
     }
 
-    /// The kernel of that name, if it can be tuned.
+    /// The kernel of that name (`kernel`, `space::kernel`, `kernel<float, 256>`), if it can be tuned.
     ///
     /// # Errors
     /// When there is none, or it has a form that is not supported.
     pub fn entry(&self, name: &str) -> Result<Entry<'_>, EntryError> {
-        let sites: Vec<_> = self.kernels.iter().filter(|k| k.name == name).collect();
+        let path = EntryPath::parse(name).ok_or_else(|| self.unknown(name))?;
+        let named = || self.kernels.iter().filter(|k| k.name == path.name);
+        let sites: Vec<_> = named()
+            .filter(|kernel| kernel.namespaces == path.namespaces)
+            .collect();
         if sites.is_empty() {
-            return Err(self.unknown(name));
+            return Err(named()
+                .next()
+                .map_or_else(|| self.unknown(name), in_another_namespace));
         }
         if let Some(refused) = sites.iter().find_map(|site| unsupported(site)) {
+            return Err(refused);
+        }
+        let arguments = path.arguments.as_deref();
+        if let Some(refused) = sites
+            .iter()
+            .find_map(|site| wrong_arguments(site, arguments))
+        {
             return Err(refused);
         }
         let defined = |site: &&&KernelFunction| site.body_open.is_some();
@@ -118,6 +136,7 @@ impl SourceScan {
             None => Ok(Entry {
                 name: &first.name,
                 sites,
+                arguments: path.arguments,
             }),
         }
     }
@@ -152,13 +171,41 @@ impl SourceScan {
         }
     }
 
-    /// How the cpu device runs a kernel: by whether the kernel, or anything of the source that it can
-    /// reach, names a barrier or a warp operation.
-    pub fn mode(&self, entry: &str) -> Mode {
+    /// The `__constant__` variables that an entry can reach, by name.
+    pub fn constants_of(&self, entry: &str) -> Vec<&ConstantVariable> {
+        let name = EntryPath::base_name(entry);
         let roots = self
             .units
             .iter()
-            .filter(|unit| unit.kernel.as_deref() == Some(entry));
+            .filter(|unit| unit.kernel.as_deref() == Some(name));
+        // Not by way of the variables' own declarations: one that is reached by its type is not read.
+        let is_constant = |unit: &Unit| unit.head.contains("__constant__");
+        let units: Vec<Unit> = self
+            .units
+            .iter()
+            .filter(|unit| !is_constant(unit))
+            .cloned()
+            .collect();
+        let reached = reachable(roots, &units, &self.macros, is_common);
+        let constants = self.constants.iter();
+        constants
+            .filter(|constant| reached.contains(constant.name.as_str()))
+            .collect()
+    }
+
+    /// Every `__constant__` variable at file or namespace scope.
+    pub fn constants(&self) -> &[ConstantVariable] {
+        &self.constants
+    }
+
+    /// How the cpu device runs a kernel: by whether the kernel, or anything of the source that it can
+    /// reach, names a barrier or a warp operation.
+    pub fn mode(&self, entry: &str) -> Mode {
+        let name = EntryPath::base_name(entry);
+        let roots = self
+            .units
+            .iter()
+            .filter(|unit| unit.kernel.as_deref() == Some(name));
         if reaches_barrier(roots, &self.units, &self.macros) {
             Mode::Fiber
         } else {

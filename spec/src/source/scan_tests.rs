@@ -1,7 +1,6 @@
 //! Tests of the scan over small sources.
 
 use super::*;
-use crate::source::Obstacle;
 use crate::source::error::SourceError;
 use crate::source::flatten::SourceText;
 
@@ -100,7 +99,7 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
         ),
         (
             "template <> __global__ void k<4>(int n) {}",
-            "is a template",
+            "is specialised",
         ),
         (
             "namespace a { namespace b { __global__ void k() {} } }",
@@ -140,6 +139,51 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
         assert!(message.contains("\nhelp: "), "{message}");
     }
     assert!(refusal("namespace a {\n__global__ void k() {} }").starts_with("source:2: "));
+}
+
+#[test]
+fn a_template_is_named_with_its_arguments_and_a_namespace_with_its_name() {
+    let found = scan(
+        "namespace a { inline namespace b {\ntemplate <typename T, int N = 4> __global__ void k(T* x) {}\n} }\n\
+         namespace c { __global__ void k(int* x) {} }",
+    );
+    let at = |name: &str| found.entry(name).map(|entry| entry.sites[0].at.to_string());
+    assert_eq!(
+        at("a::b::k<float>").unwrap(),
+        at("a::b::k<float, 8>").unwrap()
+    );
+    assert_ne!(at("a::b::k<float>").unwrap(), at("c::k").unwrap());
+    for (name, reason) in [
+        (
+            "k",
+            "is declared in a namespace\nhelp: name it with its namespace: `entry = \"a::b::k\"`",
+        ),
+        (
+            "a::b::k",
+            "is a template\nhelp: name an instantiation, as in `entry = \"k<float, 256>\"`",
+        ),
+        (
+            "a::b::k<>",
+            "has another number of template parameters\nhelp: it is `template <typename T, int N = 4>`",
+        ),
+        (
+            "a::b::k<float, 1, 2>",
+            "has another number of template parameters",
+        ),
+        (
+            "c::k<float>",
+            "is not a template\nhelp: name it without arguments: `k`",
+        ),
+    ] {
+        let error = at(name).unwrap_err().to_string();
+        assert!(error.contains(reason), "{name}: {error}");
+    }
+    let pack = scan("template <class... T> __global__ void k() {}");
+    let error = pack.entry("k<int>").unwrap_err().to_string();
+    assert!(
+        error.contains("is a pack, a template or without a name"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -275,6 +319,49 @@ fn pragmas_and_includes_are_found() {
 }
 
 #[test]
+fn constant_variables_are_found_with_their_types_and_whether_they_have_values() {
+    let found = scan(
+        "__constant__ float taps[2 * RADIUS + 1];\n\
+         static __constant__ unsigned int a, table[4][N];\n\
+         __constant__ const float given[2] = {1.0f, 2.0f};\n\
+         namespace n { __device__ __constant__ int braced{3}; }\n\
+         extern __constant__ float elsewhere[];\n\
+         __device__ float tap(int i) { return taps[i]; }\n\
+         __global__ void k(float* y) { y[0] = tap(0) + braced; }",
+    );
+    let all: Vec<_> = found
+        .constants()
+        .iter()
+        .map(|c| {
+            (
+                c.name.as_str(),
+                c.ty.as_str(),
+                c.dimensions.join("|"),
+                c.initialised,
+            )
+        })
+        .collect();
+    assert_eq!(
+        all,
+        [
+            ("taps", "float", "2 * RADIUS + 1".to_owned(), false),
+            ("a", "unsigned int", String::new(), false),
+            ("table", "unsigned int", "4|N".to_owned(), false),
+            ("given", "float", "2".to_owned(), true),
+            ("braced", "int", String::new(), true),
+        ]
+    );
+    let nested: Vec<bool> = found.constants().iter().map(|c| c.nested).collect();
+    assert_eq!(nested, [false, false, false, false, true]);
+    let reached: Vec<_> = found
+        .constants_of("k")
+        .into_iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    assert_eq!(reached, ["taps", "braced"]);
+}
+
+#[test]
 fn unmatched_conditionals_are_errors() {
     for text in ["#endif", "#else", "#if X\nint a;", "#elif X"] {
         let error = SourceScan::new(&SourceText::from_expanded(text)).unwrap_err();
@@ -292,7 +379,7 @@ fn kernels_that_are_not_tuned_may_have_any_form() {
          __global__ void c(int n = 1) {}\n__global__ void k() {}",
     );
     assert!(found.entry("k").is_ok());
-    assert_eq!(found.kernels()[0].obstacle, Some(Obstacle::Template));
+    assert!(found.kernels()[0].template.is_some());
 }
 
 proptest::proptest! {
@@ -301,7 +388,7 @@ proptest::proptest! {
         proptest::sample::select(vec![
             "__global__", "void", "k", "(", ")", "{", "}", ";", ",", "int", "n", "extern", "\"C\"", "namespace",
             "__shared__", "[", "]", "\n#if X\n", "\n#else\n", "\n#endif\n", "template", "<", ">", "__launch_bounds__",
-            "struct", "static", "=", "\n#define M ", "\n#pragma unroll ", "using", "typedef", "alignas", "*",
+            "struct", "static", "=", "__constant__", "\n#define M ", "\n#pragma unroll ", "using", "typedef", "alignas", "*",
         ]), 0..60)) {
         let source = SourceText::from_expanded(words.join(" "));
         if let Ok(found) = SourceScan::new(&source) {

@@ -2,12 +2,14 @@
 
 use thiserror::Error;
 
-use super::ctype::{Base, CType};
+use super::ctype::{Aliases, Base, CType};
 use super::entry::Entry;
 use super::error::Location;
 use super::kernel_function::{KernelFunction, Parameter};
 use super::scan::SourceScan;
-use crate::model::{Access, ArgSpec, ElemRef, ElemType, KernelSpec, ScalarArg, SliceArg};
+use crate::model::{
+    Access, ArgSpec, ElemRef, ElemType, KernelSpec, Plain, PlainArg, ScalarArg, SliceArg,
+};
 
 /// A difference between a spec's arguments and a kernel's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -72,7 +74,7 @@ impl SourceScan {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();
         for site in definitions {
-            for error in self.compare_site(spec, site) {
+            for error in self.compare_site(spec, site, entry.arguments.as_deref()) {
                 if !errors
                     .iter()
                     .any(|known| known.argument() == error.argument())
@@ -84,29 +86,70 @@ impl SourceScan {
         errors
     }
 
-    fn compare_site(&self, spec: &KernelSpec, site: &KernelFunction) -> Vec<SignatureError> {
-        if spec.args.len() != site.params.len() {
+    fn compare_site(
+        &self,
+        spec: &KernelSpec,
+        site: &KernelFunction,
+        arguments: Option<&[String]>,
+    ) -> Vec<SignatureError> {
+        let passed = spec.passed().count();
+        if passed != site.params.len() {
             let params = site.params.iter().map(|p| format!("{} {}", p.ty, p.name));
             return vec![SignatureError::Count {
                 kernel: site.name.clone(),
-                in_spec: spec.args.len(),
+                in_spec: passed,
                 in_source: site.params.len(),
                 params: params.collect::<Vec<_>>().join(", "),
                 at: site.at.clone(),
             }];
         }
-        let pairs = spec.args.iter().zip(&site.params).enumerate();
+        let mut aliases = self.aliases.clone();
+        if let (Some(template), Some(arguments)) = (&site.template, arguments) {
+            let types = template.with(arguments).unwrap_or_default();
+            let types = types.into_iter().filter(|(param, _)| param.ty.is_none());
+            aliases.extend(types.map(|(param, ty)| (param.name.clone(), vec![ty.to_owned()])));
+        }
+        // A type parameter is what the spec says, whatever the source has as its default.
+        for ty in &spec.types {
+            aliases.remove(&*ty.name);
+        }
+        let mut scalar_aliases = aliases.clone();
+        for ty in &spec.types {
+            if let [only] = ty.choices[..] {
+                scalar_aliases.insert(ty.name.to_string(), vec![only.c_name().into()]);
+            }
+        }
+        let pairs = spec.passed().zip(&site.params);
         pairs
-            .filter_map(|(index, (arg, param))| {
-                let ty = CType::parse(&param.ty, &self.aliases);
+            .filter_map(|((index, arg), param)| {
                 let help = match arg {
-                    ArgSpec::Scalar(scalar) => scalar_mismatch(scalar, &ty),
-                    ArgSpec::Slice(slice) => slice_mismatch(slice, &ty),
+                    ArgSpec::Scalar(scalar) => {
+                        mismatch(&param.ty, &scalar_aliases, |ty| scalar_mismatch(scalar, ty))
+                    }
+                    ArgSpec::Plain(plain) => {
+                        mismatch(&param.ty, &aliases, |ty| plain_mismatch(plain, ty))
+                    }
+                    ArgSpec::Slice(slice) => {
+                        mismatch(&param.ty, &aliases, |ty| slice_mismatch(slice, ty))
+                    }
                 }?;
                 Some(type_error(site, index, arg, param, help))
             })
             .collect()
     }
+}
+
+/// What to change; `None` when an argument matches one of the types that a parameter may have.
+fn mismatch(
+    param: &str,
+    aliases: &Aliases,
+    help: impl Fn(&CType) -> Option<String>,
+) -> Option<String> {
+    let mut helps = CType::meanings(param, aliases)
+        .into_iter()
+        .map(|ty| help(&ty));
+    let first = helps.next()?;
+    helps.fold(first, Option::and)
 }
 
 fn type_error(
@@ -118,6 +161,7 @@ fn type_error(
 ) -> SignatureError {
     let in_spec = match arg {
         ArgSpec::Scalar(scalar) => scalar.ty.name().to_owned(),
+        ArgSpec::Plain(plain) => plain.value.type_name(),
         ArgSpec::Slice(slice) => {
             let elem = match &slice.elem {
                 ElemRef::Fixed(elem) => elem.name(),
@@ -158,6 +202,25 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
         Base::Scalar(found) => Some(format!("declare it `{}: {}`", scalar.name, found.name())),
         _ => Some(format!("take `{}` in the source", scalar.ty.c_name())),
     }
+}
+
+/// What to change so that a struct or array matches; `None` when it does, as far as names tell: the size of the type
+/// is compared when the kernel is compiled.
+fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
+    let by_value = ty.pointers == 0 && !ty.reference;
+    let same = match (&plain.value, &ty.base) {
+        (_, Base::Named(_)) => true,
+        (Plain::Array(elements), Base::Vector(elem, width)) => {
+            let is_elem = |e: &Plain| matches!(e, Plain::Number(ty, _) if ty.name() == elem.name());
+            elements.len() == *width as usize && elements.iter().all(is_elem)
+        }
+        (Plain::Struct { .. }, Base::Vector(..)) => true,
+        _ => false,
+    };
+    (!by_value || !same).then(|| match plain.value {
+        Plain::Struct { .. } => "take a struct by value in the source".into(),
+        _ => "take a vector or a struct by value in the source, such as `float4`".into(),
+    })
 }
 
 /// What to change so that a slice matches; `None` when it does.

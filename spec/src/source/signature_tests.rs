@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::expr::Expr;
-use crate::model::{Fill, ScalarType};
+use crate::model::{Fill, Passing, ScalarType};
 use crate::source::SourceText;
 use crate::testing::bare_spec;
 
@@ -11,6 +11,7 @@ fn scalar(name: &str, ty: ScalarType) -> ArgSpec {
         name: name.into(),
         ty,
         value: None,
+        passing: Passing::Given,
     })
 }
 
@@ -23,6 +24,7 @@ fn slice(name: &str, elem: ElemRef, access: Access, align: Option<i64>) -> ArgSp
         fill: Fill::Iota,
         align: align.map(Expr::Int),
         tolerance: None,
+        compare: None,
     })
 }
 
@@ -104,7 +106,7 @@ fn other_types_are_errors_that_say_what_to_change() {
     differs(
         "double x",
         scalar("x", ScalarType::F32),
-        "take `float` in the source",
+        "declare it `x: f64`",
     );
     differs(
         "Params p",
@@ -136,7 +138,12 @@ fn other_types_are_errors_that_say_what_to_change() {
         f32s(Access::In),
         "make it a slice of `i32`, or take `const float*`",
     );
-    differs("const double* a", f32s(Access::In), "take `const float*`");
+    differs(
+        "const double* a",
+        f32s(Access::In),
+        "make it a slice of `f64`, or take `const float*`",
+    );
+    differs("const bool* a", f32s(Access::In), "take `const float*`");
     differs(
         "const float4* a",
         f32s(Access::In),

@@ -5,7 +5,7 @@ use super::lower::{Lowering, Names};
 use crate::csp::{Function, Model, Semantics, TermId, Value};
 use crate::expr::Expr;
 use crate::limits::DeviceLimits;
-use crate::model::KernelSpec;
+use crate::model::{ArgSpec, KernelSpec};
 use crate::plan::LaunchScope;
 use crate::problem::Problem;
 
@@ -20,6 +20,8 @@ pub enum Rule {
     Block,
     /// More dynamic shared memory than the device has.
     SharedMemory,
+    /// A computed argument does not fit its type, or a length is negative.
+    Arguments,
 }
 
 impl Rule {
@@ -36,6 +38,7 @@ impl Rule {
                 "shared memory within {} bytes",
                 limits.shared_bytes_per_block
             ),
+            Rule::Arguments => "computed arguments within their types".into(),
         }
     }
 }
@@ -87,6 +90,7 @@ impl Rules {
             builder.add(term);
         }
         builder.plan(spec, limits)?;
+        builder.data(spec)?;
         Ok(builder.rules)
     }
 }
@@ -119,7 +123,28 @@ impl Builder<'_> {
         if let Some(expr) = &geometry.shared_bytes {
             self.rules.rules.push(Rule::SharedMemory);
             let bytes = self.term(expr)?;
-            self.within(bytes, 0, limits.shared_bytes_per_block);
+            self.within(bytes, 0, limits.shared_bytes_per_block.into());
+        }
+        Ok(())
+    }
+
+    /// What depends on the config in the arguments.
+    fn data(&mut self, spec: &KernelSpec) -> Result<(), SpaceError> {
+        if !spec.data_depends_on_the_config() {
+            return Ok(());
+        }
+        self.rules.rules.push(Rule::Arguments);
+        for arg in &spec.args {
+            let (expr, least, most) = match (arg, arg.computed()) {
+                (ArgSpec::Scalar(scalar), Some(expr)) => {
+                    let (least, most) = scalar.ty.size_range();
+                    (expr, least, most)
+                }
+                (ArgSpec::Slice(slice), _) => (&slice.len, 0, i64::MAX),
+                _ => continue,
+            };
+            let term = self.term(expr)?;
+            self.within(term, least, most);
         }
         Ok(())
     }
@@ -128,14 +153,14 @@ impl Builder<'_> {
         let mut extents = Vec::new();
         for (axis, most) in axes.iter().zip(most) {
             let extent = self.term(axis)?;
-            self.within(extent, 1, most);
+            self.within(extent, 1, most.into());
             extents.push(extent);
         }
         Ok(extents)
     }
 
     /// The last rule asks for a term from `least` to `most`.
-    fn within(&mut self, term: TermId, least: u32, most: u32) {
+    fn within(&mut self, term: TermId, least: i64, most: i64) {
         for (function, end) in [(Function::Ge, least), (Function::Le, most)] {
             let graph = self.rules.model.graph();
             let end = graph.constant(Value::Int(end.into()));

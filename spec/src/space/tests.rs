@@ -68,6 +68,7 @@ fn meets(spec: &KernelSpec, problem: &Problem, config: &Config, rule: &Rule) -> 
             let most = i128::from(CPU_LIMITS.shared_bytes_per_block);
             evaluate_int(bytes, &scope).is_ok_and(|bytes| (0..=most).contains(&bytes))
         }),
+        Rule::Arguments => spec.check_data(config, problem).is_ok(),
     }
 }
 

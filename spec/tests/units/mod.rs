@@ -110,6 +110,7 @@ impl Case {
             },
             problems: Vec::new(),
             gpu_problems: Vec::new(),
+            only: Vec::new(),
             verify: Vec::new(),
             work: Work::default(),
             tolerance: Tolerance {
@@ -117,6 +118,7 @@ impl Case {
                 absolute: 0.0,
             },
             reference: None,
+            inputs: None,
             args: Vec::new(),
         }
     }

@@ -130,7 +130,7 @@ fn one_device_baked_on_two_branches_merges_to_a_duplicate_that_is_reported() {
     assert_eq!(
         error.to_string(),
         "line 8: a second row of `cuda/sm_89/NVIDIA L4` for m=512,n=512,k=512\n\
-         help: delete one of the lines, or run `tune bake` on that device"
+         help: delete one of the lines, or run `tune bake` on that device (with `--write` for a cpu)"
     );
 }
 

@@ -27,21 +27,50 @@ fn a_source_like_its_spec_has_no_differences() {
 }
 
 #[test]
-fn a_parameter_that_the_source_never_mentions_is_reported_with_the_nearest_name() {
+fn a_parameter_that_nothing_uses_is_reported_with_the_nearest_name() {
     let source = SOURCE.replace("VECTOR_WIDTH", "VECTOR_WITH");
     assert_eq!(
         differences(GEMM_ATTRIBUTE, &source),
         [
-            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`; did you mean `VECTOR_WITH`? Every value would give the same kernel"
+            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; did you mean `VECTOR_WITH`? Every value would give the same launch"
         ]
     );
-    let source = SOURCE.replace("THREADS", "256");
+    let source = SOURCE.replace("VECTOR_WIDTH", "4");
     assert_eq!(
         differences(GEMM_ATTRIBUTE, &source),
         [
-            "THREADS: the source never mentions `THREADS`; every value would give the same kernel: use it in the source, or remove it"
+            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; every value would give the same launch of the same kernel: use it, or remove it"
         ]
     );
+}
+
+#[test]
+fn a_parameter_of_the_grid_the_block_or_the_shared_memory_need_not_be_in_the_source() {
+    // THREADS is in the block, BLOCK_M and BLOCK_N in the grid.
+    let source = SOURCE.replace("BLOCK_M * BLOCK_N / THREADS", "1024");
+    assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
+    let attribute = GEMM_ATTRIBUTE.replace("block(", "shared(4 * BLOCK_K), block(");
+    let source = SOURCE.replace("BLOCK_K", "8");
+    assert_eq!(differences(&attribute, &source), [""; 0]);
+    assert_eq!(differences(GEMM_ATTRIBUTE, &source).len(), 1);
+}
+
+#[test]
+fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
+    let body = "float tile[BLOCK_M * BLOCK_N / THREADS];";
+    let reads = SOURCE.replace(body, &format!("{body} float f = taps[0];"));
+    let with = |constant: &str| differences(GEMM_ATTRIBUTE, &format!("{constant}\n{reads}"));
+    let found = with("__constant__ float taps[9];");
+    assert_eq!(
+        found,
+        [
+            "\"gemm.cu\": nothing gives the `__constant__` variable `taps` a value (source:1); give it an initialiser in the source: without one it is all zeros"
+        ]
+    );
+    assert_eq!(with("__constant__ float taps[9] = {1.0f};"), [""; 0]);
+    // Another kernel's is none of this one's business.
+    let other = format!("__constant__ float other[9];\n{SOURCE}");
+    assert_eq!(differences(GEMM_ATTRIBUTE, &other), [""; 0]);
 }
 
 #[test]
@@ -94,4 +123,22 @@ fn the_entries_of_baseline_and_reference_are_checked_where_they_are_named() {
         found[1].starts_with("\"simple\": kernel `simple` takes 5 arguments"),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_header_for_host_code_is_an_error_with_its_line() {
+    let source = format!("#include <cmath>\n#include <vector>\n{SOURCE}");
+    let found = differences(GEMM_ATTRIBUTE, &source);
+    let [one] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert!(
+        one.contains(
+            "`<vector>` (source:2) is a header for host code: it does not compile for GPUs"
+        ),
+        "{one}"
+    );
+    assert!(one.contains("under `#ifndef KILN`"), "{one}");
+    let source = format!("#ifndef KILN\n#include <vector>\n#endif\n{SOURCE}");
+    assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
 }

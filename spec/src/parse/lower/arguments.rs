@@ -4,7 +4,8 @@ use super::Lower;
 use crate::diagnostic::SpanRange;
 use crate::expr::Expr;
 use crate::model::{
-    Access, ArgSpec, ElemRef, ElemType, Fill, ScalarArg, ScalarType, ScalarValue, SliceArg,
+    Access, ArgSpec, Comparison, ElemRef, ElemType, Fill, Passing, Plain, PlainArg, ScalarArg,
+    ScalarType, ScalarValue, SliceArg,
 };
 use crate::parse::declaration::{ArgDecl, ArgKind, Spanned};
 
@@ -14,6 +15,7 @@ impl Lower<'_> {
             .map(|arg| match &arg.kind {
                 ArgKind::Scalar(ty) => ArgSpec::Scalar(self.scalar(arg, *ty)),
                 ArgKind::Slice { elem, .. } => ArgSpec::Slice(self.slice(arg, elem)),
+                ArgKind::Plain => ArgSpec::Plain(self.plain(arg)),
             })
             .collect();
         let writes = |arg: &ArgDecl| arg.access().is_some_and(Access::is_output);
@@ -22,7 +24,26 @@ impl Lower<'_> {
             let help = "a tuned kernel writes to at least one `&mut [T]`";
             self.report(self.name_span(), message, help);
         }
+        self.something_is_compared();
         args
+    }
+
+    /// A kernel of whose outputs none is compared could compute anything.
+    fn something_is_compared(&mut self) {
+        let mut outputs = (self.function.args.iter())
+            .filter(|arg| arg.access().is_some_and(Access::is_output))
+            .peekable();
+        let Some(first) = outputs.peek() else { return };
+        let ident = &first.ident;
+        let uncompared = |arg: &ArgDecl| {
+            let compare = arg.compare.as_ref();
+            compare.is_some_and(|compare| compare.value == Comparison::None)
+        };
+        if outputs.all(uncompared) {
+            let help = "compare one at least: without `#[compare]` each element is, with \
+                `#[compare(sum)]`, `max` or `min` what they come to";
+            self.report(ident.span(), "no output is compared", help);
+        }
     }
 
     fn scalar(&mut self, arg: &ArgDecl, ty: ScalarType) -> ScalarArg {
@@ -32,6 +53,7 @@ impl Lower<'_> {
             ("align", arg.align.as_ref().map(|e| e.span())),
             ("tolerance", arg.tolerance.as_ref().map(|t| t.span)),
             ("inout", arg.inout),
+            ("compare", arg.compare.as_ref().map(|c| c.span)),
         ];
         for (name, span) in misplaced {
             if let Some(span) = span {
@@ -43,12 +65,75 @@ impl Lower<'_> {
             name: arg.name(),
             ty,
             value: self.scalar_value(arg, ty),
+            passing: self.passing(arg, ty),
         }
+    }
+
+    fn plain(&mut self, arg: &ArgDecl) -> PlainArg {
+        let misplaced = [
+            ("len", arg.len.as_ref().map(|e| e.span())),
+            ("fill", arg.fill.as_ref().map(|f| f.span)),
+            ("align", arg.align.as_ref().map(|e| e.span())),
+            ("tolerance", arg.tolerance.as_ref().map(|t| t.span)),
+            ("inout", arg.inout),
+            ("compare", arg.compare.as_ref().map(|c| c.span)),
+            ("computed", arg.computed.as_ref().map(|e| e.span())),
+        ];
+        for (name, span) in misplaced {
+            if let Some(span) = span {
+                let message = format!("`#[{name}]` on `{}`, which is passed by value", arg.ident);
+                self.report(span, message, "it describes slices; remove it");
+            }
+        }
+        let dims: Vec<String> = (self.function.dimensions())
+            .map(|(ident, _)| ident.to_string())
+            .collect();
+        for size in arg.plain.iter().flat_map(|plain| &plain.sizes) {
+            let mut unknown = None;
+            size.walk(|expr, span| match expr {
+                Expr::Name(name) if !dims.iter().any(|dim| **dim == **name) => {
+                    unknown = unknown.take().or(Some((name.to_string(), span)));
+                }
+                _ => {}
+            });
+            if let Some((name, span)) = unknown {
+                let message = format!("`{name}` is not a problem size");
+                self.report(
+                    span,
+                    message,
+                    "fields are numbers, or expressions of problem sizes",
+                );
+            }
+        }
+        let value = arg.plain.as_ref().map(|plain| plain.value.clone());
+        PlainArg {
+            name: arg.name(),
+            value: value.unwrap_or(Plain::Array(Vec::new())),
+        }
+    }
+
+    fn passing(&mut self, arg: &ArgDecl, ty: ScalarType) -> Passing {
+        if arg.launch_only {
+            return Passing::Launch;
+        }
+        let Some(computed) = &arg.computed else {
+            return Passing::Given;
+        };
+        if let Some(value) = &arg.value {
+            let message = format!("`#[value]` on the computed argument `{}`", arg.ident);
+            let help = "its value is that of `#[computed(..)]`; remove one of the two";
+            self.report(value.span, message, help);
+        } else if !ty.is_integer() {
+            let message = format!("`{}` is {ty}, but expressions are integers", arg.ident);
+            let help = "compute integers alone; callers give real numbers: `#[value(1.0)]`";
+            self.report(computed.span(), message, help);
+        }
+        Passing::Computed(computed.expr.clone())
     }
 
     fn scalar_value(&mut self, arg: &ArgDecl, ty: ScalarType) -> Option<ScalarValue> {
         let Some(value) = &arg.value else {
-            if ty == ScalarType::F32 {
+            if !ty.is_integer() && arg.computed.is_none() {
                 let message = format!("`{}` has no value to tune with", arg.ident);
                 let help = "add `#[value(1.0)]`: only integers can be problem sizes";
                 self.report(arg.ident.span(), message, help);
@@ -56,7 +141,10 @@ impl Lower<'_> {
             return None;
         };
         match (ty, value.value) {
-            (ScalarType::F32, ScalarValue::Int(x)) => Some(ScalarValue::Float(x as f64)),
+            (ScalarType::F32 | ScalarType::F64, ScalarValue::Int(x)) => {
+                Some(ScalarValue::Float(x as f64))
+            }
+            (ScalarType::F64, ScalarValue::Float(x)) => Some(ScalarValue::Float(x)),
             (ScalarType::F32, ScalarValue::Float(x)) if (x as f32).is_finite() => {
                 Some(ScalarValue::Float(x))
             }
@@ -80,6 +168,10 @@ impl Lower<'_> {
             let message = format!("`#[value]` on the slice `{}`", arg.ident);
             self.report(value.span, message, "slices take `#[fill(..)]`");
         }
+        if let Some(computed) = &arg.computed {
+            let message = format!("`#[computed]` on the slice `{}`", arg.ident);
+            self.report(computed.span(), message, "only scalars are computed");
+        }
         if let (Access::In, Some(inout)) = (access, arg.inout) {
             let message = format!("`#[inout]` on `{}`, which is read only", arg.ident);
             self.report(
@@ -98,6 +190,10 @@ impl Lower<'_> {
             let message = format!("`#[tolerance]` on the input `{}`", arg.ident);
             self.report(tolerance.span, message, "it bounds outputs; remove it");
         }
+        if let (Access::In, Some(compare)) = (access, &arg.compare) {
+            let message = format!("`#[compare]` on the input `{}`", arg.ident);
+            self.report(compare.span, message, "inputs are not compared; remove it");
+        }
         SliceArg {
             name: arg.name(),
             elem: elem.clone(),
@@ -105,7 +201,8 @@ impl Lower<'_> {
             len: self.slice_length(arg),
             fill: self.fill(arg, elem),
             align: arg.align.as_ref().map(|align| align.expr.clone()),
-            tolerance: arg.tolerance.as_ref().map(|t| t.value),
+            tolerance: self.output_tolerance(arg, elem),
+            compare: arg.compare.as_ref().map(|c| c.value),
         }
     }
 
@@ -114,11 +211,29 @@ impl Lower<'_> {
             Some(len) => len.expr.clone(),
             None => {
                 let message = format!("`{}` has no length", arg.ident);
-                let help = "add `#[len(m * n)]`: its elements, in problem sizes";
-                self.report(arg.ident.span(), message, help);
+                let help = self.length_help();
+                self.report(arg.ident.span(), message, &help);
                 Expr::Int(1)
             }
         }
+    }
+
+    /// How to write a length, with the sizes that this kernel has.
+    fn length_help(&self) -> String {
+        let sizes: Vec<String> = (self.function.args.iter())
+            .filter(|arg| arg.value.is_none())
+            .filter(|arg| matches!(&arg.kind, ArgKind::Scalar(ty) if ty.is_integer()))
+            .map(|arg| arg.ident.to_string())
+            .collect();
+        if sizes.is_empty() {
+            return "add `#[len(n)]`, its elements, and an argument `n: u32` for the size".into();
+        }
+        let example = sizes.iter().take(2).cloned().collect::<Vec<_>>();
+        format!(
+            "add `#[len({})]`: its elements, over the sizes of this kernel ({})",
+            example.join(" * "),
+            sizes.join(", ")
+        )
     }
 
     fn fill(&mut self, arg: &ArgDecl, elem: &ElemRef) -> Fill {
@@ -148,8 +263,8 @@ impl Lower<'_> {
             };
             let whole = high.fract() == 0.0 && low.fract() == 0.0;
             // The upper bound of `uniform` is not reached.
-            let reached = if low < high { high - 1.0 } else { high };
-            if !whole || low < min || reached > max {
+            let reached = high as i128 - i128::from(low < high);
+            if !whole || (low as i128) < min || reached > max {
                 let message = format!("fill from {low} to {high} does not suit {ty} elements");
                 let help = format!("give whole numbers from {min} to {max}, or `below(n)`");
                 self.report(span, message, &help);

@@ -4,19 +4,25 @@ mod arguments;
 mod baseline;
 mod problems;
 
-use super::declaration::{GeometryDecl, KernelAttr, KernelFn, ReferenceDecl, Spanned};
+use super::declaration::{ArgDecl, GeometryDecl, KernelAttr, KernelFn, ReferenceDecl, Spanned};
 use super::expression::SpannedExpr;
 use super::parsed::ParsedKernel;
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::expr::Expr;
 use crate::model::{
-    Constraint, ElemRef, ElemType, Geometry, KernelSpec, Reference, Tolerance, TunableParam,
-    TypeParam, Work,
+    Access, Constraint, ElemRef, ElemType, Geometry, KernelSpec, Reference, Tolerance,
+    TunableParam, TypeParam, Work,
 };
 
 /// The tolerance where none is declared and every output is `f32` or an integer.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance {
     relative: 1e-5,
+    absolute: 0.0,
+};
+
+/// The tolerance of an `f64` output where none is declared.
+const DOUBLE_TOLERANCE: Tolerance = Tolerance {
+    relative: 1e-12,
     absolute: 0.0,
 };
 
@@ -71,6 +77,7 @@ impl Lower<'_> {
             constraints: self.constraints(),
             baseline: self.baseline(&entry),
             geometry,
+            only: self.attr.only.iter().map(|backend| backend.value).collect(),
             problems,
             gpu_problems,
             verify: self.verify_problems(&dims),
@@ -80,6 +87,7 @@ impl Lower<'_> {
             },
             tolerance: self.tolerance(),
             reference: self.reference(),
+            inputs: self.attr.inputs.as_ref().map(path_text),
             args,
             name,
             entry,
@@ -177,14 +185,34 @@ impl Lower<'_> {
             let Some(elem) = arg.elem().filter(|_| is_output && arg.tolerance.is_none()) else {
                 continue;
             };
-            if let Some(ty) = self.elem_choices(elem).into_iter().find(|ty| coarse(*ty)) {
+            let choices = self.elem_choices(elem);
+            let doubles = choices.iter().filter(|ty| **ty == ElemType::F64).count();
+            let floats = choices.iter().filter(|ty| ty.is_float()).count();
+            if let Some(ty) = choices.into_iter().find(|ty| coarse(*ty)) {
                 let message = format!("no tolerance for the {ty} output `{}`", arg.ident);
                 let help =
                     "add `tolerance(relative = ..)`: the default of 1e-5 is finer than the type";
                 self.report(arg.ident.span(), message, help);
+            } else if (1..floats).contains(&doubles) {
+                let message = format!("no tolerance for `{}`, which is f32 or f64", arg.ident);
+                let help = "add `tolerance(relative = ..)`: f32 and f64 have different defaults";
+                self.report(arg.ident.span(), message, help);
             }
         }
         DEFAULT_TOLERANCE
+    }
+
+    /// The tolerance of one output: its own, or that of doubles where the kernel declares none.
+    fn output_tolerance(&self, arg: &ArgDecl, elem: &ElemRef) -> Option<Tolerance> {
+        let choices = self.elem_choices(elem);
+        let all_doubles = choices.contains(&ElemType::F64)
+            && choices
+                .iter()
+                .all(|ty| *ty == ElemType::F64 || !ty.is_float());
+        let is_output = arg.access().is_some_and(Access::is_output);
+        let by_default = is_output && all_doubles && self.attr.tolerance.is_none();
+        let own = arg.tolerance.as_ref().map(|tolerance| tolerance.value);
+        own.or(by_default.then_some(DOUBLE_TOLERANCE))
     }
 
     /// The types that an element may have.

@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "source = \"gemm.cu\"",
         "fancy = \"gemm.cu\"",
         &[
-            "fancy: unknown item `fancy`; items are source, entry, types, params, where, baseline, grid, block, shared, problems, gpu_problems, verify, work, tolerance, reference, evidence",
+            "fancy: unknown item `fancy`; items are source, entry, types, sizes, params, where, baseline, grid, block, shared, problems, gpu_problems, verify, work, tolerance, inputs, reference, evidence, only",
         ],
     ),
     (
@@ -440,16 +440,16 @@ const CASES: &[Case] = &[
     ),
     (
         "m: u32",
-        "m: f64",
+        "m: u128",
         &[
-            "f64: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+            "u128: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (
         "m: u32",
         "m: *const f32",
         &[
-            "*const f32: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+            "*const f32: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (
@@ -468,20 +468,22 @@ const CASES: &[Case] = &[
         "a: &[f32]",
         "a: &[Foo]",
         &[
-            "Foo: unknown element type `Foo`; element types are f32, f16, bf16, i32, u32, u8; declare others in `types(Foo in [f32, f16])`",
+            "Foo: unknown element type `Foo`; element types are f32, f16, bf16, i32, u32, u8, f64, i64, u64, i16, u16, i8; a name for several of them is declared in the attribute: `types(Foo in [f32, f16])`",
         ],
     ),
     (
         "a: &[f32]",
         "a: &[[f32; 2]]",
         &[
-            "[f32; 2]: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32 by value, `&[T]` and `&mut [T]`",
+            "[f32; 2]: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (
         "#[len(m * k)] a",
         "a",
-        &["a: `a` has no length; add `#[len(m * n)]`: its elements, in problem sizes"],
+        &[
+            "a: `a` has no length; add `#[len(m * n)]`: its elements, over the sizes of this kernel (m, n, k)",
+        ],
     ),
     (
         "#[len(m * k)] a",
@@ -497,7 +499,7 @@ const CASES: &[Case] = &[
         "#[len(m * k)] a",
         "#[len(m * k)] #[serde(x)] a",
         &[
-            "serde: unknown attribute `serde`; arguments take len, fill, value, inout, align, tolerance",
+            "serde: unknown attribute `serde`; arguments take len, fill, value, computed, inout, align, tolerance, compare",
         ],
     ),
     (
@@ -597,6 +599,47 @@ const CASES: &[Case] = &[
         &["gemm: kernel `gemm` has no output; a tuned kernel writes to at least one `&mut [T]`"],
     ),
     (
+        "block(THREADS),",
+        "block(THREADS), sizes(batch: f32),",
+        &["f32: `batch` cannot be of type `f32`: a size is an integer; its type is one of …"],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[computed(BLOCK_K)] scale: f32, m: u32",
+        &[
+            "BLOCK_K: `scale` is f32, but expressions are integers; compute integers alone; callers give real numbers: `#[value(1.0)]`",
+        ],
+    ),
+    (
+        "fn gemm(m: u32",
+        "fn gemm(#[computed(BLOCK_K)] #[value(8)] tile: u32, m: u32",
+        &[
+            "8: `#[value]` on the computed argument `tile`; its value is that of `#[computed(..)]`; remove one of the two",
+        ],
+    ),
+    (
+        "#[len(m * n)] c",
+        "#[len(m * n)] #[computed(m)] c",
+        &["m: `#[computed]` on the slice `c`; only scalars are computed"],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m * k)] #[compare(sum)] a",
+        &["#[compare(sum)]: `#[compare]` on the input `a`; inputs are not compared; remove it"],
+    ),
+    (
+        "#[len(m * n)] c",
+        "#[len(m * n)] #[compare(sun)] c",
+        &["sun: unknown comparison `sun`; did you mean `sum`?"],
+    ),
+    (
+        "#[len(m * n)] c",
+        "#[len(m * n)] #[compare(none)] c",
+        &[
+            "c: no output is compared; compare one at least: without `#[compare]` each element is, with `#[compare(sum)]`, `max` or `min` what they come to",
+        ],
+    ),
+    (
         "    tolerance(relative = 1e-5),\n",
         "    types(T in [f32, f61]),",
         &["f61: unknown element type `f61`; did you mean `f16`?"],
@@ -614,7 +657,7 @@ fn mistakes_in_several_items_are_reported_together() {
         .replace("source = \"gemm.cu\"", "source = 3")
         .replace("block(THREADS)", "block(THREADS as u32)")
         .replace("work(", "wirk(");
-    let item = GEMM_ITEM.replace("m: u32", "m: f64");
+    let item = GEMM_ITEM.replace("m: u32", "m: u128");
     let found = mistakes(&attribute, &item);
     assert_eq!(found.len(), 4, "{found:#?}");
 }

@@ -179,6 +179,21 @@ fn types_multiply_problems_that_do_not_name_one() {
 }
 
 #[test]
+fn a_kernel_for_some_backends_has_no_problems_on_the_others() {
+    let attribute = NORM_ATTRIBUTE.replace("verify(", "only(cuda),\n    verify(");
+    let spec = read(&attribute, NORM_ITEM).unwrap().spec;
+    assert_eq!(spec.problems_on(Backend::Cpu).count(), 0);
+    assert_eq!(spec.problems_on(Backend::Hip).count(), 0);
+    assert_eq!(spec.problems_on(Backend::Cuda).count(), 3);
+    let why = spec.left_out_on(Backend::Cpu);
+    let words = "its spec says `only(cuda)`, and this device is of cpu";
+    assert_eq!(why.as_deref(), Some(words));
+    assert_eq!(spec.left_out_on(Backend::Cuda), None);
+    assert_eq!(spec.left_out_on(Backend::Fake), None);
+    assert_eq!(crate::KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
+}
+
+#[test]
 fn problems_of_gpus_alone_are_tuned_on_gpus_alone() {
     let more = "gpu_problems((n = 9_000_000, T = f16)),\n    verify(";
     let attribute = NORM_ATTRIBUTE.replace("verify(", more);

@@ -22,10 +22,17 @@ impl Walker<'_> {
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "elifdef" | "elifndef" | "endif" => {
                 self.conditional_directive(i, &name, &inner)?;
             }
-            "include" | "include_next" | "import" => self.scan.includes.push(Include {
-                range,
-                conditional: !self.conditions.hold_at_first(),
-            }),
+            "include" | "include_next" | "import" => {
+                let operand = inner.get(1).map_or(range.end, |first| first.start);
+                let operand = self.text[operand..range.end].trim();
+                let header = operand.trim_matches(['<', '>', '"']).to_owned();
+                self.scan.includes.push(Include {
+                    header,
+                    at: self.lines.locate(range.start),
+                    conditional: !self.conditions.hold_at_first(),
+                    range,
+                });
+            }
             "define" | "undef" => self.definition(range, &inner, &name == "undef"),
             "pragma" if inner.get(1).is_some_and(|t| t.is_name(self.text, "unroll")) => {
                 let operand = inner.get(2).zip(inner.last());
@@ -78,6 +85,17 @@ impl Walker<'_> {
         let Some(name) = inner.get(1).filter(|t| t.kind == TokenKind::Identifier) else {
             return;
         };
+        let replacement = inner.get(2..).unwrap_or_default();
+        let takes_arguments = replacement
+            .first()
+            .is_some_and(|first| first.is_punct(b'(') && first.start == name.end);
+        let is_type =
+            |t: &Token| t.kind == TokenKind::Identifier || t.is_punct(b'*') || t.is_punct(b':');
+        if !undef && !takes_arguments && !replacement.is_empty() && replacement.iter().all(is_type)
+        {
+            let ty: Vec<_> = replacement.iter().map(|t| t.text(self.text)).collect();
+            self.also_means(name.text(self.text).into_owned(), ty.join(" "));
+        }
         self.scan.macros.push(MacroDefinition {
             name: name.text(self.text).into_owned(),
             range,

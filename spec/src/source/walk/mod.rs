@@ -7,21 +7,24 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::conditional::Conditions;
+use super::constant;
 use super::error::SourceError;
 use super::flatten::SourceText;
-use super::kernel_function::{KernelFunction, Obstacle, matching, parameters, signature};
+use super::kernel_function::{KernelFunction, Obstacle, bounds, matching, parameters, signature};
 use super::lexer::{Token, TokenKind, lex};
 use super::lines::LineMap;
 use super::parts::{DynamicShared, ExternC};
 use super::reach::Unit;
 use super::scan::SourceScan;
+use super::template::Template;
 use names::directive_names;
 
 /// What a pair of braces is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     ExternC,
-    Namespace,
+    /// With the number of its names, see [`Walker::namespaces`].
+    Namespace(usize),
     /// A function, class or initialiser; with the kernel whose body it is.
     Body(Option<usize>),
 }
@@ -32,6 +35,8 @@ struct Walker<'s> {
     tokens: Vec<Token>,
     scan: SourceScan,
     scopes: Vec<Scope>,
+    /// The names of every namespace that was opened: none for one without a name, two for `namespace a::b`.
+    namespaces: Vec<Vec<String>>,
     /// The scopes at each open `#if`, to which every branch returns.
     saved: Vec<Vec<Scope>>,
     conditions: Conditions,
@@ -69,9 +74,11 @@ impl SourceScan {
                 dynamic_shared: Vec::new(),
                 extern_c: Vec::new(),
                 aliases: Default::default(),
+                constants: Vec::new(),
                 units: Vec::new(),
             },
             scopes: Vec::new(),
+            namespaces: Vec::new(),
             saved: Vec::new(),
             conditions: Conditions::default(),
             groups: 0,
@@ -162,14 +169,24 @@ impl Walker<'_> {
             Some((brace, kernel)) if brace == i => Scope::Body(Some(kernel)),
             _ if !self.at_declarations() => Scope::Body(None),
             _ if i > 0 && self.tokens[i - 1].kind == TokenKind::Str => Scope::ExternC,
-            _ if (self.run..i).any(|j| self.is_name(j, "namespace")) => Scope::Namespace,
-            _ => Scope::Body(None),
+            _ => match (self.run..i).find(|&j| self.is_name(j, "namespace")) {
+                Some(word) => self.namespace(word + 1..i),
+                None => Scope::Body(None),
+            },
         };
         self.scopes.push(scope);
         self.run = i + 1;
         if !matches!(scope, Scope::Body(_)) {
             self.unit = i + 1;
         }
+    }
+
+    /// The scope of a namespace whose names are among these tokens.
+    fn namespace(&mut self, names: Range<usize>) -> Scope {
+        let names = names.filter(|&j| self.tokens[j].kind == TokenKind::Identifier);
+        let names = names.map(|j| self.name(j).into_owned()).collect();
+        self.namespaces.push(names);
+        Scope::Namespace(self.namespaces.len() - 1)
     }
 
     fn close(&mut self, i: usize) {
@@ -210,6 +227,7 @@ impl Walker<'_> {
             return;
         }
         self.alias(range.clone());
+        self.constants(range.clone());
         let bytes = self.tokens[range.start].start..self.tokens[last].end;
         let kernel = self
             .scan
@@ -221,7 +239,16 @@ impl Walker<'_> {
         self.scan.units.push(unit);
     }
 
-    /// Remembers `typedef A B;` and `using B = A;`; a name with two meanings has none.
+    /// Remembers the `__constant__` variables of a declaration.
+    fn constants(&mut self, range: Range<usize>) {
+        let nested = self.open_namespaces().next().is_some();
+        let found = constant::variables(self.text, &self.tokens[range], nested, |offset| {
+            self.lines.locate(offset)
+        });
+        self.scan.constants.extend(found);
+    }
+
+    /// Remembers `typedef A B;` and `using B = A;`.
     fn alias(&mut self, range: Range<usize>) {
         let words: Vec<_> = self.tokens[range]
             .iter()
@@ -248,13 +275,14 @@ impl Walker<'_> {
         let ty: Vec<_> = ty.iter().map(|t| t.text(self.text)).collect();
         let ty = ty.join(" ");
         let name = name.text(self.text).into_owned();
-        let known = self
-            .scan
-            .aliases
-            .entry(name)
-            .or_insert_with(|| Some(ty.clone()));
-        if known.as_ref() != Some(&ty) {
-            *known = None;
+        self.also_means(name, ty);
+    }
+
+    /// One more meaning of a name.
+    fn also_means(&mut self, name: String, ty: String) {
+        let known = self.scan.aliases.entry(name).or_default();
+        if !known.contains(&ty) {
+            known.push(ty);
         }
     }
 
@@ -331,10 +359,19 @@ impl Walker<'_> {
         let start = self.declaration_start(global);
         let specifiers = || start..global;
         let is_definition = self.tokens[signature.end].is_punct(b'{');
+        let template = Template::of(self.text, &self.tokens, specifiers());
+        let bounds_at = signature
+            .launch_bounds
+            .or_else(|| bounds(self.text, &self.tokens, specifiers()));
+        let bounds_close = bounds_at.and_then(|at| matching(&self.tokens, at + 1));
+        let bounds = bounds_at.zip(bounds_close);
         let name = signature.name;
         self.scan.kernels.push(KernelFunction {
             name: name.text(self.text).into_owned(),
             range: self.tokens[start].start..self.tokens[signature.end].end,
+            namespaces: self.open_namespaces().flatten().cloned().collect(),
+            global_range: self.tokens[global].start..self.tokens[global].end,
+            bounds_range: bounds.map(|(at, end)| self.tokens[at].start..self.tokens[end].end),
             name_range: name.start..name.end,
             params_range: self.tokens[open].end..self.tokens[close].start,
             body_open: is_definition.then(|| self.tokens[signature.end].end),
@@ -346,13 +383,15 @@ impl Walker<'_> {
             extern_c: specifiers()
                 .any(|j| self.is_name(j, "extern") && self.tokens[j + 1].kind == TokenKind::Str),
             in_extern_c_block: self.scopes.contains(&Scope::ExternC),
-            launch_bounds: signature
-                .launch_bounds
-                .or_else(|| self.leading_bounds(start, global)),
+            launch_bounds: bounds.map(|(at, end)| {
+                let inside = self.tokens[at + 1].end..self.tokens[end].start;
+                self.text[inside].trim().to_owned()
+            }),
             params,
-            obstacle: (self.obstacle_of_place(specifiers()))
+            obstacle: (self.obstacle_of_place(specifiers(), template.is_some()))
                 .or(signature.obstacle)
                 .or(obstacle),
+            template,
             conditions: self.conditions.clone(),
             at: self.lines.locate(name.start),
         });
@@ -361,15 +400,27 @@ impl Walker<'_> {
         }
     }
 
+    /// The names of each namespace that is open here.
+    fn open_namespaces(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.scopes.iter().filter_map(|scope| match scope {
+            Scope::Namespace(number) => self.namespaces.get(*number),
+            _ => None,
+        })
+    }
+
     /// What keeps a kernel with these specifiers, declared here, from being an entry.
-    fn obstacle_of_place(&self, mut specifiers: Range<usize>) -> Option<Obstacle> {
+    fn obstacle_of_place(
+        &self,
+        mut specifiers: Range<usize>,
+        is_template: bool,
+    ) -> Option<Obstacle> {
         if !self.at_declarations() {
             Some(Obstacle::Nested)
-        } else if self.scopes.contains(&Scope::Namespace) {
+        } else if self.open_namespaces().any(Vec::is_empty) {
             Some(Obstacle::Namespace)
         } else {
             let template = specifiers.any(|j| self.is_name(j, "template"));
-            template.then_some(Obstacle::Template)
+            (template && !is_template).then_some(Obstacle::Template)
         }
     }
 
@@ -405,12 +456,5 @@ impl Walker<'_> {
             i += 1;
         }
         start
-    }
-
-    fn leading_bounds(&self, start: usize, global: usize) -> Option<String> {
-        let at = (start..global).find(|&j| self.is_name(j, "__launch_bounds__"))?;
-        let close = matching(&self.tokens, at + 1)?;
-        let inside = self.tokens[at + 1].end..self.tokens[close].start;
-        Some(self.text[inside].trim().to_owned())
     }
 }

@@ -1,0 +1,124 @@
+//! `__constant__` variables.
+
+use std::ops::Range;
+
+use super::error::Location;
+use super::lexer::{Token, TokenKind};
+
+/// A `__constant__` variable at file or namespace scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstantVariable {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements, with single spaces between tokens.
+    pub ty: String,
+    /// Its dimensions as written: the text in each pair of brackets.
+    pub dimensions: Vec<String>,
+    /// Whether the source gives it a value.
+    pub initialised: bool,
+    /// Whether it is in a namespace.
+    pub nested: bool,
+    /// The word `static` before it.
+    pub static_word: Option<Range<usize>>,
+    /// The file and line of its name.
+    pub at: Location,
+}
+
+/// Words of a declaration that say nothing about the type.
+const SPECIFIERS: [&str; 7] = [
+    "__constant__",
+    "static",
+    "const",
+    "constexpr",
+    "volatile",
+    "inline",
+    "__device__",
+];
+
+/// The variables that a declaration makes, if it is one of `__constant__` variables.
+pub(super) fn variables(
+    text: &str,
+    tokens: &[Token],
+    nested: bool,
+    locate: impl Fn(usize) -> Location,
+) -> Vec<ConstantVariable> {
+    let tokens: Vec<Token> = tokens
+        .iter()
+        .filter(|t| !t.is_directive())
+        .copied()
+        .collect();
+    let names = |name: &str| tokens.iter().find(|t| t.is_name(text, name));
+    let brace = tokens.iter().position(|t| t.is_punct(b'{'));
+    let head = &tokens[..brace.unwrap_or(tokens.len())];
+    if !head.iter().any(|t| t.is_name(text, "__constant__")) || names("extern").is_some() {
+        return Vec::new();
+    }
+    let mut words: Vec<Token> = Vec::new();
+    let mut found: Vec<ConstantVariable> = Vec::new();
+    let mut i = 0;
+    while let Some(token) = tokens.get(i) {
+        let is_specifier = SPECIFIERS.iter().any(|word| token.is_name(text, word));
+        let is_alignment = ["alignas", "__align__", "__attribute__"]
+            .iter()
+            .any(|word| token.is_name(text, word));
+        if is_alignment {
+            i = closing(&tokens, i + 1);
+        } else if token.kind == TokenKind::Identifier && !is_specifier {
+            words.push(*token);
+        } else if ends_declarator(token) && words.len() > 1 {
+            // Of `float a, b` the second declarator begins after the type, which stays.
+            let Some(name) = words.pop() else { break };
+            let (dimensions, next) = dimensions(text, &tokens, i);
+            let follows = tokens.get(next);
+            found.push(ConstantVariable {
+                name: name.text(text).into_owned(),
+                ty: join(text, &words),
+                dimensions,
+                initialised: follows.is_some_and(|t| t.is_punct(b'=') || t.is_punct(b'{')),
+                nested,
+                static_word: names("static").map(|word| word.start..word.end),
+                at: locate(name.start),
+            });
+            i = next;
+            // Past the initialiser, to the next declarator.
+            while tokens
+                .get(i)
+                .is_some_and(|t| !t.is_punct(b',') && !t.is_punct(b';'))
+            {
+                i = closing(&tokens, i) + 1;
+            }
+        }
+        i += 1;
+    }
+    found
+}
+
+fn ends_declarator(token: &Token) -> bool {
+    [b'[', b'=', b'{', b';', b',']
+        .iter()
+        .any(|&end| token.is_punct(end))
+}
+
+fn join(text: &str, words: &[Token]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.text(text)).collect();
+    words.join(" ")
+}
+
+/// The index of the bracket that closes the one at `open`, or `open` if it is none.
+fn closing(tokens: &[Token], open: usize) -> usize {
+    super::kernel_function::matching(tokens, open).unwrap_or(open)
+}
+
+/// The texts in the brackets at `i`, and the index after them.
+fn dimensions(text: &str, tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
+    let mut dimensions = Vec::new();
+    while tokens.get(i).is_some_and(|token| token.is_punct(b'[')) {
+        let close = closing(tokens, i);
+        if close == i {
+            break;
+        }
+        dimensions.push(text[tokens[i].end..tokens[close].start].trim().to_owned());
+        i = close + 1;
+    }
+    (dimensions, i)
+}

@@ -1,0 +1,113 @@
+//! The parameters of a template, as far as an instantiation of a kernel needs them.
+
+use std::ops::Range;
+
+use super::lexer::{Token, TokenKind};
+
+/// `template <typename T, int N = 4>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The text from `<` to `>`.
+    pub text: String,
+    /// Its parameters; `None` if one is a pack, a template or has no name.
+    pub params: Option<Vec<TemplateParam>>,
+}
+
+/// A parameter of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateParam {
+    /// The type of a value; `None` for a type.
+    pub ty: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its default.
+    pub default: Option<String>,
+}
+
+impl Template {
+    /// Reads the template among the specifiers of a declaration; `None` where there is none, or a specialisation.
+    pub(super) fn of(text: &str, tokens: &[Token], specifiers: Range<usize>) -> Option<Template> {
+        let template = specifiers
+            .clone()
+            .find(|&i| tokens[i].is_name(text, "template"))?;
+        let open = template + 1;
+        let close = close(&tokens[..specifiers.end], open)?;
+        let inside = &tokens[open + 1..close];
+        if inside.is_empty() {
+            return None;
+        }
+        Some(Template {
+            text: text[tokens[open].start..tokens[close].end].to_owned(),
+            params: pieces(inside).map(|part| param(text, part)).collect(),
+        })
+    }
+
+    /// The parameters with these arguments, or with their defaults; `None` where their numbers do not go together.
+    pub fn with<'t>(
+        &'t self,
+        arguments: &'t [String],
+    ) -> Option<Vec<(&'t TemplateParam, &'t str)>> {
+        let params = self.params.as_ref()?;
+        if arguments.len() > params.len() {
+            return None;
+        }
+        let given = arguments.iter().map(|argument| Some(argument.as_str()));
+        let values = given.chain(std::iter::repeat(None));
+        let pairs = params.iter().zip(values);
+        pairs
+            .map(|(param, given)| Some((param, given.or(param.default.as_deref())?)))
+            .collect()
+    }
+}
+
+/// The `>` that closes the `<` at `open`.
+fn close(tokens: &[Token], open: usize) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (i, token) in tokens.iter().enumerate().skip(open) {
+        match token.kind {
+            TokenKind::Punct(b'<' | b'(') => depth += 1,
+            TokenKind::Punct(b'>' | b')') => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(i);
+        }
+    }
+    None
+}
+
+/// Runs of tokens between top-level commas.
+fn pieces(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
+    let mut depth = 0_i32;
+    tokens.split(move |token| {
+        match token.kind {
+            TokenKind::Punct(b'<' | b'(') => depth += 1,
+            TokenKind::Punct(b'>' | b')') => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && token.is_punct(b',')
+    })
+}
+
+fn param(text: &str, tokens: &[Token]) -> Option<TemplateParam> {
+    let equals = tokens.iter().position(|token| token.is_punct(b'='));
+    let (declared, default) = tokens.split_at(equals.unwrap_or(tokens.len()));
+    let cut = |part: &[Token]| {
+        let (first, last) = (part.first()?, part.last()?);
+        Some(text[first.start..last.end].to_owned())
+    };
+    let (name, ty) = declared.split_last()?;
+    let plain = !declared.iter().any(|token| {
+        token.is_punct(b'.') || token.is_directive() || token.is_name(text, "template")
+    });
+    if !plain || name.kind != TokenKind::Identifier || ty.is_empty() {
+        return None;
+    }
+    let is_type =
+        matches!(ty, [only] if only.is_name(text, "typename") || only.is_name(text, "class"));
+    Some(TemplateParam {
+        ty: if is_type { None } else { cut(ty) },
+        name: name.text(text).into_owned(),
+        default: cut(default.get(1..).unwrap_or_default()),
+    })
+}
