@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use kiln_spec::cache_folder::cache_folder;
 use kiln_spec::{Backend, Hash};
 
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
@@ -37,16 +38,9 @@ impl ArtifactCache {
     }
 
     /// The user's cache: `$KILN_CACHE/artifacts`, else `$XDG_CACHE_HOME/kiln/artifacts`, else
-    /// `$HOME/.cache/kiln/artifacts`; `None` where none of them is set.
+    /// `$HOME/.cache/kiln/artifacts`; `None` if there is none, or the variable that decides is not an absolute path.
     pub fn of_user() -> Option<ArtifactCache> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let root = set("KILN_CACHE").map(PathBuf::from).or_else(|| {
-            let base = set("XDG_CACHE_HOME")
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-                .or_else(|| set("HOME").map(|home| Path::new(&home).join(".cache")))?;
-            Some(base.join("kiln"))
-        })?;
+        let root = cache_folder(|name| std::env::var_os(name)).ok()?;
         let max_bytes = std::env::var("KILN_CACHE_BYTES")
             .ok()
             .and_then(|text| text.parse().ok())

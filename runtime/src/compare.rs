@@ -1,8 +1,10 @@
 //! Comparison of an output with the reference.
 
+mod reduced;
+
 use std::fmt;
 
-use kiln_spec::{ElemType, Tolerance};
+use kiln_spec::{ElemType, KernelSpec, SliceArg, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::element::{Element, for_elem_type};
@@ -54,9 +56,31 @@ impl fmt::Display for MaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}[{}] is {:e}, the reference {:e}: error {:.3e}, bound {:.3e}",
+            "{}[{}] is {:e}, it should be {:e}: error {:.3e}, bound {:.3e}",
             self.output, self.index, self.got, self.want, self.error, self.bound
         )
+    }
+}
+
+/// Compares an output with the reference as its spec says: element by element, or what the elements come to.
+///
+/// `got` are the bytes read from the device. `None` for an output that has no elements or is not compared.
+///
+/// # Panics
+/// When the two have not the same type, or are compared element by element and have not the same length.
+pub fn compare_output(
+    spec: &KernelSpec,
+    slice: &SliceArg,
+    got: &[u8],
+    want: &Wide,
+) -> Option<MaxError> {
+    let (name, tolerance) = (&slice.name, spec.tolerance_of(slice));
+    match slice.compare {
+        None => compare(name, got, want, &tolerance),
+        Some(comparison) => {
+            let got = Wide::of_bytes(want.elem_type(), got);
+            reduced::compare(name, comparison, &got, want, &tolerance)
+        }
     }
 }
 
@@ -69,22 +93,21 @@ impl fmt::Display for MaxError {
 pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> Option<MaxError> {
     for_elem_type!(want.elem_type(), T => {
         let got: Vec<T> = bytemuck::pod_collect_to_vec(got);
+        let wide = want.elements::<T>();
         let want = want.to_f64s();
         assert_eq!(got.len(), want.len(), "output and reference of `{output}` should have one length");
-        // The compiler keeps integers exact: every integer element type fits an f64.
         let (tolerance, scale) = if T::TYPE.is_float() {
             (*tolerance, root_mean_square(&want))
         } else {
             (EXACT, 0.0)
         };
-        let errors = got.iter().zip(&want).enumerate().map(|(index, (got, &want))| {
-            let got = got.to_f64();
+        let errors = got.iter().zip(wide).zip(&want).enumerate().map(|(index, ((got, wide), &want))| {
             MaxError {
                 output: String::new(),
                 index: index as u64,
-                got,
+                got: got.to_f64(),
                 want,
-                error: error_of(got, want),
+                error: got.distance(*wide),
                 bound: bound(&tolerance, T::TYPE, want, scale),
             }
         });
@@ -121,17 +144,6 @@ fn rounding(ty: ElemType, want: f64) -> f64 {
 
 fn farther(a: &MaxError, b: &MaxError) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
-}
-
-/// `|got - want|`. Where the reference itself is no finite number, only the same one is no error.
-fn error_of(got: f64, want: f64) -> f64 {
-    if got == want || (got.is_nan() && want.is_nan()) {
-        0.0
-    } else if got.is_finite() && want.is_finite() {
-        (got - want).abs()
-    } else {
-        f64::INFINITY
-    }
 }
 
 /// Root mean square of the finite elements.
@@ -221,5 +233,32 @@ mod tests {
         assert!(same.passes());
         let off = compare("c", bytemuck::cast_slice(&[1i32, 2, 4]), &want, &loose).unwrap();
         assert!(!off.passes());
+    }
+
+    #[test]
+    fn integers_of_64_bits_that_are_one_f64_are_told_apart() {
+        let want = Wide::I64(vec![0, i64::MAX]);
+        let off = [0, i64::MAX - 1];
+        let off = compare("c", bytemuck::cast_slice(&off), &want, &EXACT).unwrap();
+        assert_eq!((off.index, off.error, off.passes()), (1, 1.0, false));
+        let want = Wide::U64(vec![u64::MAX - 1]);
+        let same = compare("c", bytemuck::cast_slice(&[u64::MAX - 1]), &want, &EXACT).unwrap();
+        assert!(same.passes());
+        let off = compare("c", bytemuck::cast_slice(&[u64::MAX]), &want, &EXACT).unwrap();
+        assert!(!off.passes());
+    }
+
+    #[test]
+    fn doubles_are_compared_in_double_precision() {
+        let want = Wide::F64(vec![1.0]);
+        let tolerance = Tolerance {
+            relative: 1e-14,
+            absolute: 0.0,
+        };
+        let compared =
+            |got: f64| compare("c", bytemuck::cast_slice(&[got]), &want, &tolerance).unwrap();
+        assert!(compared(1.0 + 5e-15).passes());
+        assert!(!compared(f64::from(1.0_f32 + f32::EPSILON)).passes());
+        assert!(!compared(1.0 + 5e-14).passes());
     }
 }

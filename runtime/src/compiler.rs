@@ -10,6 +10,7 @@ use kiln_spec::time::Nanoseconds;
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
+use crate::compile_log;
 use crate::recipe::Recipe;
 
 /// A compiler for one target.
@@ -76,7 +77,8 @@ impl fmt::Display for CompilerIdentity {
 pub enum BuildKind {
     /// Fast: what is timed and shipped.
     Release,
-    /// Checked in process: divergent barriers, both schedules, shared memory that starts as NaN.
+    /// Checked in process: every load and store is looked at for races and bounds, divergent barriers are faults,
+    /// and blocks and threads run in the order that the launch asks for.
     Check,
     /// As `Check`, with the sanitizers of the host compiler; loads only into a process started for it.
     Sanitize,
@@ -227,7 +229,7 @@ pub enum CompileError {
         help: String,
     },
     /// The compiler rejected the source.
-    #[error("`{name}` does not compile: {}", first_error(log))]
+    #[error("`{name}` does not compile: {}", compile_log::summary(log))]
     Failed {
         /// The request's name.
         name: String,
@@ -298,12 +300,4 @@ impl CompileError {
 /// comes from outside.
 pub fn is_of_a_crash(signal: i32) -> bool {
     [4, 5, 6, 7, 8, 11, 31].contains(&signal)
-}
-
-/// The first line of a log that names an error, or its first line.
-fn first_error(log: &str) -> &str {
-    log.lines()
-        .find(|line| line.contains("error"))
-        .or_else(|| log.lines().next())
-        .unwrap_or("the compiler said nothing")
 }

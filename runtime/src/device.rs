@@ -90,19 +90,23 @@ pub trait Device: Send + Sync + fmt::Debug {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError>;
 
-    /// As [`Self::launch`], with the threads of every block run from the last to the first, where the device
-    /// can choose: two orders that give two results show a race. Needs a build for checking.
+    /// As [`Self::launch`], with blocks, warps and threads run in the order of a schedule: two orders that give two
+    /// results show a race. Orders other than [`Schedule::Forward`] need a build for checking.
     ///
     /// # Errors
-    /// As [`Self::launch`]; [`DeviceError::Unsupported`] where the device has no such choice.
-    fn launch_reversed(
+    /// As [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot choose the order, and
+    /// [`DeviceError::LaunchRefused`] if the function is not of a build for checking.
+    fn launch_scheduled(
         &self,
         stream: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
+        schedule: Schedule,
     ) -> Result<(), DeviceError> {
-        let _ = (stream, function, plan, args);
+        if schedule == Schedule::Forward {
+            return self.launch(stream, function, plan, args);
+        }
         Err(DeviceError::Unsupported {
             what: format!("choosing the order of threads on {}", self.info().key),
         })
@@ -239,6 +243,28 @@ pub trait Device: Send + Sync + fmt::Debug {
     }
 }
 
+/// The order in which a launch runs its blocks, the warps of a block and the threads of a warp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// From the first to the last.
+    #[default]
+    Forward,
+    /// From the last to the first.
+    Reversed,
+    /// Random; the same seed gives the same order.
+    Seeded(u64),
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Forward => f.write_str("forward order"),
+            Schedule::Reversed => f.write_str("reversed order"),
+            Schedule::Seeded(seed) => write!(f, "random order {seed}"),
+        }
+    }
+}
+
 /// Launches that a device recorded and launches again together.
 pub trait RecordedLaunches: Send + Sync + fmt::Debug {
     /// Queues all of them on a stream.
@@ -357,12 +383,45 @@ impl fmt::Debug for Function {
 /// Arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as
 /// `cuLaunchKernel` takes them.
 #[derive(Clone, Copy, Debug)]
-pub struct KernelArgs<'a>(pub(crate) &'a [*const c_void]);
+pub struct KernelArgs<'a> {
+    pub(crate) pointers: &'a [*const c_void],
+    memory: &'a [ArgMemory<'a>],
+}
+
+/// The memory behind one argument, for builds that check every access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArgMemory<'a> {
+    /// The argument's name.
+    pub name: &'a str,
+    /// The first address, as the kernel sees it.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
 
 impl<'a> KernelArgs<'a> {
+    /// Arguments without a description of their memory.
+    pub(crate) const fn of(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
+        KernelArgs {
+            pointers,
+            memory: &[],
+        }
+    }
+
+    /// The same with all memory that the kernel may use. A build for checking that is not told which takes every
+    /// allocation of the device.
+    pub fn with_memory(self, memory: &'a [ArgMemory<'a>]) -> KernelArgs<'a> {
+        KernelArgs { memory, ..self }
+    }
+
     /// The pointers.
     pub fn pointers(self) -> &'a [*const c_void] {
-        self.0
+        self.pointers
+    }
+
+    /// The memory that the kernel may use, if that is known.
+    pub fn memory(self) -> &'a [ArgMemory<'a>] {
+        self.memory
     }
 }
 
@@ -373,8 +432,8 @@ pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
 impl<'a> ArgSets<'a> {
     /// Sets of arguments; `None` where there is no set, or not every one has the same number of arguments.
     pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
-        let count = sets.first()?.0.len();
-        let alike = sets.iter().all(|args| args.0.len() == count);
+        let count = sets.first()?.pointers.len();
+        let alike = sets.iter().all(|args| args.pointers.len() == count);
         alike.then_some(ArgSets(sets))
     }
 

@@ -79,13 +79,13 @@ fn below_bound(
     bound: &kiln_spec::Expr,
     ty: ElemType,
     problem: &Problem,
-) -> Result<i64, FillError> {
+) -> Result<i128, FillError> {
     let bound = evaluate_int(bound, problem).map_err(|error| FillError::Eval {
         argument: slice.name.clone(),
         error,
     })?;
     match i64::try_from(bound) {
-        Ok(whole) if whole > 0 && bound - 1 <= largest_whole(ty) => Ok(whole),
+        Ok(whole) if whole > 0 && bound - 1 <= largest_whole(ty) => Ok(whole.into()),
         _ => Err(FillError::Bound {
             argument: slice.name.clone(),
             bound,
@@ -97,12 +97,11 @@ fn below_bound(
 /// The largest whole number up to which a type holds every whole number.
 fn largest_whole(ty: ElemType) -> i128 {
     match ty {
+        ElemType::F64 => 1 << 53,
         ElemType::F32 => 1 << 24,
         ElemType::F16 => 1 << 11,
         ElemType::Bf16 => 1 << 8,
-        ElemType::I32 => i128::from(i32::MAX),
-        ElemType::U32 => i128::from(u32::MAX),
-        ElemType::U8 => i128::from(u8::MAX),
+        integer => integer.integer_range().map_or(0, |(_, largest)| largest),
     }
 }
 
@@ -119,19 +118,21 @@ fn uniform<T: Element>(
         high: high.to_string(),
         ty: T::TYPE,
     };
-    if T::TYPE.is_float() {
+    let Some((least, largest)) = T::TYPE.integer_range() else {
         if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
             return Err(empty());
         }
         return Ok(random.real(low, high, len));
-    }
-    let (first, end) = (low.ceil() as i64, high.ceil() as i64);
-    let holds = |x: i64| T::from_f64(x as f64).to_f64() == x as f64;
-    if first >= end || !holds(first) || !holds(end - 1) {
+    };
+    let (first, end) = (low.ceil() as i128, high.ceil() as i128);
+    if first >= end || first < least || end - 1 > largest {
         return Err(empty());
     }
     Ok(random.whole(first, end, len))
 }
+
+const TWO_32: f64 = 4_294_967_296.0;
+const TWO_53: f64 = 9_007_199_254_740_992.0;
 
 /// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
 struct Random {
@@ -163,11 +164,22 @@ impl Random {
         u32::from_le_bytes(word)
     }
 
+    fn two_words(&mut self) -> u64 {
+        u64::from(self.word()) << 32 | u64::from(self.word())
+    }
+
     /// Uniform over `[low, high)`.
     fn real<T: Element>(&mut self, low: f64, high: f64, len: usize) -> Vec<T> {
-        let step = (high - low) / (f64::from(u32::MAX) + 1.0);
+        // 32 random bits fill the significand of every type but `f64`, which takes 53.
+        let is_double = T::TYPE == ElemType::F64;
+        let step = (high - low) / if is_double { TWO_53 } else { TWO_32 };
         let draw = |_| {
-            let value = T::from_f64(low + step * f64::from(self.word()));
+            let random = if is_double {
+                (self.two_words() >> 11) as f64
+            } else {
+                self.word().into()
+            };
+            let value = T::from_f64(low + step * random);
             // Rounding to a short type can reach the upper bound, which is excluded.
             if value.to_f64() < high {
                 value
@@ -179,11 +191,15 @@ impl Random {
     }
 
     /// Uniform over the whole numbers from `first` up to `end`.
-    fn whole<T: Element>(&mut self, first: i64, end: i64, len: usize) -> Vec<T> {
-        let range = (end - first) as u64;
+    fn whole<T: Element>(&mut self, first: i128, end: i128, len: usize) -> Vec<T> {
+        let range = (end - first) as u128;
         let draw = |_| {
-            let offset = (u64::from(self.word()) * range.min(1 << 32)) >> 32;
-            T::from_f64((first + offset as i64) as f64)
+            let offset = if range <= 1 << 32 {
+                (u128::from(self.word()) * range) >> 32
+            } else {
+                (u128::from(self.two_words()) * range.min(1 << 64)) >> 64
+            };
+            T::from_whole(first + offset as i128)
         };
         (0..len).map(draw).collect()
     }
@@ -204,6 +220,7 @@ mod tests {
             fill,
             align: None,
             tolerance: None,
+            compare: None,
         }
     }
 
@@ -248,6 +265,33 @@ mod tests {
         check::<i32>(-5.0, 6.0);
         check::<u8>(0.0, 256.0);
         check::<u32>(3.0, 9.0);
+        check::<f64>(-1.0, 1.0);
+        check::<i64>(-5.0, 6.0);
+        check::<u64>(3.0, 9.0);
+        check::<i16>(-32768.0, 32768.0);
+        check::<u16>(0.0, 65536.0);
+        check::<i8>(-128.0, 128.0);
+    }
+
+    #[test]
+    fn every_bit_of_a_64_bit_input_is_random() {
+        let all = |high: f64| Fill::Uniform {
+            low: if high > 1e19 { 0.0 } else { -high },
+            high,
+        };
+        let both = |words: Vec<u64>| {
+            let (ones, zeros) = words
+                .iter()
+                .fold((0, 0), |(ones, zeros), word| (ones | word, zeros | !word));
+            assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
+        };
+        both(values::<u64>(all(2.0_f64.powi(64)), 1000, 5));
+        let signed: Vec<i64> = values(all(2.0_f64.powi(63)), 1000, 5);
+        both(bytemuck::cast_vec(signed));
+        // No value of this one fits an `f32`: a kernel that computes in `float` shows.
+        let doubles: Vec<f64> = values(all(1.0), 1000, 5);
+        let narrow = doubles.iter().filter(|x| f64::from(**x as f32) == **x);
+        assert!(narrow.count() < 10);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use kiln_spec::cache_folder::cache_folder as user_folder;
 use kiln_spec::prelude::prelude_hash;
 
 use crate::compiler::CompileError;
@@ -58,18 +59,7 @@ impl IncludeFolder {
 
 /// `$KILN_CACHE/include`, else `$XDG_CACHE_HOME/kiln/include`, else `$HOME/.cache/kiln/include`.
 fn cache_folder() -> Option<PathBuf> {
-    let set = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let root = set("KILN_CACHE").or_else(|| {
-        let base = set("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-        Some(
-            base.or_else(|| Some(set("HOME")?.join(".cache")))?
-                .join("kiln"),
-        )
-    })?;
+    let root = user_folder(|name| std::env::var_os(name)).ok()?;
     Some(root.join("include"))
 }
 

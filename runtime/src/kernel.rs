@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
     Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, KernelSpec, LaunchPlan,
     ParamValue, Problem, ProblemValue,
 };
 
 use crate::__private::LaunchCall;
+use crate::inputs::InputsFn;
 use crate::prepare::PreparedTable;
 use crate::reference::ReferenceCall;
 use crate::select::Choice;
@@ -167,6 +169,8 @@ pub struct KernelParts {
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,
+    /// The function that makes the inputs, if there is one.
+    pub inputs: Option<InputsFn>,
     /// The launch function.
     pub launch: LaunchFn,
 }
@@ -233,6 +237,11 @@ impl Kernel {
     /// The plain-Rust reference, if the spec names one.
     pub fn reference(&self) -> Option<ReferenceFn> {
         self.parts.reference
+    }
+
+    /// The function that makes the inputs, if the spec names one.
+    pub fn inputs(&self) -> Option<InputsFn> {
+        self.parts.inputs
     }
 
     /// Whether rows of this evidence are selected.
@@ -333,6 +342,26 @@ impl Kernel {
                 .zip(values)
                 .map(|((name, _), value)| (name.clone(), value)),
         )
+    }
+
+    /// Whether a choice has nothing to do for a problem: its grid has an extent of zero, and no other that is none.
+    pub(crate) fn launches_nothing(
+        &self,
+        choice: Choice,
+        problem: &Problem,
+        limits: &DeviceLimits,
+    ) -> bool {
+        let spec = self.spec();
+        let geometry = match choice {
+            Choice::Row(row) if !self.rows()[row].is_baseline => &spec.geometry,
+            Choice::Row(_) | Choice::Baseline => spec.baseline_geometry(),
+        };
+        geometry.is_empty(&LaunchScope {
+            config: &self.config(choice),
+            problem,
+            limits: Some(limits),
+            spec,
+        })
     }
 
     /// The plan of a choice for a problem; without limits, geometry that depends on the device has none.

@@ -11,16 +11,16 @@ use std::thread::LocalKey;
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::plan::LaunchScope;
-use kiln_spec::{Config, ElemType, LaunchPlan, Problem, ProblemValue, SliceArg};
+use kiln_spec::{Config, ElemType, LaunchPlan, PlanError, Problem, ProblemValue, SliceArg};
 
 use crate::buffer::RawSlice;
-use crate::device::{ArgSets, DeviceError, Function, KernelArgs};
+use crate::device::{ArgMemory, ArgSets, DeviceError, Function, KernelArgs, Schedule};
 use crate::element::Scalar;
 use crate::kernel::Kernel;
 use crate::launch_error::{LaunchCause, LaunchError};
 use crate::memo::{Memo, Resolved, SliceNeeds};
 use crate::prepare::Prepared;
-use crate::select::{Forced, LaunchRecord, Selection};
+use crate::select::{Choice, Forced, LaunchRecord, Selection};
 use crate::stream::Stream;
 
 // Device addresses travel as 64-bit values where kernels expect pointers.
@@ -49,9 +49,14 @@ impl<'a> KernelArgs<'a> {
     /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
     /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
     pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
-        KernelArgs(pointers)
+        KernelArgs::of(pointers)
     }
 }
+
+/// A value where kernels of the cpu device may read it as any of their vector types, which are aligned to 32 bytes at most.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub struct Aligned<T>(pub T);
 
 /// A pointer to the value of one kernel argument.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +66,24 @@ impl<'a> Arg<'a> {
     /// The place of the last argument, which only receipt entries have.
     pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
+    /// The place of an argument that is computed from the config and the sizes.
+    pub const COMPUTED: Arg<'static> = Arg(std::ptr::null(), PhantomData);
+
     /// A scalar, passed by value.
     #[inline]
     pub fn scalar<T: Scalar>(value: &'a T) -> Arg<'a> {
         Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A struct or array, passed by value.
+    #[inline]
+    pub fn plain<T: Copy>(value: &'a Aligned<T>) -> Arg<'a> {
+        Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A value given as whole blocks of memory.
+    pub(crate) fn blocks(blocks: &'a [Aligned<[u64; 4]>]) -> Arg<'a> {
+        Arg(blocks.as_ptr().cast(), PhantomData)
     }
 
     /// A slice, passed as its address.
@@ -82,30 +101,81 @@ impl<'a> Arg<'a> {
 /// # Errors
 /// See [`LaunchCause`].
 #[inline]
-pub fn launch<const D: usize, const S: usize, const A: usize>(
+pub fn launch<const D: usize, const S: usize, const C: usize, const A: usize>(
     kernel: &'static Kernel,
-    memo: &'static LocalKey<Memo<D, S>>,
+    memo: &'static LocalKey<Memo<D, S, C>>,
     stream: &Stream,
     dims: [i64; D],
     slices: &[RawSlice; S],
     args: [Arg<'_>; A],
 ) -> Result<(), LaunchError> {
     let device_index = stream.device_index();
-    let args = args.map(|arg| arg.0);
+    let mut args = args.map(|arg| arg.0);
     if stream.what_is_forced().is_none() {
         let hit = memo.with(|memo| {
             memo.find(device_index, &dims, |resolved| {
                 let fits = all_fit(&resolved.needs, slices, stream);
-                fits.then_some((resolved.plan, resolved.prepared))
+                fits.then_some((resolved.plan, resolved.prepared, resolved.computed))
             })
         });
-        if let Some(Some((plan, prepared))) = hit {
+        if let Some(Some((plan, prepared, computed))) = hit {
+            place(&computed, &mut args[..A - 1]);
             return call_with(stream, &prepared.release, &plan, &args[..A - 1], slices)
                 .map_err(|error| LaunchError::new(kernel.name(), error));
         }
     }
     launch_unmemoised(kernel, memo, stream, dims, slices, args)
         .map_err(|cause| LaunchError::new(kernel.name(), cause))
+}
+
+/// The length that a slice must have, in elements, where it depends on the config: that of the config which a launch for
+/// these sizes takes. `dims` are as for [`launch`], `place` is the slice's place among the slices.
+///
+/// # Errors
+/// See [`LaunchCause`].
+pub fn slice_len<const D: usize>(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    dims: [i64; D],
+    place: usize,
+) -> Result<usize, LaunchError> {
+    let needed = || {
+        let problem = problem_of(kernel, &dims)?;
+        let choice = selection_for(kernel, stream, &problem).choice();
+        let needs = needs_of(kernel, choice, &problem)?;
+        let len = needs.get(place).map_or(0, |need| need.len);
+        usize::try_from(len).map_err(|_| {
+            LaunchCause::Plan(PlanError::Size {
+                what: "a slice length",
+                value: len.into(),
+            })
+        })
+    };
+    needed().map_err(|cause| LaunchError::new(kernel.name(), cause))
+}
+
+/// What a launch takes for a problem: what is forced, or what is selected.
+fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) -> Selection {
+    let forced = stream
+        .what_is_forced()
+        .and_then(|forced| forced.choice_for(kernel));
+    match forced {
+        Some(choice) => Selection::Forced { choice },
+        None => kernel.selection(&**stream.device(), problem),
+    }
+}
+
+/// Puts computed arguments into their places, which hold nothing yet; the last place, of the receipt, is left out.
+#[inline]
+fn place<const C: usize>(computed: &[u64; C], args: &mut [*const c_void]) {
+    // Most kernels have none, and their launches do not look.
+    if C == 0 {
+        return;
+    }
+    let places = args.iter_mut().filter(|arg| arg.is_null());
+    for (arg, value) in places.zip(computed) {
+        *arg = (&raw const *value).cast();
+    }
 }
 
 #[inline]
@@ -127,28 +197,34 @@ fn all_fit<const S: usize>(
 
 #[cold]
 #[inline(never)]
-fn launch_unmemoised<const D: usize, const S: usize, const A: usize>(
+fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: usize>(
     kernel: &'static Kernel,
-    memo: &'static LocalKey<Memo<D, S>>,
+    memo: &'static LocalKey<Memo<D, S, C>>,
     stream: &Stream,
     dims: [i64; D],
     slices: &[RawSlice; S],
     mut args: [*const c_void; A],
 ) -> Result<(), LaunchCause> {
     let problem = problem_of(kernel, &dims)?;
-    let forced = stream
-        .what_is_forced()
-        .and_then(|forced| Some((forced, forced.choice_for(kernel)?)));
-    let selection = match forced {
-        Some((_, choice)) => Selection::Forced { choice },
-        None => kernel.selection(&**stream.device(), &problem),
-    };
-    let (plan, prepared, needs) = resolve(kernel, stream, &problem, &selection)?;
+    let selection = selection_for(kernel, stream, &problem);
+    let choice = selection.choice();
+    let needs = needs_of(kernel, choice, &problem)?;
     let needs: [SliceNeeds; S] = needs.try_into().unwrap_or_else(|_| {
         unreachable!("the spec and the generated function should have the same slices")
     });
     check_slices(kernel, stream, &needs, slices)?;
-    if let Some((forced, _)) = forced {
+    let limits = &stream.device().info().limits;
+    if kernel.launches_nothing(choice, &problem, limits) {
+        return Ok(());
+    }
+    let (plan, prepared) = resolve(kernel, stream, &problem, choice)?;
+    let computed =
+        crate::reference::computed_words(kernel.spec(), &kernel.config(choice), &problem)?;
+    let computed: [u64; C] = computed.try_into().unwrap_or_else(|_| {
+        unreachable!("the spec and the generated function should compute the same arguments")
+    });
+    place(&computed, &mut args[..A - 1]);
+    if let (Some(forced), Selection::Forced { .. }) = (stream.what_is_forced(), &selection) {
         return launch_forced(forced, selection, stream, prepared, plan, &mut args, slices);
     }
     memo.with(|memo| {
@@ -158,6 +234,7 @@ fn launch_unmemoised<const D: usize, const S: usize, const A: usize>(
             plan,
             prepared,
             needs,
+            computed,
         });
     });
     let release = &prepared.release;
@@ -255,26 +332,32 @@ fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCa
     Ok(kernel.problem_of(values))
 }
 
-/// The plan, the loaded entries and the needs of every slice.
+/// The needs of every slice.
+fn needs_of(
+    kernel: &'static Kernel,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<Vec<SliceNeeds>, LaunchCause> {
+    let config = kernel.config(choice);
+    let slices = kernel.spec().slices();
+    slices
+        .map(|slice| slice_needs(kernel, slice, &config, problem))
+        .collect()
+}
+
+/// The plan and the loaded entries.
 fn resolve(
     kernel: &'static Kernel,
     stream: &Stream,
     problem: &Problem,
-    selection: &Selection,
-) -> Result<(LaunchPlan, &'static Prepared, Vec<SliceNeeds>), LaunchCause> {
+    choice: Choice,
+) -> Result<(LaunchPlan, &'static Prepared), LaunchCause> {
     let limits = &stream.device().info().limits;
-    let choice = selection.choice();
-    let config = kernel.config(choice);
-    let needs = kernel
-        .spec()
-        .slices()
-        .map(|slice| slice_needs(kernel, slice, &config, problem))
-        .collect::<Result<_, _>>()?;
     let plan = kernel.plan(choice, problem, Some(limits))?;
     plan.check(limits)?;
     let device = &**stream.device();
     let prepared = kernel.prepared().get(kernel, device, choice, problem)?;
-    Ok((plan, prepared, needs))
+    Ok((plan, prepared))
 }
 
 fn slice_needs(
@@ -284,7 +367,7 @@ fn slice_needs(
     problem: &Problem,
 ) -> Result<SliceNeeds, LaunchCause> {
     let spec = kernel.spec();
-    let len = spec.slice_len(&slice.len, problem)?;
+    let len = spec.slice_len(&slice.len, config, problem)?;
     let bytes = spec.elem_type(slice, problem).map_or(1, ElemType::bytes) as i128;
     let elements = match &slice.align {
         None => 1,
@@ -370,19 +453,21 @@ pub(crate) fn launch_held(
     call(stream, function, plan, &args)
 }
 
-/// As [`launch_held`], with the threads of every block from the last to the first, where the device can choose.
-pub(crate) fn launch_held_reversed(
+/// As [`launch_held`], in the order of a schedule and with the memory that the kernel may use.
+pub(crate) fn launch_held_scheduled(
     stream: &Stream,
     function: &Function,
     plan: &LaunchPlan,
     args: &[Arg<'_>],
+    memory: &[ArgMemory<'_>],
+    schedule: Schedule,
 ) -> Result<(), DeviceError> {
     let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
     // SAFETY: as in `time_held`.
-    let args = unsafe { KernelArgs::new(&args) };
+    let args = unsafe { KernelArgs::new(&args) }.with_memory(memory);
     stream
         .device()
-        .launch_reversed(stream.handle(), function, plan, args)
+        .launch_scheduled(stream.handle(), function, plan, args, schedule)
 }
 
 /// As [`launch_held`], `launches` times on the device's own clock, with the sets of arguments in turn; gives nanoseconds

@@ -12,21 +12,24 @@ use crate::prepare::Prepared;
 /// Problems that one thread alternates between without selecting again.
 const WAYS: usize = 4;
 
-/// The most recent selections of one launch function on one thread: `D` problem dimensions, `S` slices.
+/// The most recent selections of one launch function on one thread: `D` problem dimensions, `S` slices, `C` computed
+/// arguments.
 #[derive(Debug)]
-pub struct Memo<const D: usize, const S: usize> {
-    ways: RefCell<[Option<Resolved<D, S>>; WAYS]>,
+pub struct Memo<const D: usize, const S: usize, const C: usize> {
+    ways: RefCell<[Option<Resolved<D, S, C>>; WAYS]>,
     next: Cell<usize>,
 }
 
 /// Everything a launch needs that follows from device and sizes.
 #[derive(Clone, Copy, Debug)]
-pub struct Resolved<const D: usize, const S: usize> {
+pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) device_index: u32,
     pub(crate) dims: [i64; D],
     pub(crate) plan: LaunchPlan,
     pub(crate) prepared: &'static Prepared,
     pub(crate) needs: [SliceNeeds; S],
+    /// The values of the computed arguments, in order, each at the start of a word.
+    pub(crate) computed: [u64; C],
 }
 
 /// What a launch needs of one slice.
@@ -38,9 +41,9 @@ pub struct SliceNeeds {
     pub(crate) align_mask: u64,
 }
 
-impl<const D: usize, const S: usize> Memo<D, S> {
+impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
     /// Nothing memoised.
-    pub const fn new() -> Memo<D, S> {
+    pub const fn new() -> Memo<D, S, C> {
         Memo {
             ways: RefCell::new([None; WAYS]),
             next: Cell::new(0),
@@ -53,7 +56,7 @@ impl<const D: usize, const S: usize> Memo<D, S> {
         &self,
         device_index: u32,
         dims: &[i64; D],
-        use_it: impl FnOnce(&Resolved<D, S>) -> R,
+        use_it: impl FnOnce(&Resolved<D, S, C>) -> R,
     ) -> Option<R> {
         let ways = self.ways.borrow();
         let found = ways
@@ -64,14 +67,14 @@ impl<const D: usize, const S: usize> Memo<D, S> {
     }
 
     /// Memoises, in place of the oldest.
-    pub(crate) fn remember(&self, resolved: Resolved<D, S>) {
+    pub(crate) fn remember(&self, resolved: Resolved<D, S, C>) {
         let way = self.next.get();
         self.next.set((way + 1) % WAYS);
         self.ways.borrow_mut()[way] = Some(resolved);
     }
 }
 
-impl<const D: usize, const S: usize> Default for Memo<D, S> {
+impl<const D: usize, const S: usize, const C: usize> Default for Memo<D, S, C> {
     fn default() -> Self {
         Memo::new()
     }

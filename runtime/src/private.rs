@@ -7,11 +7,12 @@ pub use kiln_spec::{Backend, ElemType as Type, LaunchPlan};
 
 pub use crate::buffer::{Buffer, DeviceSlice, DeviceSliceMut, RawSlice};
 pub use crate::element::{Element, Scalar};
+pub use crate::inputs::InputsCall;
 pub use crate::kernel::{
     BakedRow, ConstDimension, ConstImage, ConstSymbols, ConstValue, Evidence, Kernel, KernelParts,
     RowDevice,
 };
-pub use crate::launch::{Arg, launch, size, type_code};
+pub use crate::launch::{Aligned, Arg, launch, size, slice_len, type_code};
 pub use crate::launch_error::LaunchError;
 pub use crate::memo::Memo;
 pub use crate::reference::ReferenceCall;
@@ -46,7 +47,7 @@ impl<'a> LaunchCall<'a> {
     ) -> Result<LaunchCall<'a>, crate::DeviceError> {
         let spec = kernel.spec();
         let args = spec.args.iter().zip(data).map(|(arg, data)| match arg {
-            ArgSpec::Scalar(_) => {
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => {
                 Ok::<_, crate::DeviceError>(CallArg::Scalar(data.bytes().to_vec()))
             }
             ArgSpec::Slice(slice) => {
@@ -106,6 +107,14 @@ impl<'a> LaunchCall<'a> {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
             CallArg::Slice(_) => panic!("argument {argument} should be a scalar"),
+        }
+    }
+
+    /// A number in a struct or array, by its offset in bytes.
+    pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
+        match &self.args[argument] {
+            CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]),
+            CallArg::Slice(_) => panic!("argument {argument} should be passed by value"),
         }
     }
 

@@ -1,12 +1,14 @@
-//! Builds for checking: divergent barriers, reading what nobody wrote, races, and the sanitizers.
+//! Builds for checking: divergent barriers, races, bounds, reading what nobody wrote, and the sanitizers.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
+#[path = "cpu_check/watch.rs"]
+mod watch;
 
 use std::process::{Command, Output};
 
 use kiln::compiler::BuildKind;
-use kiln::device::{Device as _, DeviceError};
+use kiln::device::{Device as _, DeviceError, Schedule};
 use on_cpu::{Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};
 
 /// The text of the fault of one launch of a check build with one output of 64 words.
@@ -81,76 +83,17 @@ fn a_shuffle_from_a_lane_that_takes_no_part_is_told_with_mask_and_lanes() {
 }
 
 #[test]
-fn shared_memory_starts_every_block_as_nan() {
-    let source = "
-        __global__ void stale(float* out) {
-            __shared__ float held[64];
-            float* more = (float*)kiln_cpu_dynamic_shared();
-            if (blockIdx.x == 0) { held[threadIdx.x] = 1; more[threadIdx.x] = 2; }
-            __syncthreads();
-            out[blockIdx.x * 64 + threadIdx.x] = held[63 - threadIdx.x] + more[63 - threadIdx.x];
-        }";
+fn a_release_build_runs_in_forward_order_only() {
     for device in devices() {
-        let kernel = Loaded::new(&device, &unit(true, source, "stale"), BuildKind::Check);
-        let out = buffer(&device, &[0_f32; 128]);
-        let plan = kiln::spec::LaunchPlan {
-            shared_bytes: 256,
-            ..plan([2, 1, 1], [64, 1, 1])
-        };
-        kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
-        let out = contents::<f32>(&*out);
-        assert_eq!(out[..64], [3.0; 64]);
-        assert!(out[64..].iter().all(|x| x.is_nan()));
-    }
-}
-
-#[test]
-fn a_race_gives_another_result_in_reverse_order() {
-    let racy = "
-        __global__ void neighbours(int* out) {
-            __shared__ int held[64];
-            held[threadIdx.x] = threadIdx.x + 1;
-            BARRIER;
-            out[threadIdx.x] = held[threadIdx.x] + held[threadIdx.x ^ 1];
-        }";
-    let right: Vec<i32> = (0..64).map(|i| (i + 1) + ((i ^ 1) + 1)).collect();
-    for device in devices() {
-        for (fibers, barrier) in [
-            (false, ""),
-            (true, "__syncwarp()"),
-            (true, "__syncthreads()"),
-        ] {
-            let source = racy.replace("BARRIER", barrier);
-            let kernel = Loaded::new(
-                &device,
-                &unit(fibers, &source, "neighbours"),
-                BuildKind::Check,
-            );
-            let results = [false, true].map(|reverse| {
-                let out = buffer(&device, &[0_i32; 64]);
-                let (plan, args) = (plan([1; 3], [64, 1, 1]), [Arg::Buffer(&*out)]);
-                let done = if reverse {
-                    kernel.launch_reversed(&plan, &args)
-                } else {
-                    kernel.launch(&plan, &args)
-                };
-                done.unwrap();
-                contents::<i32>(&*out)
-            });
-            if fibers {
-                assert_eq!(results, [right.clone(), right.clone()]);
-            } else {
-                assert_ne!(results[0], results[1]);
-            }
-        }
-        let kernel = Loaded::new(
-            &device,
-            &unit(true, racy, "neighbours").replace("BARRIER", "__syncthreads()"),
-            BuildKind::Release,
-        );
+        let unit = unit(false, "__global__ void k(int* out) {}", "k");
+        let kernel = Loaded::new(&device, &unit, BuildKind::Release);
         let out = buffer(&device, &[0_i32; 64]);
+        let (plan, args) = (plan([1; 3], [64, 1, 1]), [Arg::Buffer(&*out)]);
+        kernel
+            .launch_scheduled(&plan, &args, Schedule::Forward)
+            .unwrap();
         let error = kernel
-            .launch_reversed(&plan([1; 3], [64, 1, 1]), &[Arg::Buffer(&*out)])
+            .launch_scheduled(&plan, &args, Schedule::Reversed)
             .unwrap_err();
         assert!(error.to_string().contains("only check builds"), "{error}");
     }
@@ -159,17 +102,13 @@ fn a_race_gives_another_result_in_reverse_order() {
 /// Set in a process that was started with the sanitizers: which faulty kernel it is to run.
 const CHILD: &str = "KILN_TEST_SANITIZED";
 
-const FAULTY: [(&str, &str, &str); 6] = [
+/// Overruns of static shared memory are not among them: clang does not report those of plain `static` variables. The
+/// check build does (`watch.rs`).
+const FAULTY: [(&str, &str, &str); 5] = [
     (
         "overrun",
         "__global__ void k(float* p) { p[threadIdx.x + 1] = 1; }",
         "heap-buffer-overflow|SEGV",
-    ),
-    (
-        "shared",
-        "__global__ void k(float* p) { __shared__ float held[64]; float* volatile at = held; float* s = at; __syncthreads();
-                                       s[threadIdx.x + 1] = 1; p[0] = s[0]; }",
-        "global-buffer-overflow",
     ),
     (
         "dynamic",
@@ -179,7 +118,8 @@ const FAULTY: [(&str, &str, &str); 6] = [
     ),
     (
         "misaligned",
-        "__global__ void k(float* p) { float4 v = *(float4*)(p + 1); p[0] = v.x; }",
+        // A member, since clang does not check the alignment of a whole struct that it copies.
+        "__global__ void k(float* p) { p[0] = ((float4*)(p + 1))->x; }",
         "misaligned address",
     ),
     (
@@ -207,14 +147,9 @@ fn run_faulty(name: &str) {
         shared_bytes: 256,
         ..plan([2, 1, 1], [64, 1, 1])
     };
-    for reverse in [false, true] {
+    for schedule in [Schedule::Forward, Schedule::Reversed] {
         let args = [Arg::Buffer(&*out)];
-        let done = if reverse {
-            kernel.launch_reversed(&plan, &args)
-        } else {
-            kernel.launch(&plan, &args)
-        };
-        done.unwrap();
+        kernel.launch_scheduled(&plan, &args, schedule).unwrap();
     }
     let mut result = [0; 256];
     out.read(STREAM, 0, &mut result).unwrap();
@@ -274,10 +209,6 @@ fn the_sanitizers_find_what_a_kernel_does_outside_its_memory() {
             expected.split('|').any(|text| told.contains(text)),
             "{name}: {told}"
         );
-        assert!(
-            told.contains("kernel.cu:"),
-            "{name}: the place is told: {told}"
-        );
     }
 }
 
@@ -295,5 +226,46 @@ fn a_sanitized_build_is_refused_by_a_process_without_the_sanitizers() {
         .unwrap();
         let error = device.load(&artifact).unwrap_err();
         assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
+    }
+}
+
+#[test]
+fn every_schedule_runs_each_thread_of_each_block_once_and_in_its_own_order() {
+    let source = "
+        __global__ void ticket(int* next, int* out) {
+            KEEP
+            const int block = blockIdx.x + gridDim.x * blockIdx.y;
+            out[block * 35 + threadIdx.x + 7 * threadIdx.y] = atomicAdd(next, 1);
+        }";
+    let schedules = [
+        Schedule::Forward,
+        Schedule::Reversed,
+        Schedule::Seeded(1),
+        Schedule::Seeded(1),
+        Schedule::Seeded(2),
+    ];
+    for device in devices() {
+        for fibers in [false, true] {
+            let source = source.replace("KEEP", if fibers { "__syncthreads();" } else { "" });
+            let unit = unit(fibers, &source, "ticket");
+            let kernel = Loaded::new(&device, &unit, BuildKind::Check);
+            let orders = schedules.map(|schedule| {
+                let (next, out) = (buffer(&device, &[0]), buffer(&device, &[0_i32; 6 * 35]));
+                let args = [Arg::Buffer(&*next), Arg::Buffer(&*out)];
+                let plan = plan([2, 3, 1], [7, 5, 1]);
+                kernel.launch_scheduled(&plan, &args, schedule).unwrap();
+                contents::<i32>(&*out)
+            });
+            for order in &orders {
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert!(sorted.iter().copied().eq(0..6 * 35), "{order:?}");
+            }
+            assert!(orders[0].is_sorted());
+            assert!(orders[1].iter().rev().is_sorted());
+            assert_eq!(orders[2], orders[3]);
+            assert_ne!(orders[2], orders[4]);
+            assert!(!orders[2].is_sorted());
+        }
     }
 }

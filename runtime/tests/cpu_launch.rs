@@ -296,7 +296,10 @@ fn a_stack_that_is_too_small_is_refused_by_the_compiler_or_told_after_the_launch
             BuildKind::Release,
         )
         .unwrap_err();
-        assert!(error.to_string().contains("frame"), "{error}");
+        assert!(
+            error.to_string().contains("local variables of a thread"),
+            "{error}"
+        );
         let kernel = Loaded::new(&device, &unit(true, recursive, "deep"), BuildKind::Release);
         let out = buffer(&device, &[0_i32; 64]);
         let launch = |n| {

@@ -7,7 +7,7 @@ mod on_cpu;
 use std::sync::Arc;
 
 use kiln::backend::cpu::CpuDevice;
-use kiln::compiler::BuildKind;
+use kiln::compiler::{BuildKind, CompileRequest};
 use kiln::device::{Allocation, Device as _};
 use kiln::receipt::{RECEIPT_BYTES, Receipt};
 use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
@@ -226,5 +226,110 @@ fn macros_that_the_source_changes_read_the_same_in_both_copies() {
         &plan([1, 1, 1], [1, 1, 1]),
         &[0.0],
         &[12.0],
+    );
+}
+
+#[test]
+fn what_the_cpu_lacks_is_refused_at_the_authors_line_with_the_way_out() {
+    let kernel = |head: &str, body: &str| {
+        format!("{head}\n__global__ void k(float* x) {{\n    {body}\n}}\n")
+    };
+    let cases = [
+        (
+            kernel("", "asm volatile(\"membar.gl;\");"),
+            [
+                "k.cu:3:",
+                "inline PTX is for NVIDIA GPUs alone",
+                "add `only(cuda)`",
+            ],
+        ),
+        (
+            kernel("", "x[0] = tex1Dfetch<float>((cudaTextureObject_t)0, 0);"),
+            [
+                "k.cu:3:",
+                "textures are for NVIDIA GPUs alone",
+                "add `only(cuda)`",
+            ],
+        ),
+        (
+            kernel("#include <cuda/barrier>", "x[0] = 1;"),
+            [
+                "k.cu:1:",
+                "cuda/barrier",
+                "help: `<cuda/barrier>` is NVIDIA's",
+            ],
+        ),
+        (
+            kernel("#include <lost.h>", "x[0] = 1;"),
+            ["k.cu:1:", "lost.h", "help: a header of the package"],
+        ),
+        (
+            kernel(
+                "#include <cooperative_groups.h>",
+                "cooperative_groups::this_grid().sync();",
+            ),
+            ["k.cu:3:", "no cooperative launches", "split the kernel"],
+        ),
+        (
+            kernel(
+                "",
+                "float a[5000]; for (int i = 0; i < 5000; ++i) a[i] = x[i]; __syncthreads(); \
+                 x[0] = a[(int)x[1]];",
+            ),
+            ["`k_", "12288 for them", "make local arrays smaller"],
+        ),
+    ];
+    for (source, wanted) in cases {
+        let unit = unit(&source, "k", &[]).unwrap();
+        for device in devices() {
+            let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+            let told = device
+                .compiler()
+                .unwrap()
+                .compile(&request)
+                .unwrap_err()
+                .to_string();
+            for words in wanted {
+                assert!(told.contains(words), "{words}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn inline_ptx_under_a_condition_that_does_not_hold_is_no_mistake() {
+    let source = "__global__ void k(float* x) {\n#if KILN_CUDA\n    asm(\"membar.gl;\");\n#else\n    x[0] = 2;\n#endif\n}\n";
+    check(source, "k", &[], &plan([1; 3], [1; 3]), &[0.0], &[2.0]);
+}
+
+#[test]
+fn philox_gives_its_published_numbers() {
+    // Random123's known answers for philox4x32, 10 rounds, of counter 0 and key 0; then by curand's offset.
+    let source = "#include <curand_kernel.h>
+__global__ void k(float* x) {
+    const unsigned int words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
+    curandStatePhilox4_32_10_t state, later;
+    curand_init(0, 0, 0, &state);
+    curand_init(0, 0, 6, &later);
+    unsigned int word = 0;
+    for (int i = 0; i < 7; ++i) {
+        word = curand(&state);
+        if (i < 4) x[i] = word == words[i];
+    }
+    x[4] = curand(&later) == word;
+    curandState other;
+    curand_init(7, threadIdx.x, 0, &other);
+    float mean = 0;
+    for (int i = 0; i < 10000; ++i) mean += curand_uniform(&other) / 10000;
+    x[5] = mean > 0.48f && mean < 0.52f;
+}
+";
+    check(
+        source,
+        "k",
+        &[],
+        &plan([1; 3], [1; 3]),
+        &[0.0; 6],
+        &[1.0; 6],
     );
 }

@@ -96,7 +96,7 @@ mod tests {
     use crate::device::KernelArgs;
 
     fn of(launches: u32, sets: usize) -> Option<Batch> {
-        let sets = vec![KernelArgs(&[]); sets];
+        let sets = vec![KernelArgs::of(&[]); sets];
         Batch::of(launches, ArgSets::new(&sets).unwrap())
     }
 

@@ -16,6 +16,10 @@ pub struct ExpectedError {
     what: &'static str,
 }
 
+/// The first byte of a file. Bit 0 says whether a launch made it, the others are the version of the format.
+const FORMAT: u8 = 2;
+const LAUNCHED: u8 = FORMAT | 1;
+
 /// The expected outputs of one launch, by argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expected {
@@ -58,6 +62,11 @@ impl Expected {
         if self.launched { 2.0 } else { 1.0 }
     }
 
+    /// Whether a launch made them, not a plain-Rust reference.
+    pub fn is_launched(&self) -> bool {
+        self.launched
+    }
+
     /// Adds an output.
     pub fn insert(&mut self, argument: usize, output: Wide) {
         self.outputs.insert(argument, output);
@@ -69,14 +78,15 @@ impl Expected {
     }
 
     /// The bytes of a file: whether a launch made it, for each output its argument, type, length and values, then a checksum.
+    ///
+    /// Real values are `f64`, integers are of their own type, all as they are in this machine's memory.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![u8::from(self.launched)];
+        let mut bytes = vec![FORMAT | u8::from(self.launched)];
         for (&argument, output) in &self.outputs {
-            let values = output.to_f64s();
             bytes.push(u8::try_from(argument).unwrap_or(u8::MAX));
             bytes.push(output.elem_type() as u8);
-            bytes.extend((values.len() as u64).to_le_bytes());
-            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend((output.len() as u64).to_le_bytes());
+            bytes.extend(output.wide_bytes());
         }
         let sum = blake3::hash(&bytes);
         bytes.extend(&sum.as_bytes()[..16]);
@@ -96,8 +106,13 @@ impl Expected {
             return Err(damaged("its checksum is wrong"));
         }
         let (launched, mut rest) = rest.split_at_checked(1).ok_or(damaged("too short"))?;
+        let launched = match launched {
+            [FORMAT] => false,
+            [LAUNCHED] => true,
+            _ => return Err(damaged("it is of another version")),
+        };
         let mut expected = Expected {
-            launched: launched != [0],
+            launched,
             ..Expected::default()
         };
         while let Some((head, body)) = rest.split_at_checked(10) {
@@ -109,28 +124,15 @@ impl Expected {
             len.copy_from_slice(&head[2..]);
             let len = usize::try_from(u64::from_le_bytes(len))
                 .ok()
-                .and_then(|len| len.checked_mul(8));
+                .and_then(|len| len.checked_mul(Wide::wide_size(*ty)));
             let (values, behind) = len
                 .and_then(|len| body.split_at_checked(len))
                 .ok_or(damaged("too short"))?;
-            expected.insert(
-                head[0].into(),
-                wide(*ty, &bytemuck::pod_collect_to_vec(values)),
-            );
+            let output = Wide::of_wide_bytes(*ty, values).ok_or(damaged("too short"))?;
+            expected.insert(head[0].into(), output);
             rest = behind;
         }
         Ok(expected)
-    }
-}
-
-fn wide(ty: ElemType, values: &[f64]) -> Wide {
-    match ty {
-        ElemType::F32 => Wide::F32(values.to_vec()),
-        ElemType::F16 => Wide::F16(values.to_vec()),
-        ElemType::Bf16 => Wide::Bf16(values.to_vec()),
-        ElemType::I32 => Wide::I32(values.iter().map(|&x| x as i32).collect()),
-        ElemType::U32 => Wide::U32(values.iter().map(|&x| x as u32).collect()),
-        ElemType::U8 => Wide::U8(values.iter().map(|&x| x as u8).collect()),
     }
 }
 
@@ -143,6 +145,8 @@ mod tests {
         let mut expected = Expected::of_launch();
         expected.insert(3, Wide::F32(vec![1.5, -2.0]));
         expected.insert(4, Wide::U8(vec![1, 2, 255]));
+        expected.insert(5, Wide::I64(vec![i64::MIN + 1, i64::MAX - 1]));
+        expected.insert(6, Wide::F64(vec![1.0 + f64::EPSILON]));
         let bytes = expected.to_bytes();
         assert_eq!(Expected::from_bytes(&bytes), Ok(expected));
         for byte in 0..bytes.len() {

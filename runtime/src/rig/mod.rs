@@ -6,20 +6,24 @@
 
 mod expected;
 mod host_pace;
+mod orders;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, SliceArg};
+use kiln_spec::{
+    Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
+    SliceArg,
+};
 use thiserror::Error;
 
 use crate::buffer::RawSlice;
-use crate::compare::{MaxError, compare};
-use crate::device::{Allocation, DeviceError, Function};
-use crate::launch::{Arg, launch_held, launch_held_reversed, time_held};
+use crate::compare::{MaxError, compare_output};
+use crate::device::{Allocation, ArgMemory, DeviceError, Function, Schedule};
+use crate::launch::{Aligned, Arg, launch_held_scheduled, time_held};
 use crate::lent::Lent;
 use crate::receipt::{RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, DataError, make_data};
+use crate::reference::{ArgData, DataError, make_data_for};
 use crate::stream::Stream;
 
 pub use expected::{Expected, ExpectedError};
@@ -31,6 +35,8 @@ const GUARD_BYTES: usize = 1024;
 const GUARD: u8 = 0xA5;
 /// What outputs hold before a launch: NaN in every real type.
 const POISON: u8 = 0xFF;
+/// As [`POISON`], for a second launch that tells an element which is never written from one whose value is the poison.
+const OTHER_POISON: u8 = 0xB7;
 /// Every buffer starts at a multiple of this many bytes.
 const ALIGN: usize = 256;
 /// As [`ALIGN`], for buffers against inaccessible memory: the widest vector load.
@@ -59,15 +65,35 @@ pub enum RigError {
     #[error(transparent)]
     Data(#[from] DataError),
     /// An output is beyond its tolerance.
-    #[error("{0}")]
-    Incorrect(MaxError),
+    #[error("{worst}")]
+    Incorrect {
+        /// The worst element.
+        worst: MaxError,
+        /// Whether a launch made what was expected; else a plain-Rust reference did.
+        launched: bool,
+    },
     /// An output holds NaN or infinity where the reference is finite.
-    #[error("`{output}`[{index}] is no finite number, the reference is")]
+    #[error("`{output}`[{index}] is not a finite number, but should be")]
     NotANumber {
         /// The output.
         output: String,
         /// The element.
         index: u64,
+    },
+    /// The kernel left elements of an output as they were before the launch.
+    #[error(
+        "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\nhelp: write every \
+         element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
+    )]
+    Unwritten {
+        /// The output.
+        output: String,
+        /// The first such element.
+        index: u64,
+        /// How many there are.
+        count: u64,
+        /// How many elements the output has.
+        len: u64,
     },
     /// A guard zone was written.
     #[error("the kernel wrote outside `{argument}`")]
@@ -95,7 +121,7 @@ pub enum RigError {
 #[derive(Debug)]
 enum Held {
     /// The value, in memory of its own so that its address is stable.
-    Scalar(Box<[u64; 1]>),
+    Value(Box<[Aligned<[u64; 4]>]>),
     Slice(Box<HeldSlice>),
 }
 
@@ -128,7 +154,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Makes the data and copies it to the device; outputs are poisoned.
+    /// Makes the data and copies it to the device; outputs are poisoned. Lengths and computed arguments that depend on
+    /// the config are the baseline's.
     ///
     /// # Errors
     /// When the data has no values for this problem, or there is no room on the device.
@@ -139,10 +166,26 @@ impl Rig {
         seed: u64,
         layout: Layout,
     ) -> Result<Rig, RigError> {
-        Rig::with_sets(stream, spec, problem, seed, layout, 1)
+        Rig::of_config(stream, spec, &spec.baseline.config, problem, seed, layout)
     }
 
-    /// As [`Self::new`] for timing, with the data there so many times over: timed launches take the sets in turn, so
+    /// As [`Self::new`], for launches with this config.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_config(
+        stream: &Stream,
+        spec: &Arc<KernelSpec>,
+        config: &Config,
+        problem: &Problem,
+        seed: u64,
+        layout: Layout,
+    ) -> Result<Rig, RigError> {
+        let data = make_data_for(spec, config, problem, seed)?;
+        Rig::with_data(stream, spec, problem, data, layout, 1)
+    }
+
+    /// As [`Self::of_config`] for timing, with the data there so many times over: timed launches take the sets in turn, so
     /// that what one leaves in a cache is not what the next one needs.
     ///
     /// # Errors
@@ -150,22 +193,23 @@ impl Rig {
     pub fn rotating(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
+        config: &Config,
         problem: &Problem,
         seed: u64,
         sets: usize,
     ) -> Result<Rig, RigError> {
-        Rig::with_sets(stream, spec, problem, seed, Layout::Plain, sets.max(1))
+        let data = make_data_for(spec, config, problem, seed)?;
+        Rig::with_data(stream, spec, problem, data, Layout::Plain, sets.max(1))
     }
 
-    fn with_sets(
+    fn with_data(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
         problem: &Problem,
-        seed: u64,
+        data: Vec<ArgData>,
         layout: Layout,
         sets: usize,
     ) -> Result<Rig, RigError> {
-        let data = make_data(spec, problem, seed)?;
         let held = spec
             .args
             .iter()
@@ -176,7 +220,7 @@ impl Rig {
                     let slice = HeldSlice::new(stream, slice, ty, bytes, layout, sets)?;
                     Ok(Held::Slice(Box::new(slice)))
                 }
-                (_, data) => Ok(Held::Scalar(Box::new([word(data.bytes())]))),
+                (_, data) => Ok(Held::Value(blocks(data.bytes()))),
             });
         let args = held.collect::<Result<Vec<_>, RigError>>()?;
         let receipt = stream.device().alloc(RECEIPT_BYTES, ALIGN)?;
@@ -240,18 +284,23 @@ impl Rig {
     /// # Errors
     /// When the device refuses or the kernel faults.
     pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
-        launch_held(&self.stream, function, plan, &self.arguments(0))?;
-        Ok(self.stream.synchronize()?)
+        self.launch_scheduled(function, plan, Schedule::Forward)
     }
 
-    /// As [`Self::launch`], with the threads of every block from the last to the first: two orders that give two
+    /// As [`Self::launch`], with blocks, warps and threads run in the order of a schedule: two orders that give two
     /// results show a race.
     ///
     /// # Errors
-    /// As [`Self::launch`]; [`DeviceError::Unsupported`] where the device has no such choice, and
-    /// [`DeviceError::LaunchRefused`] where the entry was not built for checking.
-    pub fn launch_reversed(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
-        launch_held_reversed(&self.stream, function, plan, &self.arguments(0))?;
+    /// As [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also [`DeviceError::Unsupported`] if the
+    /// device cannot choose the order, and [`DeviceError::LaunchRefused`] if the entry was not built for checking.
+    pub fn launch_scheduled(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        schedule: Schedule,
+    ) -> Result<(), RigError> {
+        let (args, memory) = (self.arguments(0), self.memory());
+        launch_held_scheduled(&self.stream, function, plan, &args, &memory, schedule)?;
         Ok(self.stream.synchronize()?)
     }
 
@@ -269,7 +318,14 @@ impl Rig {
         self.receipt.write(handle, 0, &Receipt::blank(nonce))?;
         let mut args = self.arguments(0);
         args.push(Arg::slice(&self.receipt_address));
-        launch_held(&self.stream, function, plan, &args)?;
+        let mut memory = self.memory();
+        memory.push(ArgMemory {
+            name: "receipt",
+            address: self.receipt_address.address,
+            bytes: RECEIPT_BYTES as u64,
+        });
+        let schedule = Schedule::Forward;
+        launch_held_scheduled(&self.stream, function, plan, &args, &memory, schedule)?;
         self.stream.synchronize()?;
         let mut record = [0; RECEIPT_BYTES];
         self.receipt.read(handle, 0, &mut record)?;
@@ -320,6 +376,53 @@ impl Rig {
         Ok(worst)
     }
 
+    /// Whether a launch writes every element of its outputs; to be asked after one on poisoned outputs.
+    ///
+    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. Where there is
+    /// one, the kernel is launched once more on another poison: what is never written follows it.
+    ///
+    /// # Errors
+    /// [`RigError::Unwritten`]; otherwise as [`Self::launch`].
+    pub fn check_written(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
+        let mut suspects = Vec::new();
+        for slice in self.outputs_only() {
+            let poisoned = slice.elements_of(&slice.read(&self.stream)?, POISON);
+            if !poisoned.is_empty() {
+                suspects.push((slice, poisoned));
+            }
+        }
+        if suspects.is_empty() {
+            return Ok(());
+        }
+        for slice in self.slices() {
+            slice.reset_with(&self.stream, 0, OTHER_POISON)?;
+        }
+        self.launch(function, plan)?;
+        for (slice, poisoned) in suspects {
+            let still = slice.elements_of(&slice.read(&self.stream)?, OTHER_POISON);
+            let never: Vec<usize> = poisoned
+                .into_iter()
+                .filter(|element| still.binary_search(element).is_ok())
+                .collect();
+            let len = slice.initial.len() / slice.ty.bytes();
+            // The fake device computes only what it was given; a kernel that it was not given writes nothing.
+            let fake = self.stream.device().info().key.backend == Backend::Fake;
+            if let Some(&first) = never.first()
+                && !(fake && never.len() == len)
+            {
+                return Err(RigError::Unwritten {
+                    output: slice.spec.name.clone(),
+                    index: first as u64,
+                    count: never.len() as u64,
+                    len: len as u64,
+                });
+            }
+        }
+        // What is read next are outputs on the ordinary poison, as those of every candidate.
+        self.reset()?;
+        self.launch(function, plan)
+    }
+
     /// What the outputs hold now, as expectations of others: for kernels whose reference is an entry.
     ///
     /// # Errors
@@ -340,18 +443,34 @@ impl Rig {
     fn slices(&self) -> impl Iterator<Item = &HeldSlice> {
         self.args.iter().filter_map(|held| match held {
             Held::Slice(slice) => Some(&**slice),
-            Held::Scalar(_) => None,
+            Held::Value(_) => None,
         })
+    }
+
+    /// The slices that are poisoned before a launch and must be filled by it: a workspace, which is not compared, need
+    /// not be.
+    fn outputs_only(&self) -> impl Iterator<Item = &HeldSlice> {
+        self.slices().filter(|slice| {
+            slice.spec.access == Access::Out && slice.spec.compare != Some(Comparison::None)
+        })
+    }
+
+    /// The memory of the arguments that [`Self::launch`] takes.
+    fn memory(&self) -> Vec<ArgMemory<'_>> {
+        self.slices().map(HeldSlice::memory).collect()
     }
 
     fn arguments(&self, set: usize) -> Vec<Arg<'_>> {
         fn argument(held: &Held, set: usize) -> Arg<'_> {
             match held {
-                Held::Scalar(word) => Arg::scalar(&word[0]),
+                Held::Value(blocks) => Arg::blocks(blocks),
                 Held::Slice(slice) => Arg::slice(&slice.raw[set]),
             }
         }
-        self.args.iter().map(|held| argument(held, set)).collect()
+        let passed = self.spec.passed();
+        passed
+            .map(|(place, _)| argument(&self.args[place], set))
+            .collect()
     }
 }
 
@@ -408,7 +527,20 @@ impl HeldSlice {
         })
     }
 
+    /// What the kernel may use of the first set.
+    fn memory(&self) -> ArgMemory<'_> {
+        ArgMemory {
+            name: &self.spec.name,
+            address: self.raw[0].address,
+            bytes: self.initial.len() as u64,
+        }
+    }
+
     fn reset(&self, stream: &Stream, set: usize) -> Result<(), RigError> {
+        self.reset_with(stream, set, POISON)
+    }
+
+    fn reset_with(&self, stream: &Stream, set: usize, poison: u8) -> Result<(), RigError> {
         let (handle, bytes) = (stream.handle(), self.initial.len());
         let start = self.zone + set * self.stride;
         if self.zone > 0 {
@@ -418,10 +550,17 @@ impl HeldSlice {
         }
         match self.spec.access {
             _ if bytes == 0 => {}
-            Access::Out => self.memory.fill(handle, start, bytes, POISON)?,
+            Access::Out => self.memory.fill(handle, start, bytes, poison)?,
             Access::In | Access::InOut => self.memory.write(handle, start, &self.initial)?,
         }
         Ok(())
+    }
+
+    /// The elements whose bytes are all this one, in order.
+    fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
+        let elements = bytes.chunks_exact(self.ty.bytes()).enumerate();
+        let poisoned = elements.filter(|(_, bytes)| bytes.iter().all(|&byte| byte == poison));
+        poisoned.map(|(element, _)| element).collect()
     }
 
     /// The elements, after looking at the guard zones.
@@ -447,9 +586,15 @@ impl HeldSlice {
         expected: &Expected,
         spec: &KernelSpec,
     ) -> Result<f64, RigError> {
+        if self.spec.compare == Some(Comparison::None) {
+            return Ok(0.0);
+        }
         let len = self.initial.len() / self.ty.bytes();
-        let fits =
-            |want: &&crate::reference::Wide| want.elem_type() == self.ty && want.len() == len;
+        // What elements come to does not depend on how many there are.
+        let any_length = self.spec.compare.is_some();
+        let fits = |want: &&crate::reference::Wide| {
+            want.elem_type() == self.ty && (any_length || want.len() == len)
+        };
         let name = &self.spec.name;
         let want =
             expected
@@ -459,7 +604,7 @@ impl HeldSlice {
                     argument: name.clone(),
                     len,
                 })?;
-        let worst = compare(name, bytes, want, &spec.tolerance_of(&self.spec));
+        let worst = compare_output(spec, &self.spec, bytes, want);
         match worst.map(|worst| worst.loosened(expected.slack())) {
             None => Ok(0.0),
             Some(worst) if worst.passes() => Ok(worst.ratio()),
@@ -469,14 +614,20 @@ impl HeldSlice {
                     index: worst.index,
                 })
             }
-            Some(worst) => Err(RigError::Incorrect(worst)),
+            Some(worst) => Err(RigError::Incorrect {
+                worst,
+                launched: expected.is_launched(),
+            }),
         }
     }
 }
 
-/// A scalar's bytes at the start of a word, as its address is handed to the launch.
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_ne_bytes(word)
+/// The bytes of a value in whole blocks, aligned for any type that a kernel may read them as.
+fn blocks(bytes: &[u8]) -> Box<[Aligned<[u64; 4]>]> {
+    let block = |bytes: &[u8]| {
+        let mut block = [0_u64; 4];
+        bytemuck::bytes_of_mut(&mut block)[..bytes.len()].copy_from_slice(bytes);
+        Aligned(block)
+    };
+    bytes.chunks(size_of::<[u64; 4]>()).map(block).collect()
 }

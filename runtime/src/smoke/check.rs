@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
-use kiln_spec::{Access, ArgSpec, ElemType, LaunchPlan, Problem};
+use kiln_spec::{Access, ArgSpec, Backend, ElemType, LaunchPlan, Problem};
 
 use super::expected::{ComparedWith, expected};
 use super::report::{Check, CheckOutcome, Failure};
+use super::{SmokeOptions, problem};
 use crate::__private::LaunchCall;
-use crate::compare::compare;
+use crate::compare::compare_output;
+use crate::compiler::BuildKind;
 use crate::device::Device;
 use crate::kernel::Kernel;
+use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, Wide, make_data};
+use crate::reference::{ArgData, Wide, make_data_for};
 use crate::rig::{Expected, Layout, Rig};
 use crate::select::{Choice, Forced, ReceiptSlot};
 use crate::stream::Stream;
+
+/// A checking build runs on problems of at most this many operations and bytes.
+const MOST_CHECKED_WORK: u64 = 2_000_000;
 
 /// What outputs hold before a launch: NaN in every real type.
 const POISON: u8 = 0xFF;
@@ -63,7 +69,8 @@ impl<'a> Subject<'a> {
         seed: u64,
     ) -> Result<Subject<'a>, Failure> {
         let spec = kernel.spec();
-        let data = make_data(spec, problem, seed)?;
+        crate::inputs::provide(kernel);
+        let data = make_data_for(spec, &kernel.config(choice), problem, seed)?;
         let stream = Stream::default_of(device.clone());
         let (want, compared_with) = expected(kernel, &stream, choice, problem, seed)?;
         Ok(Subject {
@@ -82,7 +89,12 @@ impl<'a> Subject<'a> {
         let plan = self.intended_plan()?;
         let receipt_error = self.launch_for_receipt(&plan)?;
         let release_error = self.launch_release(&plan)?;
-        self.compare_footprints(&plan)?;
+        let rig = self.rig()?;
+        self.check_written(&rig, &plan)?;
+        self.compare_footprints(&rig, &plan)?;
+        if matches!(self.choice, Choice::Row(_)) {
+            self.check_in_all_orders()?;
+        }
         let ratios = receipt_error.into_iter().chain(release_error);
         Ok((plan, ratios.reduce(f64::max), self.compared_with))
     }
@@ -218,7 +230,7 @@ impl<'a> Subject<'a> {
             let Some(want) = self.want.output(argument) else {
                 continue;
             };
-            let max = compare(&slice.name, &got, want, &spec.tolerance_of(slice));
+            let max = compare_output(spec, slice, &got, want);
             if let Some(error) = max.map(|max| max.loosened(self.want.slack())) {
                 if !error.passes() {
                     return Err(Failure::Output { entry, error });
@@ -229,31 +241,87 @@ impl<'a> Subject<'a> {
         Ok(worst)
     }
 
+    /// Every element of every output must be written: of one that is not, nobody can say what a program finds in it.
+    fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
+        let prepared = self.prepared()?;
+        rig.launch(&prepared.release, plan)?;
+        Ok(rig.check_written(&prepared.release, plan)?)
+    }
+
+    /// Runs a row in a checking build, if the device is the cpu: a race that one order of the threads hides shows in
+    /// another, and so do stray accesses and divergent barriers. On a small problem, since each access is looked at.
+    fn check_in_all_orders(&self) -> Result<(), Failure> {
+        let device = self.stream.device();
+        if device.info().key.backend != Backend::Cpu {
+            return Ok(());
+        }
+        let (kernel, choice) = (self.kernel, self.choice);
+        let options = SmokeOptions {
+            seed: self.seed,
+            max_work: MOST_CHECKED_WORK,
+        };
+        let Ok(problem) = problem::choose(kernel, device, choice, self.problem, &options) else {
+            return Ok(());
+        };
+        let refused = |error| Failure::Launch(crate::LaunchError::new(kernel.name(), error));
+        let plan = kernel
+            .plan(choice, &problem, Some(&device.info().limits))
+            .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
+        let backend = prepare::dialect(&device.info().key);
+        let config = kernel.config(choice);
+        let unit = prepare::generate(kernel, kernel.entry(choice), &config, &problem, backend)?;
+        let artifact = prepare::compile(&**device, &unit, BuildKind::Check)
+            .map_err(prepare::PrepareError::from)?;
+        let release = prepare::load(&**device, &unit, &artifact)?.release;
+        let spec = Arc::new(kernel.spec().clone());
+        let (stream, seed) = (&self.stream, self.seed);
+        let rig = Rig::of_config(stream, &spec, &config, &problem, seed, Layout::Zones)?;
+        let (want, compared_with) = expected(kernel, &self.stream, choice, &problem, self.seed)?;
+        if compared_with == ComparedWith::Nothing {
+            return Ok(());
+        }
+        rig.check_in_all_orders(&release, &plan, self.seed, &want)?;
+        Ok(())
+    }
+
+    fn rig(&self) -> Result<Rig, Failure> {
+        let spec = Arc::new(self.kernel.spec().clone());
+        let config = self.kernel.config(self.choice);
+        let (stream, problem, seed) = (&self.stream, self.problem, self.seed);
+        let rig = Rig::of_config(stream, &spec, &config, problem, seed, Layout::Zones)?;
+        Ok(rig)
+    }
+
+    fn prepared(&self) -> Result<&'static Prepared, Failure> {
+        let device = &**self.stream.device();
+        Ok(prepare::get(
+            self.kernel,
+            device,
+            self.choice,
+            self.problem,
+        )?)
+    }
+
     /// Launches one block of each entry: the same kernel with the same config writes the same elements.
     ///
     /// A release entry writes no receipt. That it is the entry the receipt speaks of follows from the symbol, and
     /// is seen here from outside: another config has other tiles.
-    fn compare_footprints(&self, plan: &LaunchPlan) -> Result<(), Failure> {
+    fn compare_footprints(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         if plan.blocks() == 1 {
             return Ok(());
         }
-        let kernel = self.kernel;
-        let prepared =
-            kernel
-                .prepared()
-                .get(kernel, &**self.stream.device(), self.choice, self.problem)?;
+        let prepared = self.prepared()?;
         let one_block = LaunchPlan {
             grid: [1; 3],
             ..*plan
         };
-        let spec = Arc::new(kernel.spec().clone());
-        let rig = Rig::new(&self.stream, &spec, self.problem, self.seed, Layout::Zones)?;
+        rig.reset()?;
         rig.launch(&prepared.release, &one_block)?;
         let release = rig.outputs()?;
         rig.reset()?;
         rig.launch_for_receipt(&prepared.receipt, &one_block, self.seed)?;
         let receipt = rig.outputs()?;
-        for (argument, arg) in spec.args.iter().enumerate() {
+        for (argument, arg) in self.kernel.spec().args.iter().enumerate() {
             let (Some(release), Some(receipt)) =
                 (release.output(argument), receipt.output(argument))
             else {

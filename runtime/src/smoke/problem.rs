@@ -22,6 +22,9 @@ pub(super) fn choose(
     options: &SmokeOptions,
 ) -> Result<Problem, String> {
     let spec = kernel.spec();
+    if let Some(why) = spec.left_out_on(device.info().key.backend) {
+        return Err(why);
+    }
     let config = kernel.config(choice);
     let own = is_small(spec, like, options.max_work).then(|| like.clone());
     let configs: &[Config] = match choice {

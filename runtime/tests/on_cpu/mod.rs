@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions};
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
-use kiln::device::{Allocation, ArgSets, Device, DeviceError, Function, KernelArgs, StreamHandle};
+use kiln::device::{
+    Allocation, ArgMemory, ArgSets, Device, DeviceError, Function, KernelArgs, Schedule,
+    StreamHandle,
+};
 use kiln::spec::LaunchPlan;
 
 pub const STREAM: StreamHandle = StreamHandle::DEFAULT;
@@ -114,11 +117,40 @@ impl Loaded {
         })
     }
 
-    /// Launches once with the threads in reverse.
-    pub fn launch_reversed(&self, plan: &LaunchPlan, args: &[Arg]) -> Result<(), DeviceError> {
+    /// Launches once in the order of a schedule.
+    pub fn launch_scheduled(
+        &self,
+        plan: &LaunchPlan,
+        args: &[Arg],
+        schedule: Schedule,
+    ) -> Result<(), DeviceError> {
         with_pointers(args, |args| {
             self.device
-                .launch_reversed(STREAM, &self.function, plan, args)
+                .launch_scheduled(STREAM, &self.function, plan, args, schedule)
+        })
+    }
+
+    /// Launches once in the order of a schedule, with the memory of each argument named.
+    pub fn launch_named(
+        &self,
+        plan: &LaunchPlan,
+        args: &[(&'static str, &dyn Allocation)],
+        schedule: Schedule,
+    ) -> Result<(), DeviceError> {
+        let memory = |&(name, memory): &(&'static str, &dyn Allocation)| ArgMemory {
+            name,
+            address: memory.address(),
+            bytes: memory.bytes() as u64,
+        };
+        let memory: Vec<_> = args.iter().map(memory).collect();
+        let args: Vec<_> = args
+            .iter()
+            .map(|(_, memory)| Arg::Buffer(*memory))
+            .collect();
+        with_pointers(&args, |args| {
+            let args = args.with_memory(&memory);
+            self.device
+                .launch_scheduled(STREAM, &self.function, plan, args, schedule)
         })
     }
 

@@ -61,6 +61,7 @@ pub fn kernel() -> &'static Kernel {
 pub fn parts(accepted: &'static [Evidence]) -> KernelParts {
     let rows: Vec<BakedRow> = ROWS.iter().map(row).collect();
     KernelParts {
+        inputs: None,
         rows: rows.leak(),
         accepted,
         launch,
@@ -121,7 +122,7 @@ pub fn blend_with_rows(
     out: &mut Buffer<f32>,
 ) -> Result<(), LaunchError> {
     std::thread_local! {
-        static MEMO: p::Memo<2, 3> = const { p::Memo::new() };
+        static MEMO: p::Memo<2, 3, 0> = const { p::Memo::new() };
     }
     let slices = [
         p::DeviceSlice::<f32>::raw(input),

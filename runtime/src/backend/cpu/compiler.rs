@@ -137,6 +137,10 @@ impl CpuCompiler {
     fn flags_of(&self, family: Family, build: BuildKind) -> Vec<String> {
         let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
         flags.push(format!("-march={}", self.target.march()));
+        // On x86-64 plain `char` is signed anyway, as it is for every GPU.
+        if cfg!(target_arch = "aarch64") {
+            flags.push("-fsigned-char".into());
+        }
         let (kind, family_flags) = match family {
             Family::Clang => (clang_kind_flags(build), CLANG),
             Family::Gcc => (gcc_kind_flags(build), GCC),
@@ -170,7 +174,36 @@ const CLANG: &[&str] = &["-Wno-pass-failed"];
 const GCC: &[&str] = &[];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
-const CHECK: &[&str] = &["-O2", "-g1", "-DKILN_CPU_CHECK=1", "-nostdlib"];
+/// The instrumentation of the thread sanitizer calls the prelude's own functions (`watch_access.h`). Nothing may move
+/// or widen an access before the instrumentation sees it: clang does not report accesses of more than 16 bytes.
+const CHECK_GCC: &[&str] = &[
+    "-O2",
+    "-g1",
+    "-DKILN_CPU_CHECK=1",
+    "-nostdlib",
+    "-fsanitize=thread",
+    "-fno-optimize-sibling-calls",
+    "-fno-tree-vectorize",
+    "-fno-tree-loop-im",
+    "-fno-tree-loop-if-convert",
+    "-Wno-tsan",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+];
+const CHECK_CLANG: &[&str] = &[
+    "-O2",
+    "-g1",
+    "-DKILN_CPU_CHECK=1",
+    "-nostdlib",
+    "-fsanitize=thread",
+    "-fno-optimize-sibling-calls",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-mllvm",
+    "-tsan-distinguish-volatile=1",
+    "-mllvm",
+    "-tsan-instrument-func-entry-exit=0",
+];
 /// vptr needs the type information that is switched off.
 const SANITIZE_GCC: &[&str] = &[
     "-O1",
@@ -197,15 +230,16 @@ const SANITIZE_CLANG: &[&str] = &[
 fn gcc_kind_flags(build: BuildKind) -> &'static [&'static str] {
     match build {
         BuildKind::Release => RELEASE,
-        BuildKind::Check => CHECK,
+        BuildKind::Check => CHECK_GCC,
         BuildKind::Sanitize => SANITIZE_GCC,
     }
 }
 
 fn clang_kind_flags(build: BuildKind) -> &'static [&'static str] {
     match build {
+        BuildKind::Release => RELEASE,
+        BuildKind::Check => CHECK_CLANG,
         BuildKind::Sanitize => SANITIZE_CLANG,
-        other => gcc_kind_flags(other),
     }
 }
 

@@ -7,7 +7,7 @@ use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, Schedule,
     StreamHandle,
 };
 
@@ -20,6 +20,7 @@ use super::ffi::thread_cpu_ns;
 use super::limits::{CpuOptions, INDEX_BOUND, device_key, device_limits, fingerprint};
 use super::memory::{CpuMemory, Order, in_order};
 use super::module::{CpuModule, Entry};
+use super::watch;
 
 /// The host processor as a device.
 ///
@@ -98,15 +99,20 @@ impl CpuDevice {
         function: &Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-        reverse: bool,
+        schedule: Schedule,
     ) -> Result<(), DeviceError> {
         let entry = self.checked(function, plan, args)?;
-        if reverse && !entry.module.checks {
-            let text = "only check builds run threads in reverse".into();
+        if schedule != Schedule::Forward && !entry.module.checks {
+            let text = format!("only check builds run threads in {schedule}");
             return Err(refused(function.symbol(), text));
         }
         let _turn = in_order(&self.order);
-        self.executor.launch(entry, plan, args, reverse)
+        if !entry.module.watches {
+            return self.executor.launch(entry, plan, args, schedule);
+        }
+        let (memory, bytes) = watch::memory_of(args, &self.order);
+        self.executor
+            .launch_watched(entry, plan, args, schedule, &memory, bytes)
     }
 }
 
@@ -181,17 +187,18 @@ impl Device for CpuDevice {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError> {
-        self.launch_in_order(function, plan, args, false)
+        self.launch_in_order(function, plan, args, Schedule::Forward)
     }
 
-    fn launch_reversed(
+    fn launch_scheduled(
         &self,
         _: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
+        schedule: Schedule,
     ) -> Result<(), DeviceError> {
-        self.launch_in_order(function, plan, args, true)
+        self.launch_in_order(function, plan, args, schedule)
     }
 
     fn time(

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use kiln_spec::LaunchPlan;
 
-use crate::device::{ArgSets, DeviceError, KernelArgs};
+use crate::device::{ArgSets, DeviceError, KernelArgs, Schedule};
 
 use super::arena::{Arena, Layout};
-use super::ffi::{Call, Stacks, thread_cpu_ns};
+use super::ffi::{Call, MemoryTable, Stacks, thread_cpu_ns};
 use super::limits::CpuOptions;
 use super::module::Entry;
 use super::pool::{Job, Pool, pin_to};
+use super::watch::History;
 
 /// Waking the pool costs more than this much work on the calling thread, in nanoseconds.
 const WAKE_NS: u64 = 20_000;
@@ -23,6 +24,7 @@ const SHARE_NS: u64 = 20_000;
 pub(super) struct Executor {
     arenas: Arc<[Mutex<Arena>]>,
     pool: Option<Pool>,
+    history: Mutex<History>,
 }
 
 impl Executor {
@@ -38,7 +40,11 @@ impl Executor {
         let arenas = (0..threads)
             .map(|_| Mutex::new(Arena::new(options.usable_stack_bytes())))
             .collect();
-        Ok(Executor { arenas, pool })
+        Ok(Executor {
+            arenas,
+            pool,
+            history: Mutex::default(),
+        })
     }
 
     /// Threads that run blocks, the calling one included.
@@ -52,10 +58,14 @@ impl Executor {
         entry: &Arc<Entry>,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-        reverse: bool,
+        schedule: Schedule,
     ) -> Result<(), DeviceError> {
-        let work = Work::new(entry, plan, args, reverse, &self.arenas);
+        let work = Work::new(entry, plan, args, schedule, &self.arenas);
         let blocks = plan.blocks();
+        // A check build runs blocks in the order that it is asked for, so on one thread.
+        if entry.module.checks {
+            return work.serial(0..blocks);
+        }
         let first = self.tried_first(entry, blocks);
         work.measured(0..first)?;
         if self.wakes_pool(entry, blocks - first) {
@@ -64,6 +74,37 @@ impl Executor {
             work.measured(first..blocks)?;
         }
         Ok(())
+    }
+
+    /// Runs all blocks of a check build, with an eye on every access.
+    pub fn launch_watched(
+        &self,
+        entry: &Arc<Entry>,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        schedule: Schedule,
+        memory: &MemoryTable,
+        memory_bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let work = Work::new(entry, plan, args, schedule, &self.arenas);
+        let variables: u64 = entry.module.shared_bytes();
+        let bytes = memory_bytes + variables + u64::from(plan.shared_bytes);
+        let mut history = lock(&self.history);
+        let watch = history.for_launch(bytes, memory)?;
+        let mut arena = lock(&self.arenas[0]);
+        let stacks = if entry.module.fibers {
+            arena.stacks(work.block_threads, work.layout())?
+        } else {
+            Stacks::default()
+        };
+        let run = entry
+            .point(0)
+            .run_watched(&work.call, stacks, 0..work.blocks, watch);
+        history.tidy();
+        run.map_err(|text| DeviceError::KernelFault {
+            symbol: entry.symbol.to_string(),
+            text: entry.module.with_lines(&text),
+        })
     }
 
     /// Blocks to run on this thread before deciding about the pool: what one takes is not known yet, or has
@@ -89,7 +130,7 @@ impl Executor {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let work = |args| Work::new(entry, plan, args, false, &self.arenas);
+        let work = |args| Work::new(entry, plan, args, Schedule::Forward, &self.arenas);
         let blocks = plan.blocks();
         if entry.ns_per_block().is_none() {
             work(sets.first()).measured(0..blocks)?;
@@ -183,12 +224,12 @@ impl Work {
         entry: &Arc<Entry>,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-        reverse: bool,
+        schedule: Schedule,
         arenas: &Arc<[Mutex<Arena>]>,
     ) -> Work {
         Work {
             entry: entry.clone(),
-            call: Call::new(plan, args, reverse),
+            call: Call::new(plan, args, schedule),
             blocks: plan.blocks(),
             block_threads: plan.threads_per_block() as usize,
             arenas: arenas.clone(),

@@ -1,6 +1,6 @@
 //! Everything unsafe of the cpu device: mapped memory, loaded objects, and the call into a kernel.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::MemfdFlags;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
 
-use crate::device::KernelArgs;
+use crate::device::{KernelArgs, Schedule};
 
 /// Size of a page, in bytes.
 pub(super) fn page_bytes() -> usize {
@@ -38,11 +38,20 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps `bytes` bytes, rounded up to pages.
     pub fn new(bytes: usize) -> rustix::io::Result<Mapping> {
+        Mapping::with_flags(bytes, MapFlags::PRIVATE)
+    }
+
+    /// The same for memory of which most is never touched.
+    pub fn sparse(bytes: usize) -> rustix::io::Result<Mapping> {
+        Mapping::with_flags(bytes, MapFlags::PRIVATE | MapFlags::NORESERVE)
+    }
+
+    fn with_flags(bytes: usize, flags: MapFlags) -> rustix::io::Result<Mapping> {
         let bytes = bytes
             .max(1)
             .checked_next_multiple_of(page_bytes())
             .ok_or(rustix::io::Errno::NOMEM)?;
-        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory that exists.
         let start =
             unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags)? };
@@ -135,10 +144,84 @@ struct RawLaunch {
     stacks: *mut u8,
     stack_stride: u64,
     stack_bytes: u64,
+    seed: u64,
+    memory: *const RawMemory,
+    memory_count: u64,
+    history: *mut RawHistory,
+}
+
+/// `struct kiln_cpu_memory` of the prelude.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawMemory {
+    name: *const c_char,
+    start: *mut u8,
+    bytes: u64,
+    element_bytes: u32,
+    kind: u32,
+}
+
+/// `struct kiln_cpu_history` of the prelude.
+#[repr(C)]
+struct RawHistory {
+    cells: *mut u8,
+    count: u64,
+    interval: u64,
+}
+
+/// Size of the prelude's `kiln_cpu_cell`, which remembers the accesses of one granule.
+pub(super) const CELL_BYTES: usize = 64;
+
+/// Memory that a check build's kernels may use, as the prelude takes it.
+pub(super) struct MemoryTable {
+    rows: Vec<RawMemory>,
+    /// What the rows' names point to.
+    _names: Vec<CString>,
+}
+
+// SAFETY: the rows point to the names beside them and to memory that only kernels access.
+unsafe impl Send for MemoryTable {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryTable {}
+
+impl MemoryTable {
+    /// A table of name, address, size in bytes and the prelude's `kiln_cpu_memory_kind`.
+    pub fn new<'a>(rows: impl Iterator<Item = (&'a str, u64, u64, u32)>) -> MemoryTable {
+        let mut names = Vec::new();
+        let rows = rows.map(|(name, address, bytes, kind)| {
+            let name = CString::new(name).ok().filter(|name| !name.is_empty());
+            let pointer = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
+            names.extend(name);
+            RawMemory {
+                name: pointer,
+                start: address as *mut u8,
+                bytes,
+                element_bytes: 0,
+                kind,
+            }
+        });
+        let rows = rows.collect();
+        MemoryTable {
+            rows,
+            _names: names,
+        }
+    }
+}
+
+/// What a watched launch needs.
+pub(super) struct Watch<'a> {
+    /// The memory that the kernel may use.
+    pub memory: &'a MemoryTable,
+    /// Zeroed, or as earlier launches left them.
+    pub cells: &'a Mapping,
+    /// The number of the last interval; the launch counts on.
+    pub interval: &'a mut u64,
 }
 
 /// `KILN_CPU_REVERSE` of the prelude.
 const REVERSE: u32 = 1;
+/// `KILN_CPU_SEEDED` of the prelude.
+const SEEDED: u32 = 2;
 
 /// The stacks of a block's threads: number i begins at `base + i * stride` and has `bytes` bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -162,17 +245,26 @@ unsafe impl Send for Call {}
 unsafe impl Sync for Call {}
 
 impl Call {
-    /// A launch with that plan. `reverse` runs the threads from last to first.
-    pub fn new(plan: &LaunchPlan, args: KernelArgs<'_>, reverse: bool) -> Call {
+    /// A launch with that plan. Only check builds honour the schedule.
+    pub fn new(plan: &LaunchPlan, args: KernelArgs<'_>, schedule: Schedule) -> Call {
+        let (flags, seed) = match schedule {
+            Schedule::Forward => (0, 0),
+            Schedule::Reversed => (REVERSE, 0),
+            Schedule::Seeded(seed) => (SEEDED, seed),
+        };
         Call(RawLaunch {
             grid: plan.grid,
             block: plan.block,
             dynamic_shared_bytes: plan.shared_bytes,
-            flags: if reverse { REVERSE } else { 0 },
+            flags,
             args: args.pointers().as_ptr(),
             stacks: std::ptr::null_mut(),
             stack_stride: 0,
             stack_bytes: 0,
+            seed,
+            memory: std::ptr::null(),
+            memory_count: 0,
+            history: std::ptr::null_mut(),
         })
     }
 }
@@ -193,11 +285,39 @@ impl EntryPoint {
     ///
     /// The error is what the kernel reported.
     pub fn run(&self, call: &Call, stacks: Stacks, blocks: Range<u64>) -> Result<(), String> {
+        self.run_raw(call.0, stacks, blocks)
+    }
+
+    /// As [`Self::run`], for check builds.
+    pub fn run_watched(
+        &self,
+        call: &Call,
+        stacks: Stacks,
+        blocks: Range<u64>,
+        watch: Watch<'_>,
+    ) -> Result<(), String> {
+        let mut history = RawHistory {
+            cells: watch.cells.address() as *mut u8,
+            count: (watch.cells.bytes() / CELL_BYTES) as u64,
+            interval: *watch.interval,
+        };
+        let launch = RawLaunch {
+            memory: watch.memory.rows.as_ptr(),
+            memory_count: watch.memory.rows.len() as u64,
+            history: &raw mut history,
+            ..call.0
+        };
+        let ran = self.run_raw(launch, stacks, blocks);
+        *watch.interval = history.interval;
+        ran
+    }
+
+    fn run_raw(&self, launch: RawLaunch, stacks: Stacks, blocks: Range<u64>) -> Result<(), String> {
         let launch = RawLaunch {
             stacks: stacks.base as *mut u8,
             stack_stride: stacks.stride as u64,
             stack_bytes: stacks.bytes as u64,
-            ..call.0
+            ..launch
         };
         // SAFETY: the entry is of a loaded object with this ABI; the arguments are vouched for by
         // `KernelArgs::new`; the stacks are enough for the plan's threads, which the executor sees to.
@@ -215,21 +335,11 @@ impl EntryPoint {
 /// One loaded copy of a shared object.
 pub(super) struct ObjectCopy {
     library: Library,
+    /// What the prelude's `kiln_cpu_variables` points to in a check build.
+    variables: Option<Box<MemoryTable>>,
     /// Sanitizers read line numbers from the file for as long as it is loaded.
     _file: Option<File>,
 }
-
-/// Where the `__shared__` arrays of an object lie: addresses relative to `kiln_cpu_abi`, and sizes.
-pub(super) type SharedRanges = [(i64, u64)];
-
-#[repr(C)]
-struct RawRange {
-    start: *mut u8,
-    bytes: u64,
-}
-
-/// Entries of `kiln_cpu_shared_ranges` in the prelude.
-pub(super) const MOST_SHARED_RANGES: usize = 256;
 
 impl ObjectCopy {
     /// Loads a copy that shares nothing with others of the same image.
@@ -249,6 +359,7 @@ impl ObjectCopy {
             unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| fail(&e))?;
         Ok(ObjectCopy {
             library,
+            variables: None,
             _file: keep_file.then_some(file),
         })
     }
@@ -275,25 +386,32 @@ impl ObjectCopy {
         })
     }
 
-    /// Tells a check build where its shared memory lies, at most [`MOST_SHARED_RANGES`] arrays.
-    pub fn set_shared_ranges(&self, ranges: &SharedRanges) -> Option<()> {
+    /// Tells a check build which variables it has: name, address relative to `kiln_cpu_abi`, size in bytes and the
+    /// prelude's `kiln_cpu_memory_kind`, in the order of their addresses.
+    pub fn set_variables<'a>(
+        &mut self,
+        variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,
+    ) -> Option<()> {
         let get = |name: &str| {
             // SAFETY: only the address is taken here.
             let symbol = unsafe { self.library.get::<*mut u8>(name.as_bytes()) }.ok()?;
             Some(symbol.into_raw().cast::<u8>())
         };
-        let anchor = get("kiln_cpu_abi")?;
-        let table = get("kiln_cpu_shared_ranges")?.cast::<RawRange>();
-        let count = get("kiln_cpu_shared_range_count")?.cast::<u32>();
-        let ranges = ranges.get(..ranges.len().min(MOST_SHARED_RANGES))?;
-        for (i, &(offset, bytes)) in ranges.iter().enumerate() {
-            let start = anchor.wrapping_offset(offset as isize);
-            // SAFETY: the prelude's table has that many entries, and no kernel runs in a copy that is
-            // just being loaded.
-            unsafe { *table.add(i) = RawRange { start, bytes } };
+        let anchor = get("kiln_cpu_abi")? as u64;
+        let table = get("kiln_cpu_variables")?.cast::<*const RawMemory>();
+        let count = get("kiln_cpu_variable_count")?.cast::<u64>();
+        let absolute = |(name, offset, bytes, kind)| {
+            let address = anchor.wrapping_add_signed(offset);
+            (name, address, bytes, kind)
+        };
+        let variables = Box::new(MemoryTable::new(variables.map(absolute)));
+        // SAFETY: the prelude declares both variables so, and no kernel runs in a copy that is just being loaded. The
+        // table lives as long as the copy.
+        unsafe {
+            *table = variables.rows.as_ptr();
+            *count = variables.rows.len() as u64;
         }
-        // SAFETY: as above.
-        unsafe { *count = ranges.len() as u32 };
+        self.variables = Some(variables);
         Some(())
     }
 }

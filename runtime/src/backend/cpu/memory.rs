@@ -1,5 +1,6 @@
 //! Memory of the cpu device: mapped pages that kernels reach by address.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,13 +13,36 @@ use super::limits::meminfo_bytes;
 /// Allocations from this size on are checked against the memory that is free, and get huge pages.
 const LARGE_BYTES: usize = 64 << 20;
 
-/// Held while kernels or copies run, so that they never overlap: the device runs everything in order.
-pub(super) type Order = Arc<Mutex<()>>;
+/// What the device and its memory share.
+pub(super) type Order = Arc<Turns>;
+
+/// Whose turn it is on a device, and what memory it has.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Held while kernels or copies run, so that they never overlap: the device runs everything in order.
+    turn: Mutex<()>,
+    /// Address and size of every allocation, in bytes.
+    live: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Turns {
+    /// Address and size of every allocation, in bytes.
+    pub fn allocations(&self) -> Vec<(u64, u64)> {
+        let live = self.live();
+        live.iter()
+            .map(|(&address, &bytes)| (address, bytes))
+            .collect()
+    }
+
+    fn live(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Waits for everything that runs on the device. A thread that panicked while it held the lock left
 /// nothing half done that the next launch would see.
 pub(super) fn in_order(order: &Order) -> MutexGuard<'_, ()> {
-    order.lock().unwrap_or_else(PoisonError::into_inner)
+    order.turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One allocation.
@@ -59,6 +83,7 @@ impl CpuMemory {
         if bytes >= LARGE_BYTES && !guarded {
             mapping.ask_for_huge_pages();
         }
+        order.live().insert(start as u64, bytes as u64);
         Ok(CpuMemory {
             start: start - mapping.address(),
             mapping,
@@ -93,6 +118,12 @@ fn out_of_memory(bytes: usize, text: String) -> DeviceError {
     DeviceError::Oom {
         wanted_bytes: bytes as u64,
         text,
+    }
+}
+
+impl Drop for CpuMemory {
+    fn drop(&mut self) {
+        self.order.live().remove(&self.address());
     }
 }
 

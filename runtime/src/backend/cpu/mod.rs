@@ -11,11 +11,13 @@ mod device;
 mod executor;
 mod ffi;
 mod limits;
+mod lines;
 mod memory;
 mod module;
 mod object;
 mod pool;
 mod toolchain;
+mod watch;
 
 pub use compiler::CpuCompiler;
 pub use device::CpuDevice;

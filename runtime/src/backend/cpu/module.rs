@@ -10,12 +10,14 @@ use crate::device::{DeviceError, Function, Module};
 use crate::image::{self, Wanted};
 use crate::launch_checks::KernelBounds;
 
-use super::ffi::{EntryPoint, MOST_SHARED_RANGES, ObjectCopy, process_has};
+use super::ffi::{EntryPoint, ObjectCopy, process_has};
 use super::limits::CpuTarget;
-use super::object::Facts;
+use super::lines::with_lines;
+use super::object::{Facts, Use};
+use super::watch::Kind;
 
 /// The version of the interface between objects and executor that this crate speaks.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// A loaded object: one copy for each thread of the system that has run it so far.
 #[derive(Debug)]
@@ -26,8 +28,10 @@ pub(super) struct CpuModule {
     copies: Box<[OnceLock<ObjectCopy>]>,
     /// Whether its threads are coroutines, which need stacks.
     pub fibers: bool,
-    /// Whether it is a check build, which can run threads in reverse.
+    /// Whether it is a check build, which runs blocks and threads in the order that it is asked for.
     pub checks: bool,
+    /// Whether it reports every access of its kernels.
+    pub watches: bool,
 }
 
 impl CpuModule {
@@ -48,6 +52,7 @@ impl CpuModule {
                 .collect(),
             fibers: false,
             checks: artifact.build != BuildKind::Release,
+            watches: artifact.build == BuildKind::Check,
         };
         let first = module.copy(0)?;
         let constant = |name: &str| first.constant(name);
@@ -65,6 +70,18 @@ impl CpuModule {
         self.copies.len()
     }
 
+    /// What all its shared variables take, in bytes.
+    pub fn shared_bytes(&self) -> u64 {
+        let shared = |variable: &&super::object::Variable| variable.usage == Use::Shared;
+        let variables = self.facts.variables().iter().filter(shared);
+        variables.map(|variable| variable.bytes).sum()
+    }
+
+    /// A fault's text with files and lines in place of addresses.
+    pub fn with_lines(&self, text: &str) -> String {
+        with_lines(text, &self.image, |offset| self.facts.at_anchor(offset))
+    }
+
     /// The copy of a thread, loaded when first asked for.
     fn copy(&self, thread: usize) -> Result<&ObjectCopy, DeviceError> {
         if let Some(copy) = self.copies[thread].get() {
@@ -72,12 +89,22 @@ impl CpuModule {
         }
         let load_error = |text: String| DeviceError::Load { text };
         let keep_file = self.facts.needs_sanitizer;
-        let copy = ObjectCopy::load(&self.image, keep_file).map_err(load_error)?;
+        let mut copy = ObjectCopy::load(&self.image, keep_file).map_err(load_error)?;
         if self.checks {
-            let ranges = self.facts.shared_ranges();
-            if ranges.len() > MOST_SHARED_RANGES || copy.set_shared_ranges(&ranges).is_none() {
-                let text = format!("a check build with {} shared arrays", ranges.len());
-                return Err(load_error(text));
+            let variables = self.facts.variables().iter().map(|variable| {
+                let kind = match variable.usage {
+                    Use::Shared => Kind::Shared,
+                    Use::Device => Kind::Variable,
+                    Use::Constant => Kind::Constant,
+                    Use::Prelude => Kind::Own,
+                };
+                let offset = self.facts.behind_anchor(variable.address);
+                (variable.name.as_str(), offset, variable.bytes, kind as u32)
+            });
+            if copy.set_variables(variables).is_none() {
+                return Err(load_error(
+                    "a check build without a table of variables".into(),
+                ));
             }
         }
         Ok(self.copies[thread].get_or_init(|| copy))

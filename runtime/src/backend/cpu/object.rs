@@ -1,5 +1,5 @@
-//! What the symbol table of a compiled object says: how much shared memory its kernels declare and where
-//! it lies, and whether it has variables that its copies could not share.
+//! What the symbol table of a compiled object says: its variables, how much shared memory its kernels declare, and
+//! whether it has variables that its copies could not share.
 
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
@@ -10,8 +10,8 @@ const RECEIPT_COPY: &str = "kiln_receipt_copy";
 /// The facts about one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// The `__shared__` arrays.
-    shared: Vec<SharedArray>,
+    /// The variables, and the sections that are only read, in the order of their addresses.
+    variables: Vec<Variable>,
     /// Address of the prelude's `kiln_cpu_abi`.
     anchor: u64,
     /// A variable of the author's that kernels could write to: a `__device__` variable.
@@ -20,10 +20,31 @@ pub(super) struct Facts {
     pub needs_sanitizer: bool,
 }
 
+/// What a variable is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// A `__shared__` variable.
+    Shared,
+    /// A `__device__` variable.
+    Device,
+    /// A `__constant__` variable, or a section that is only read.
+    Constant,
+    /// The prelude's own.
+    Prelude,
+}
+
+/// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct SharedArray {
-    address: u64,
-    bytes: u64,
+pub(super) struct Variable {
+    /// Its name in the source; empty for a section.
+    pub name: String,
+    /// Its address before the object is loaded.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// What it is for.
+    pub usage: Use,
+    /// Whether the receipt entry has it.
     in_receipt: bool,
 }
 
@@ -47,10 +68,24 @@ impl Facts {
             let Some(section) = section.filter(|_| symbol.kind() == SymbolKind::Data) else {
                 continue;
             };
-            if is_writable(section.name().unwrap_or_default()) {
+            let section = section.name().unwrap_or_default();
+            if is_writable(section) {
                 facts.add(name, symbol.address(), symbol.size());
+            } else if section.starts_with(".kiln_constant") {
+                facts.push(name, symbol.address(), symbol.size(), Use::Constant);
             }
         }
+        for section in file.sections() {
+            let name = section.name().unwrap_or_default();
+            if [".rodata", ".data.rel.ro"]
+                .iter()
+                .any(|only_read| is_within(name, only_read))
+            {
+                facts.push("", section.address(), section.size(), Use::Constant);
+            }
+        }
+        facts.variables.sort_by_key(|variable| variable.address);
+        facts.variables.dedup_by_key(|variable| variable.address);
         if facts.anchor == 0 {
             return Err(
                 "it has no symbol kiln_cpu_abi: not an object of Kiln's, or stripped".into(),
@@ -61,17 +96,25 @@ impl Facts {
 
     /// Sorts one writable variable by its name.
     fn add(&mut self, name: &str, address: u64, bytes: u64) {
-        if is_of_prelude(name) || bytes == 0 {
-            return;
+        if is_of_prelude(name) {
+            self.push(name, address, bytes, Use::Prelude);
+        } else if name.starts_with("_ZZ") {
+            self.push(name, address, bytes, Use::Shared);
+        } else if bytes > 0 {
+            self.push(name, address, bytes, Use::Device);
+            self.mutable_global.get_or_insert_with(|| name.into());
         }
-        if name.starts_with("_ZZ") {
-            self.shared.push(SharedArray {
+    }
+
+    fn push(&mut self, name: &str, address: u64, bytes: u64, usage: Use) {
+        if bytes > 0 {
+            self.variables.push(Variable {
+                name: source_name(name).into(),
                 address,
                 bytes,
+                usage,
                 in_receipt: name.contains(RECEIPT_COPY) || name.contains("_receiptE"),
             });
-        } else if self.mutable_global.is_none() {
-            self.mutable_global = Some(name.into());
         }
     }
 
@@ -80,36 +123,56 @@ impl Facts {
     pub fn static_shared_bytes(&self, symbol: &str) -> u32 {
         let receipt = symbol.ends_with("_receipt");
         let arrays = self
-            .shared
+            .variables
             .iter()
-            .filter(|array| array.in_receipt == receipt);
+            .filter(|variable| variable.usage == Use::Shared && variable.in_receipt == receipt);
         u32::try_from(arrays.map(|array| array.bytes).sum::<u64>()).unwrap_or(u32::MAX)
     }
 
-    /// Where all shared arrays lie, relative to `kiln_cpu_abi`.
-    pub fn shared_ranges(&self) -> Vec<(i64, u64)> {
-        let relative = |array: &SharedArray| {
-            (
-                array.address.wrapping_sub(self.anchor).cast_signed(),
-                array.bytes,
-            )
-        };
-        self.shared.iter().map(relative).collect()
+    /// The variables, and the sections that are only read.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
     }
+
+    /// Where an address of the object lies, relative to `kiln_cpu_abi`.
+    pub fn behind_anchor(&self, address: u64) -> i64 {
+        address.wrapping_sub(self.anchor).cast_signed()
+    }
+
+    /// The address that lies so far behind `kiln_cpu_abi`.
+    pub fn at_anchor(&self, offset: i64) -> u64 {
+        self.anchor.wrapping_add_signed(offset)
+    }
+}
+
+/// The last part of a mangled name: `tile` of `_ZZ4gemmE4tile_0`.
+fn source_name(mangled: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match mangled.rsplit_once('_') {
+        Some((name, number)) if is_number(number) && mangled.starts_with("_Z") => name,
+        _ => mangled,
+    };
+    let mut digits = name.char_indices().filter(|(_, c)| c.is_ascii_digit());
+    let part = |(start, _)| {
+        let digits = name[start..].find(|c: char| !c.is_ascii_digit())?;
+        let (length, part) = name[start..].split_at(digits);
+        (length.parse() == Ok(part.len())).then_some(part)
+    };
+    // The first that reaches the end: a name may itself hold a digit and as many letters.
+    digits.find_map(part).unwrap_or(name)
 }
 
 /// Sections whose variables a kernel can write to. Those of `__constant__` variables have a name of their
 /// own, which the prelude gives them.
 fn is_writable(section: &str) -> bool {
-    let within = |name: &str| {
-        section == name
-            || section
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('.'))
-    };
-    section != ".data.rel.ro"
-        && !section.starts_with(".data.rel.ro.")
-        && (within(".data") || within(".bss"))
+    !is_within(section, ".data.rel.ro")
+        && (is_within(section, ".data") || is_within(section, ".bss"))
+}
+
+/// Whether a section has that name, or that name and a suffix.
+fn is_within(section: &str, name: &str) -> bool {
+    let rest = section.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Variables of the prelude, the compiler, the linker and the sanitizers.
@@ -160,7 +223,25 @@ mod tests {
             facts.static_shared_bytes("gemm_0123456789abcdef_receipt"),
             4160
         );
-        assert_eq!(facts.shared_ranges()[0], (64, 4096));
+        let tile = &facts.variables()[0];
+        assert_eq!((tile.name.as_str(), tile.bytes), ("tile", 4096));
+        assert_eq!(facts.behind_anchor(tile.address), 64);
+    }
+
+    #[test]
+    fn a_mangled_name_ends_in_the_name_of_the_source() {
+        let names = [
+            ("_ZZ4gemmE4tile", "tile"),
+            ("_ZZN17kiln_release_copy4gemmEvE9stage_2_a", "stage_2_a"),
+            ("_ZZ4gemmIfEvT_E4tile_0", "tile"),
+            ("_ZL7counter", "counter"),
+            ("counter", "counter"),
+            ("counter_2", "counter_2"),
+            ("", ""),
+        ];
+        for (mangled, name) in names {
+            assert_eq!(source_name(mangled), name);
+        }
     }
 
     #[test]

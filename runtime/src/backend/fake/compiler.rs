@@ -147,7 +147,7 @@ impl Unit {
         ElemType::ALL
             .iter()
             .copied()
-            .find(|ty| ty.c_name() == defined)
+            .find(|ty| ty.macro_name() == defined)
     }
 }
 

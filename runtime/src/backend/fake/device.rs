@@ -67,7 +67,7 @@ impl Entry {
         let Some(host) = &self.host else {
             return Ok(());
         };
-        let wanted = host.spec.args.len() + usize::from(self.is_receipt);
+        let wanted = host.spec.passed().count() + usize::from(self.is_receipt);
         check_arguments(&self.symbol, args, Some(wanted))
     }
 }

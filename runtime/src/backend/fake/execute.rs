@@ -103,6 +103,12 @@ fn read_arguments(
     memory: &mut Blocks,
 ) -> Result<Arguments, String> {
     let passed = args.pointers().len();
+    if let Some(size) = spec.args.iter().find(|arg| !arg.is_passed()) {
+        let name = size.name();
+        return Err(format!(
+            "the fake device cannot run a kernel that does not get its size `{name}`"
+        ));
+    }
     if passed < spec.args.len() {
         let takes = spec.args.len();
         return Err(format!(
@@ -112,6 +118,7 @@ fn read_arguments(
     let size = |arg: &ArgSpec| match arg {
         ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
         ArgSpec::Slice(_) => size_of::<u64>(),
+        ArgSpec::Plain(plain) => plain.value.layout().bytes,
     };
     let sizes: Vec<usize> = spec.args.iter().map(size).collect();
     let values = ffi::values(args, &sizes);
@@ -122,7 +129,7 @@ fn read_arguments(
     };
     for (argument, (arg, value)) in spec.args.iter().zip(values).enumerate() {
         let data = match arg {
-            ArgSpec::Scalar(_) => ArgData::Scalar(value),
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => ArgData::Scalar(value),
             ArgSpec::Slice(declared) => {
                 let address = integer(&value) as u64;
                 let slice = Slice::new(spec, declared, &arguments.problem, argument, address)?;
@@ -145,7 +152,7 @@ impl Slice {
         address: u64,
     ) -> Result<Slice, String> {
         let ty = spec.elem_type(declared, problem).unwrap_or(ElemType::F32);
-        let len = spec.slice_len(&declared.len, problem);
+        let len = spec.slice_len(&declared.len, &spec.baseline.config, problem);
         let len = len.map_err(|error| error.to_string())?;
         Ok(Slice {
             argument,

@@ -1,5 +1,11 @@
 //! Which rules of a script decide the behaviour of one entry.
 
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
 use super::compiler::Unit;
 use super::script::{
     CompileOutcome, LaunchOutcome, Noise, OutputOutcome, ReceiptOutcome, Rule, Script, Time, When,
@@ -25,11 +31,11 @@ impl Script {
     }
 
     pub(super) fn behaviour(&self, unit: &Unit, receipt: bool) -> Behaviour {
-        let matching: Vec<&Rule> = self
-            .rules
-            .iter()
-            .rev()
-            .filter(|rule| rule.when.matches(unit, Some(receipt)))
+        let rules = self.rules.iter().enumerate().rev();
+        let matching: Vec<&Rule> = rules
+            .filter(|(_, rule)| rule.when.matches(unit, Some(receipt)))
+            .filter(|(number, rule)| self.has_begun(*number, rule, unit))
+            .map(|(_, rule)| rule)
             .collect();
         fn last<T: Clone>(rules: &[&Rule], field: fn(&Rule) -> &Option<T>) -> Option<T> {
             rules.iter().find_map(|rule| field(rule).clone())
@@ -42,6 +48,32 @@ impl Script {
             receipt: last(&matching, |rule| &rule.receipt).unwrap_or(ReceiptOutcome::Honest),
         }
     }
+}
+
+impl Script {
+    /// Whether a rule holds in this process already.
+    fn has_begun(&self, number: usize, rule: &Rule, unit: &Unit) -> bool {
+        let Some(from) = rule.when.from_process else {
+            return true;
+        };
+        let file = self.file.as_ref();
+        file.is_some_and(|file| process_number(file, number, unit) >= from)
+    }
+}
+
+/// Which process this is, from 1, of those that loaded an entry of a rule. Each leaves a byte in a file of the rule's.
+fn process_number(script: &Path, rule: usize, unit: &Unit) -> u64 {
+    static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
+    let path = script.with_extension(format!("{rule}.{}", unit.release));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(path).or_insert_with_key(|path| {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let count = file.and_then(|mut file| {
+            file.write_all(b".")?;
+            file.metadata()
+        });
+        count.map_or(0, |metadata| metadata.len())
+    })
 }
 
 impl When {

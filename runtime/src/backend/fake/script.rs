@@ -1,7 +1,7 @@
 //! Scripts: what a fake device is, and how configs behave on it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kiln_spec::DeviceLimits;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub struct Script {
     pub time: Time,
     /// Behaviour of configs: the last rule that matches and sets a field decides it.
     pub rules: Vec<Rule>,
+    /// The file that it was read from.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 impl Default for Script {
@@ -57,6 +60,7 @@ impl Default for Script {
             noise: Noise::default(),
             time: Time::default(),
             rules: Vec::new(),
+            file: None,
         }
     }
 }
@@ -71,11 +75,13 @@ impl Script {
             what: format!("fake device script {}", path.display()),
             text: error.to_string(),
         })?;
-        serde_json::from_str(&text).map_err(|error| DeviceError::Setting {
+        let read = serde_json::from_str(&text).map_err(|error| DeviceError::Setting {
             what: path.display().to_string(),
             problem: format!("no script of a fake device: {error}"),
             help: "a script is a JSON object; `{}` is the default one".into(),
-        })
+        });
+        let file = Some(path.to_owned());
+        read.map(|script| Script { file, ..script })
     }
 }
 
@@ -161,6 +167,9 @@ pub struct When {
     pub config: BTreeMap<String, String>,
     /// Whether it is about the release (`false`) or the receipt entry (`true`) alone.
     pub receipt: Option<bool>,
+    /// Only from this process on, counted from 1 over those that load such an entry. The count is kept in a file next to
+    /// the script's own; a script that is no file counts nothing and never gets there.
+    pub from_process: Option<u64>,
 }
 
 /// What compiling a unit does.

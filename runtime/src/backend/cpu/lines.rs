@@ -1,0 +1,80 @@
+//! Files and lines in the faults of check builds, from the debug information of the object.
+
+use addr2line::gimli::{Dwarf, EndianSlice, Error, NativeEndian, SectionId};
+use addr2line::{Context, Location};
+use kiln_spec::prelude::CPU_PRELUDE;
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSection as _};
+
+/// What the prelude puts before and behind a return address.
+const BEGIN: char = '\u{1}';
+const END: char = '\u{2}';
+
+/// A fault's text with `file:line` in place of every return address, which the prelude tells relative to
+/// `kiln_cpu_abi`.
+pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u64) -> String {
+    let Some((before, _)) = text.split_once(BEGIN) else {
+        return text.into();
+    };
+    let lines = Lines::read(image);
+    let mut told = String::from(before);
+    for part in text.split(BEGIN).skip(1) {
+        let (place, rest) = part.split_once(END).unwrap_or((part, ""));
+        let offset = place.parse::<u32>().unwrap_or(0).cast_signed();
+        // The call is before the address that it returns to.
+        let address = address_of(i64::from(offset)).wrapping_sub(1);
+        let line = lines.as_ref().and_then(|lines| lines.of(address));
+        told += &line.unwrap_or_else(|| format!("address {address:#x} of the object"));
+        told += rest;
+    }
+    told
+}
+
+type Bytes<'a> = EndianSlice<'a, NativeEndian>;
+
+struct Lines<'a>(Context<Bytes<'a>>);
+
+impl<'a> Lines<'a> {
+    fn read(image: &'a [u8]) -> Option<Lines<'a>> {
+        let file: ElfFile64 = ElfFile64::parse(image).ok()?;
+        let load = |id: SectionId| -> Result<Bytes<'a>, Error> {
+            let section = file.section_by_name(id.name());
+            let data = section.and_then(|section| section.data().ok());
+            Ok(EndianSlice::new(data.unwrap_or_default(), NativeEndian))
+        };
+        let dwarf = Dwarf::load(load).ok()?;
+        Context::from_dwarf(dwarf).ok().map(Lines)
+    }
+
+    /// The innermost place outside of the prelude.
+    fn of(&self, address: u64) -> Option<String> {
+        let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+        let mut outermost = None;
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(place) = frame.location.as_ref().and_then(place_of) else {
+                continue;
+            };
+            if !is_of_prelude(&place.0) {
+                return Some(format!("{}:{}", place.0, place.1));
+            }
+            outermost = Some(place);
+        }
+        outermost.map(|(file, line)| format!("{file}:{line}"))
+    }
+}
+
+fn place_of(location: &Location<'_>) -> Option<(String, u32)> {
+    let file = location.file?;
+    // The folder of the compile is written as `.`.
+    Some((file.trim_start_matches("./").into(), location.line?))
+}
+
+/// Whether a file is a header of the prelude, which lies in a folder of Kiln's, or generated.
+fn is_of_prelude(file: &str) -> bool {
+    let is_header = |name: &str| {
+        file.strip_suffix(name)
+            .is_some_and(|folder| folder.ends_with('/'))
+    };
+    file == "kiln generated"
+        || file.starts_with('/') && CPU_PRELUDE.iter().any(|(name, _)| is_header(name))
+}

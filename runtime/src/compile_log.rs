@@ -1,0 +1,116 @@
+//! What a compiler's log says to the kernel's author.
+
+use std::borrow::Cow;
+
+/// Headers that exist on NVIDIA's own compilers alone, by the start of their names.
+const NVIDIA_ALONE: &[&str] = &[
+    "cuda/",
+    "cub/",
+    "cuda_",
+    "nv/",
+    "cooperative_groups/",
+    "curand",
+    "cuComplex",
+];
+
+/// The first error of a log, and what to do about it where that is known.
+pub(crate) fn summary(log: &str) -> String {
+    let first = first_error(log);
+    match missing_header(&first) {
+        Some(header) => format!("{first}\nhelp: {}", about(header)),
+        None => first.into_owned(),
+    }
+}
+
+/// The first line of a log that names an error, or its first line.
+fn first_error(log: &str) -> Cow<'_, str> {
+    let line = log
+        .lines()
+        .find(|line| line.contains("error"))
+        .or_else(|| log.lines().next())
+        .unwrap_or("the compiler said nothing");
+    too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
+}
+
+/// In words of the kernel, what clang and g++ say of a generated function: that its frame is larger than the stack that
+/// the cpu device gives a thread.
+fn too_large_a_frame(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("frame size")?;
+    let mut numbers = rest
+        .split(|char: char| !char.is_ascii_digit())
+        .filter_map(|digits| digits.parse::<u64>().ok());
+    let (size, limit) = (numbers.next()?, numbers.next()?);
+    Some(format!(
+        "the local variables of a thread take {size} bytes, but the cpu device has {limit} for them in a kernel with \
+         barriers; make local arrays smaller, or keep them in shared memory"
+    ))
+}
+
+/// The header that was not found: the words of g++, clang and NVRTC.
+fn missing_header(line: &str) -> Option<&str> {
+    let gcc = || {
+        line.strip_suffix(": No such file or directory")?
+            .rsplit(' ')
+            .next()
+    };
+    let clang = || line.strip_suffix("' file not found")?.rsplit('\'').next();
+    let nvrtc = || {
+        line.split_once("cannot open source file \"")?
+            .1
+            .split('"')
+            .next()
+    };
+    gcc().or_else(clang).or_else(nvrtc)
+}
+
+fn about(header: &str) -> String {
+    if NVIDIA_ALONE.iter().any(|start| header.starts_with(start)) {
+        return format!(
+            "`<{header}>` is NVIDIA's, and Kiln has nothing in its place for this target: add `only(cuda)` to the kernel's \
+             spec, or include it under `#if KILN_CUDA` (docs/device-prelude.md lists the headers that Kiln has)"
+        );
+    }
+    format!(
+        "a header of the package is included as `\"{header}\"`; others must be there for every target \
+         (docs/device-prelude.md lists them)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_that_is_too_large_is_told_in_words_of_the_kernel() {
+        let said = "the local variables of a thread take 399944 bytes, but the cpu device has 12288 for them in a kernel \
+                    with barriers; make local arrays smaller, or keep them in shared memory";
+        let clang = "cache/include/51/cpu/entry.h:96:17: error: stack frame size (399944) exceeds limit (12288) in \
+                     'kiln_cpu_entry<k>' [-Werror,-Wframe-larger-than]";
+        let gcc = "kernel.cpp: In function 'void k()':\nkernel.cpp:9:1: error: the frame size of 399944 bytes is larger \
+                   than 12288 bytes [-Werror=frame-larger-than=]";
+        assert_eq!(
+            (first_error(clang), first_error(gcc)),
+            (said.into(), said.into())
+        );
+        let other = "src/k.cu:7:5: error: use of undeclared identifier 'z'";
+        assert_eq!(first_error(other), other);
+    }
+
+    #[test]
+    fn a_missing_header_is_told_with_the_way_out_in_the_words_of_every_compiler() {
+        for log in [
+            "src/k.cu:3:10: fatal error: cuda/barrier: No such file or directory\n    3 | #include\n",
+            "src/k.cu:3:10: fatal error: 'cuda/barrier' file not found\n",
+            "src/k.cu(3): catastrophic error: cannot open source file \"cuda/barrier\"\n",
+        ] {
+            let told = summary(log);
+            assert!(told.starts_with("src/k.cu"), "{told}");
+            assert!(
+                told.contains("\nhelp: `<cuda/barrier>` is NVIDIA's"),
+                "{told}"
+            );
+            assert!(told.contains("`only(cuda)`"), "{told}");
+        }
+        assert_eq!(summary("k.cu:1: error: no\n"), "k.cu:1: error: no");
+    }
+}

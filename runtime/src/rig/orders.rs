@@ -1,0 +1,73 @@
+//! One launch in several orders of its threads: what a race hides in one order shows in another.
+
+use kiln_spec::LaunchPlan;
+
+use crate::device::{DeviceError, Function, Schedule};
+
+use super::{Expected, Rig, RigError};
+
+impl Rig {
+    /// As [`Self::check`], and says of a wrong element whether the kernel writes it at all: that is another mistake.
+    ///
+    /// # Errors
+    /// As [`Self::check`] and [`Self::check_written`].
+    pub fn check_outputs(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        expected: &Expected,
+    ) -> Result<f64, RigError> {
+        let checked = self.check(expected);
+        if let Err(RigError::NotANumber { .. } | RigError::Incorrect { .. }) = checked {
+            self.check_written(function, plan)?;
+        }
+        checked
+    }
+
+    /// Launches the entry of a checking build forward, in reverse and in two random orders of its blocks, warps and
+    /// threads; the largest error as a fraction of its bound. Right in one order and wrong in another is a race.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`DeviceError::KernelFault`] for a race.
+    pub fn check_in_all_orders(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        seed: u64,
+        expected: &Expected,
+    ) -> Result<f64, RigError> {
+        let orders = [
+            Schedule::Forward,
+            Schedule::Reversed,
+            Schedule::Seeded(seed),
+            Schedule::Seeded(seed.wrapping_add(1)),
+        ];
+        let (mut worst, mut right, mut wrong) = (0.0_f64, None, None);
+        for order in orders {
+            self.reset()?;
+            self.launch_scheduled(function, plan, order)?;
+            match self.check_outputs(function, plan, expected) {
+                Ok(error) => (worst, right) = (worst.max(error), right.or(Some(order))),
+                Err(
+                    error @ (RigError::Incorrect { .. }
+                    | RigError::NotANumber { .. }
+                    | RigError::Unwritten { .. }),
+                ) => wrong = wrong.or(Some((order, error))),
+                Err(other) => return Err(other),
+            }
+        }
+        match (right, wrong) {
+            (_, None) => Ok(worst),
+            (None, Some((_, error))) => Err(error),
+            (Some(right), Some((order, error))) => {
+                Err(RigError::Device(DeviceError::KernelFault {
+                    symbol: function.symbol().to_owned(),
+                    text: format!(
+                        "race: the outputs are right when the threads run in {right} and wrong in {order}: {error}\nhelp: \
+                     look for a missing `__syncthreads()` or `__syncwarp()`, or for two threads that write one element"
+                    ),
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Check builds look at every access: races, bounds, and shared memory that nobody has written.
+
+use std::sync::Arc;
+
+use kiln::backend::cpu::CpuDevice;
+use kiln::compiler::BuildKind;
+use kiln::device::{Device as _, DeviceError, Schedule};
+use kiln::spec::LaunchPlan;
+
+use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
+
+/// A kernel of one of the sources beside this file.
+struct Case<'a> {
+    name: &'a str,
+    blocks: u32,
+    threads: u32,
+    shared_bytes: u32,
+    told: &'a str,
+    lines: Vec<usize>,
+}
+
+/// The kernels of a source, by the comments before them.
+fn cases(source: &str) -> Vec<Case<'_>> {
+    let mut cases: Vec<Case<'_>> = Vec::new();
+    for (number, line) in (1..).zip(source.lines()) {
+        if let Some(comment) = line.strip_prefix("//: ") {
+            let mut words = comment.splitn(4, ' ');
+            let mut count = || words.next().unwrap().parse().unwrap();
+            cases.push(Case {
+                name: "",
+                blocks: count(),
+                threads: count(),
+                shared_bytes: count(),
+                told: words.next().unwrap_or_default(),
+                lines: Vec::new(),
+            });
+        } else if let Some(kernel) = line.strip_prefix("__global__ void ") {
+            cases.last_mut().unwrap().name = kernel.split('(').next().unwrap();
+        } else if line.ends_with("//!") {
+            cases.last_mut().unwrap().lines.push(number);
+        }
+    }
+    cases
+}
+
+/// A source's kernels, compiled together: that is much faster than each of them alone.
+struct Built {
+    device: Arc<CpuDevice>,
+    module: Arc<dyn kiln::device::Module>,
+}
+
+impl Built {
+    fn new(device: &Arc<CpuDevice>, source: &str) -> Built {
+        let mut text = unit(
+            true,
+            &format!(
+                "#line 1 \"kiln generated\"\n#include \"kiln.cuh\"\n#line 1 \"kernel.cu\"\n{source}"
+            ),
+            "first",
+        );
+        let first = cases(source)[0].name;
+        text = text.replace("KILN_CPU_ENTRY(entry, first)\n", "");
+        for case in cases(source) {
+            text += &format!("KILN_CPU_ENTRY({0}, {0})\n", case.name);
+        }
+        let artifact = compile(device, &text, BuildKind::Check)
+            .unwrap_or_else(|error| panic!("{first}: {error}"));
+        Built {
+            device: device.clone(),
+            module: device.load(&artifact).unwrap(),
+        }
+    }
+
+    /// Launches a kernel on buffers of 4096 elements.
+    fn launch(&self, case: &Case<'_>, schedule: Schedule) -> Result<(), DeviceError> {
+        let device = &self.device;
+        let input: Vec<i32> = (0..4096).collect();
+        // Buffers that lie directly behind each other would hide an overrun.
+        let memory = || device.alloc_guarded(4 * 4096, 4).unwrap();
+        let (held, x, y) = (memory(), memory(), memory());
+        held.write(STREAM, 0, bytemuck::cast_slice(&input)).unwrap();
+        let loaded = Loaded {
+            device: device.clone(),
+            function: self.module.clone().function(case.name).unwrap(),
+        };
+        let plan = LaunchPlan {
+            shared_bytes: case.shared_bytes,
+            ..plan([case.blocks, 1, 1], [case.threads, 1, 1])
+        };
+        loaded.launch_named(&plan, &[("in", &*held), ("x", &*x), ("y", &*y)], schedule)
+    }
+}
+
+/// Every case must be told in forward order with its words and all its lines, and be a fault in other orders.
+fn all_are_told(source: &str, beginning: &[&str]) {
+    for device in devices() {
+        let built = Built::new(&device, source);
+        for case in &cases(source) {
+            let error = built.launch(case, Schedule::Forward).expect_err(case.name);
+            let text = error.to_string();
+            let begins = beginning.iter().any(|beginning| text.contains(beginning));
+            let has_lines = case
+                .lines
+                .iter()
+                .all(|line| text.contains(&format!("at kernel.cu:{line}")));
+            assert!(
+                begins && has_lines && text.contains(case.told),
+                "{}, lines {:?}: {text}",
+                case.name,
+                case.lines
+            );
+            for schedule in [Schedule::Reversed, Schedule::Seeded(3)] {
+                let launched = built.launch(case, schedule);
+                assert!(launched.is_err(), "{} in {schedule}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_race_is_told_in_one_launch_with_both_lines_and_the_variable() {
+    let source = include_str!("races.cu");
+    assert!(cases(source).len() >= 30);
+    all_are_told(source, &["race: it ", "has not waited for its copy_async"]);
+}
+
+#[test]
+fn every_access_out_of_bounds_is_told_with_variable_index_and_line() {
+    let source = include_str!("bounds.cu");
+    assert!(cases(source).len() >= 24);
+    all_are_told(source, &["out of bounds: it ", "declared const"]);
+}
+
+#[test]
+fn kernels_without_a_race_run_without_a_fault_in_every_order() {
+    let source = include_str!("right.cu");
+    let seeds = if std::env::var_os("KILN_BARS").is_some() {
+        64
+    } else {
+        2
+    };
+    let schedules = [Schedule::Forward, Schedule::Reversed];
+    let schedules = schedules
+        .into_iter()
+        .chain((0..seeds).map(Schedule::Seeded));
+    for device in devices() {
+        let built = Built::new(&device, source);
+        for schedule in schedules.clone() {
+            for case in &cases(source) {
+                let launched = built.launch(case, schedule);
+                launched.unwrap_or_else(|error| panic!("{} in {schedule}: {error}", case.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_of_shared_memory_that_nobody_wrote_is_told() {
+    let source = "
+        __global__ void stale(int* out) {
+            __shared__ int held[64];
+            if (blockIdx.x == 0 || threadIdx.x < 63) held[threadIdx.x] = 1;
+            __syncthreads();
+            out[blockIdx.x * 64 + threadIdx.x] = held[63 - threadIdx.x];
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "stale"), BuildKind::Check);
+        let out = buffer(&device, &[0_i32; 128]);
+        let error = kernel
+            .launch(&plan([2, 1, 1], [64, 1, 1]), &[Arg::Buffer(&*out)])
+            .unwrap_err();
+        let expected = "block (1,0,0) thread (0,0,0): it reads shared variable `held`[63] at kernel.cu:6, \
+                        which no thread of the block has written";
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn kernels_without_barriers_are_watched_too() {
+    let source = "
+        __global__ void loop(const int* in, int* out) {
+            out[(blockIdx.x * blockDim.x + threadIdx.x) / 2] = in[threadIdx.x];
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(false, source, "loop"), BuildKind::Check);
+        let (input, out) = (buffer(&device, &[1_i32; 32]), buffer(&device, &[0_i32; 64]));
+        let launch = |threads| {
+            let plan = plan([2, 1, 1], [threads, 1, 1]);
+            let memory: [(&str, &dyn kiln::device::Allocation); 2] =
+                [("in", &*input), ("out", &*out)];
+            let error = kernel.launch_named(&plan, &memory, Schedule::Forward);
+            error.unwrap_err().to_string()
+        };
+        let race = launch(32);
+        let expected = "block (0,0,0) thread (1,0,0): race: it writes `out`[0] at kernel.cu:3, \
+                        which thread (0,0,0) of the block writes at kernel.cu:3";
+        assert!(race.contains(expected), "{race}");
+    }
+}

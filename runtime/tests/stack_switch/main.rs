@@ -1,0 +1,143 @@
+//! The stack switch of the cpu device keeps every thread's values: kernels that hold values of every type across
+//! barriers and warp operations, by every compiler at several instruction sets; and the machine code itself.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod liveness;
+#[path = "../on_cpu/mod.rs"]
+mod on_cpu;
+mod program;
+
+use std::process::Command;
+use std::sync::Arc;
+
+use kiln::backend::cpu::{CpuDevice, CpuOptions, CpuTarget};
+use kiln::compiler::{Artifact, BuildKind};
+use kiln::device::Device;
+use on_cpu::{Arg, Loaded, buffer, compile, contents, devices_with, options, plan};
+use program::{BLOCK, ELEMENTS, Program, ROUNDS};
+
+/// Instruction sets to compile for. Code that this processor cannot run is looked at, but not launched: g++ keeps
+/// values in mask registers when it tunes for this product of Intel's, whichever processor the test runs on.
+const LEVELS: [&str; 5] = [
+    "x86-64",
+    "x86-64-v3",
+    "x86-64-v4",
+    "sapphirerapids",
+    "native",
+];
+const BUILDS: [BuildKind; 2] = [BuildKind::Release, BuildKind::Check];
+/// What an output holds that no thread wrote.
+const UNWRITTEN: u32 = 0xDEAD_BEEF;
+
+/// Programs, and how many of them one unit holds.
+fn programs() -> (Vec<Program>, usize) {
+    let count = if std::env::var_os("KILN_BARS").is_some() {
+        50
+    } else {
+        4
+    };
+    ((0..count).map(Program::of).collect(), 5)
+}
+
+/// A unit with a kernel for each program.
+fn unit(programs: &[Program]) -> String {
+    let mut text = "#define KILN_CPU_FIBERS 1\n#include \"kiln_cpu.h\"\n".to_owned();
+    for (i, program) in programs.iter().enumerate() {
+        text += &program.source(&format!("program_{i}"));
+        text += &format!("KILN_CPU_ENTRY(entry_{i}, program_{i})\n");
+    }
+    text
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn values_survive_barriers_and_no_register_is_live_across_a_switch() {
+    let (programs, together) = programs();
+    for level in LEVELS {
+        let target = match level {
+            "native" => CpuTarget::Native,
+            named => CpuTarget::Named(named.into()),
+        };
+        let options = CpuOptions {
+            target,
+            ..options()
+        };
+        for device in devices_with(&options) {
+            for build in BUILDS {
+                for programs in programs.chunks(together) {
+                    let artifact = compile(&device, &unit(programs), build).unwrap();
+                    let what = format!("{:?}, {level}, {build:?}", device.compiler().unwrap());
+                    check_code(&artifact, &what);
+                    check_outputs(&device, &artifact, programs, &what);
+                }
+            }
+        }
+    }
+}
+
+/// No register may be read after a switch before it is written: the switch keeps none.
+fn check_code(artifact: &Artifact, what: &str) {
+    let (live, switches) = liveness::live_after_a_switch(&disassembly(artifact));
+    assert!(
+        switches > 10,
+        "{what}: only {switches} switches were found in the machine code"
+    );
+    assert!(
+        live.is_empty(),
+        "{what}: registers that the switch does not keep: {live:?}"
+    );
+}
+
+fn check_outputs(device: &Arc<CpuDevice>, artifact: &Artifact, programs: &[Program], what: &str) {
+    // Code for another processor, or for more than this one has, is refused.
+    let Ok(module) = device.load(artifact) else {
+        return;
+    };
+    let input: Vec<u32> = (0..ELEMENTS)
+        .map(|i| i.wrapping_mul(2_654_435_761))
+        .collect();
+    let blocks = ELEMENTS.div_ceil(BLOCK);
+    for (i, program) in programs.iter().enumerate() {
+        let kernel = Loaded {
+            device: Arc::clone(device),
+            function: module.clone().function(&format!("entry_{i}")).unwrap(),
+        };
+        let mut expected = program.outputs(&input);
+        expected.resize((blocks * BLOCK) as usize, UNWRITTEN);
+        let x = buffer(device, &input);
+        let out = buffer(device, &vec![UNWRITTEN; expected.len()]);
+        let args = [
+            Arg::Uint(ELEMENTS),
+            Arg::Uint(ROUNDS),
+            Arg::Buffer(&*x),
+            Arg::Buffer(&*out),
+        ];
+        kernel
+            .launch(&plan([blocks, 1, 1], [BLOCK, 1, 1]), &args)
+            .unwrap();
+        let written = contents::<u32>(&*out);
+        let wrong = written
+            .iter()
+            .zip(&expected)
+            .filter(|(a, b)| a != b)
+            .count();
+        assert_eq!(
+            wrong,
+            0,
+            "{what}: {wrong} outputs are wrong:\n{}",
+            program.source("program")
+        );
+    }
+}
+
+fn disassembly(artifact: &Artifact) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernel.so");
+    std::fs::write(&path, &artifact.image).unwrap();
+    let output = Command::new("objdump")
+        .args(["-d", "--no-show-raw-insn"])
+        .arg(&path)
+        .output()
+        .expect("binutils should be installed with a compiler");
+    String::from_utf8(output.stdout).unwrap()
+}
