@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use kiln_spec::cache_folder::{CacheFolderError, cache_folder};
+
 use crate::error::CacheError;
 
 /// The cache's folder, from the environment.
@@ -18,37 +20,17 @@ pub fn from_environment() -> Result<PathBuf, CacheError> {
 /// # Errors
 /// As [`from_environment`].
 pub fn resolve(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, CacheError> {
-    let places = [
-        ("KILN_CACHE", ""),
-        ("XDG_CACHE_HOME", "kiln"),
-        ("HOME", ".cache/kiln"),
-    ];
-    for (name, below) in places {
-        if let Some(value) = variable(name) {
-            let folder = absolute(name, value)?;
-            return Ok(if below.is_empty() {
-                folder
-            } else {
-                folder.join(below)
-            });
-        }
-    }
-    Err(CacheError::NoLocation)
-}
-
-fn absolute(variable: &'static str, value: OsString) -> Result<PathBuf, CacheError> {
-    let path = PathBuf::from(&value);
-    let problem = if value.is_empty() {
-        "empty"
-    } else if path.is_relative() {
-        "a relative path"
-    } else {
-        return Ok(path);
-    };
-    Err(CacheError::Location {
-        variable,
-        value: value.to_string_lossy().into(),
-        problem,
+    cache_folder(variable).map_err(|error| match error {
+        CacheFolderError::Variable {
+            variable,
+            value,
+            problem,
+        } => CacheError::Location {
+            variable,
+            value,
+            problem,
+        },
+        CacheFolderError::Unset => CacheError::NoLocation,
     })
 }
 

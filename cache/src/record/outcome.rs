@@ -40,6 +40,81 @@ pub struct MaxError {
     pub error: Real,
     /// The error that the tolerance allows.
     pub bound: Real,
+    /// Where the value that it should have comes from.
+    #[serde(default, skip_serializing_if = "Against::is_reference")]
+    pub against: Against,
+}
+
+/// Where expected outputs come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    /// A plain-Rust reference. Records of earlier programs do not say; they mean this.
+    #[default]
+    Reference,
+    /// A launch of the baseline, because there is no reference for the problem.
+    Baseline,
+}
+
+impl Against {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference.
+    fn is_reference(&self) -> bool {
+        *self == Against::Reference
+    }
+}
+
+impl fmt::Display for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Against::Reference => "reference",
+            Against::Baseline => "baseline",
+        })
+    }
+}
+
+/// The kinds of fault that a kernel itself is found to have while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Two threads touch the same memory and nothing orders them.
+    Race,
+    /// A read or write outside an argument or shared array.
+    OutOfBounds,
+    /// A barrier that some threads of the block never reach.
+    DivergentBarrier,
+    /// Anything else: a trap, a failed assertion, an overrun stack.
+    Other,
+}
+
+impl FaultKind {
+    /// The kind of a fault, by its text: `race: …`, or `block (0,0,0) thread (1,0,0): race: …`. The device's text is
+    /// stored as it is, so that nothing of it is lost; this is the only place that reads it.
+    pub fn of(text: &str) -> FaultKind {
+        let kinds = [
+            FaultKind::Race,
+            FaultKind::OutOfBounds,
+            FaultKind::DivergentBarrier,
+        ];
+        let line = text.lines().next().unwrap_or_default();
+        if line.contains("has not waited for its copy_async") {
+            return FaultKind::Race;
+        }
+        let named = |kind: &FaultKind| {
+            let begins = line.strip_prefix(kind.name());
+            begins.is_some_and(|rest| rest.starts_with(':'))
+                || line.contains(&format!("): {}: ", kind.name()))
+        };
+        kinds.into_iter().find(named).unwrap_or(FaultKind::Other)
+    }
+
+    /// A short name for tables and counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Race => "race",
+            FaultKind::OutOfBounds => "out of bounds",
+            FaultKind::DivergentBarrier => "divergent barrier",
+            FaultKind::Other => "kernel fault",
+        }
+    }
 }
 
 /// What became of one config on one problem.
@@ -92,6 +167,22 @@ pub enum Outcome {
         /// Index of the first such element.
         index: u64,
     },
+    /// The kernel left an element of an output as it was before the launch.
+    Unwritten {
+        /// Name of the output argument.
+        output: String,
+        /// Index of the first such element.
+        index: u64,
+        /// How many there are.
+        count: u64,
+        /// How many elements the output has.
+        len: u64,
+    },
+    /// The kernel was stopped for a fault of its own: see [`FaultKind`].
+    KernelFault {
+        /// The device's whole text.
+        text: String,
+    },
     /// The kernel wrote outside an output.
     GuardHit {
         /// Name of the output argument.
@@ -120,6 +211,19 @@ pub enum Outcome {
     WorkerLost {
         /// The signal that ended it, where one did.
         signal: Option<i32>,
+        /// What it or the device said last; empty in records of earlier programs.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        detail: String,
+    },
+    /// The device answers no more: nothing can be said about the config.
+    DeviceLost {
+        /// What happened.
+        text: String,
+    },
+    /// There was no room left on a disk: nothing can be said about the config.
+    DiskFull {
+        /// What could not be written, and what the system says.
+        text: String,
     },
     /// Faster than the device can be: an error of the measurement, not a record.
     TooFast {
@@ -155,6 +259,7 @@ impl Outcome {
             Outcome::OutOfMemory { .. }
                 | Outcome::TimedOut { .. }
                 | Outcome::WorkerLost { .. }
+                | Outcome::DeviceLost { .. }
                 | Outcome::Quarantined { .. }
         )
     }
@@ -164,7 +269,9 @@ impl Outcome {
     /// always.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
-            Outcome::CompilerLost { crashed: false, .. } => false,
+            Outcome::CompilerLost { crashed: false, .. }
+            | Outcome::DeviceLost { .. }
+            | Outcome::DiskFull { .. } => false,
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
             | Outcome::Internal { .. } => attempt >= ATTEMPTS,
@@ -192,11 +299,15 @@ impl Outcome {
             Outcome::OutOfMemory { .. } => "out of memory",
             Outcome::Incorrect(_) => "incorrect",
             Outcome::NotANumber { .. } => "not a number",
+            Outcome::Unwritten { .. } => "never written",
+            Outcome::KernelFault { text } => FaultKind::of(text).name(),
             Outcome::GuardHit { .. } => "guard hit",
             Outcome::InputChanged { .. } => "input changed",
             Outcome::WrongLaunch { .. } => "wrong launch",
             Outcome::TimedOut { .. } => "timed out",
             Outcome::WorkerLost { .. } => "worker lost",
+            Outcome::DeviceLost { .. } => "device lost",
+            Outcome::DiskFull { .. } => "disk full",
             Outcome::TooFast { .. } => "too fast",
             Outcome::Quarantined { .. } => "quarantined",
             Outcome::Internal { .. } => "internal error",
@@ -206,6 +317,12 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The text of such a fault has its name.
+        if let Outcome::KernelFault { text } = self
+            && FaultKind::of(text) != FaultKind::Other
+        {
+            return f.write_str(text);
+        }
         f.write_str(self.name())?;
         match self {
             Outcome::Measured(s) => {
@@ -224,19 +341,35 @@ impl fmt::Display for Outcome {
             } => write!(f, ": {bytes} bytes needed"),
             Outcome::Incorrect(e) => write!(
                 f,
-                ": {}[{}] is {}, the reference says {} (error {}, bound {})",
-                e.output, e.index, e.got, e.want, e.error, e.bound
+                ": {}[{}] is {}, the {} says {} (error {}, bound {})",
+                e.output, e.index, e.got, e.against, e.want, e.error, e.bound
             ),
             Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
+            Outcome::Unwritten {
+                output,
+                index,
+                count,
+                len,
+            } => write!(
+                f,
+                ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
+            ),
+            Outcome::KernelFault { text } => write!(f, ": {text}"),
             Outcome::GuardHit { output } => write!(f, ": wrote outside `{output}`"),
             Outcome::InputChanged { arg } => write!(f, ": `{arg}`"),
             Outcome::WrongLaunch { field, want, got } => {
                 write!(f, ": {field} should be {want}, the device saw {got}")
             }
-            Outcome::WorkerLost { signal: None } => Ok(()),
-            Outcome::WorkerLost {
-                signal: Some(signal),
-            } => write!(f, ": signal {signal}"),
+            Outcome::WorkerLost { signal, detail } => {
+                if let Some(signal) = signal {
+                    write!(f, ": signal {signal}{}", signal_name(*signal))?;
+                }
+                if detail.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ": {detail}")
+            }
+            Outcome::DeviceLost { text } | Outcome::DiskFull { text } => write!(f, ": {text}"),
             Outcome::TooFast {
                 what,
                 measured,
@@ -246,6 +379,32 @@ impl fmt::Display for Outcome {
             Outcome::Internal { message } => write!(f, ": {message}"),
         }
     }
+}
+
+/// What a signal that ends a process means, in brackets; empty for one that says nothing of the cause.
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic fault)",
+        9 => " (killed)",
+        11 => " (invalid memory access)",
+        24 => " (processor time limit)",
+        _ => "",
+    }
+}
+
+/// A message with all its lines, without other control characters and blank lines, at most 4,000 characters long: what
+/// an [`Outcome`] keeps of a text whose later lines say where and why.
+pub fn all_lines(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>())
+        .map(|line| line.trim_end().to_owned())
+        .filter(|line| !line.is_empty());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.chars().take(4_000).collect()
 }
 
 /// The first line of a message, without control characters, at most 300 characters long: what an
@@ -263,6 +422,13 @@ pub fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn lost_by(signal: Option<i32>) -> Outcome {
+        Outcome::WorkerLost {
+            signal,
+            detail: String::new(),
+        }
+    }
+
     #[test]
     fn only_a_measured_config_is_valid() {
         let summary = Summary {
@@ -272,7 +438,7 @@ mod tests {
             ratio_ppm: None,
         };
         assert!(Outcome::Measured(summary).is_valid());
-        assert!(!Outcome::WorkerLost { signal: Some(11) }.is_valid());
+        assert!(!lost_by(Some(11)).is_valid());
         assert!(!Outcome::Quarantined { strikes: 2 }.is_valid());
     }
 
@@ -286,7 +452,7 @@ mod tests {
         assert!(!lost(true).stands(1) && lost(true).stands(2));
         let slow = Outcome::CompileTimedOut { limit_ns: 1 };
         assert!(!slow.stands(1) && slow.stands(2));
-        assert!(Outcome::WorkerLost { signal: None }.stands(1));
+        assert!(lost_by(None).stands(1));
         assert!(lost(false).to_string().contains("SIGKILL"));
     }
 
@@ -313,18 +479,77 @@ mod tests {
 
     #[test]
     fn an_incorrect_outcome_names_both_values() {
-        let text = Outcome::Incorrect(MaxError {
+        let worst = MaxError {
             output: "c".into(),
             index: 7,
             got: Real(f64::INFINITY),
             want: Real(1.5),
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
-        })
-        .to_string();
+            against: Against::Reference,
+        };
+        let text = |against| {
+            Outcome::Incorrect(MaxError {
+                against,
+                ..worst.clone()
+            })
+            .to_string()
+        };
         assert_eq!(
-            text,
+            text(Against::Reference),
             "incorrect: c[7] is inf, the reference says 1.5 (error inf, bound 1e-5)"
         );
+        assert_eq!(
+            text(Against::Baseline),
+            "incorrect: c[7] is inf, the baseline says 1.5 (error inf, bound 1e-5)"
+        );
+    }
+
+    #[test]
+    fn a_fault_of_a_kernel_is_named_by_its_kind_and_shown_with_every_line() {
+        let fault = |text: &str| Outcome::KernelFault { text: text.into() };
+        let barrier = "divergent barrier: it waits at a.cu:3\nhelp: all threads must reach it";
+        assert_eq!(fault(barrier).name(), "divergent barrier");
+        assert_eq!(fault(barrier).to_string(), barrier);
+        assert_eq!(fault("race: two writes").name(), "race");
+        let race = "block (0,0,0) thread (1,0,0): race: it writes `out`[0] at a.cu:3";
+        assert_eq!(fault(race).name(), "race");
+        assert_eq!(fault(race).to_string(), race);
+        let copy = "block (0,0,0) thread (1,0,0): it reads `x`, but thread (0,0,0) has not waited for its copy_async";
+        assert_eq!(fault(copy).name(), "race");
+        assert_eq!(fault("out of bounds: y[7]").name(), "out of bounds");
+        assert_eq!(fault("trap").to_string(), "kernel fault: trap");
+    }
+
+    #[test]
+    fn a_lost_worker_keeps_its_signal_and_its_last_words() {
+        let lost = Outcome::WorkerLost {
+            signal: Some(11),
+            detail: "kiln: y".into(),
+        };
+        assert_eq!(
+            lost.to_string(),
+            "worker lost: signal 11 (invalid memory access): kiln: y"
+        );
+        assert_eq!(lost_by(None).to_string(), "worker lost");
+    }
+
+    #[test]
+    fn outcomes_of_earlier_programs_read_and_are_written_back_as_they_were() {
+        let earlier = [
+            r#"{"worker_lost":{"signal":11}}"#,
+            r#"{"launch_refused":{"reason":"kernel `k` failed: trap"}}"#,
+            r#"{"incorrect":{"output":"c","index":7,"got":"2.0","want":"1.0","error":"1.0","bound":"0.5"}}"#,
+        ];
+        for text in earlier {
+            let outcome: Outcome = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&outcome).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_message_keeps_the_lines_that_say_where() {
+        assert_eq!(all_lines("a\n\n  b\u{1b}[0m \n"), "a\n  b[0m");
+        assert_eq!(all_lines(&"x".repeat(10_000)).len(), 4_000);
     }
 }

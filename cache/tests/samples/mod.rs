@@ -4,8 +4,8 @@
 
 use kiln_cache::key::KeyParts;
 use kiln_cache::record::{
-    Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade, RunSettings,
-    SearchDone, TaskEnded, TimeSpent, TrialPlace, Verdict,
+    Against, Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade,
+    RunSettings, SearchDone, TaskEnded, TimeSpent, TrialPlace, Verdict,
 };
 use kiln_cache::{Cache, OpenOptions, Outcome, Summary, Trial, TuningKey, Warning, Winner};
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, SpecHash};
@@ -59,7 +59,7 @@ pub fn problem(n: u64) -> String {
 /// Outcome number `n`: every kind in turn.
 pub fn outcome(n: u64) -> Outcome {
     let text = format!("text {n} \"quoted\" ü");
-    match n % 17 {
+    match n % 20 {
         0 => Outcome::Rejected { constraint: text },
         1 => Outcome::CompileFailed {
             first_line: text,
@@ -77,6 +77,7 @@ pub fn outcome(n: u64) -> Outcome {
             want: Real(n as f64 / 3.0),
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
+            against: Against::Baseline,
         }),
         6 => Outcome::NotANumber {
             output: "c".into(),
@@ -90,7 +91,10 @@ pub fn outcome(n: u64) -> Outcome {
             got: text,
         },
         10 => Outcome::TimedOut { limit_ns: n },
-        11 => Outcome::WorkerLost { signal: Some(11) },
+        11 => Outcome::WorkerLost {
+            signal: Some(11),
+            detail: text,
+        },
         12 => Outcome::TooFast {
             what: "GB/s".into(),
             measured: Real(n as f64),
@@ -101,6 +105,16 @@ pub fn outcome(n: u64) -> Outcome {
             how: text,
             crashed: n.is_multiple_of(2),
         },
+        17 => Outcome::KernelFault {
+            text: format!("race: {text}\nand a second line"),
+        },
+        18 => Outcome::Unwritten {
+            output: "c".into(),
+            index: n,
+            count: 1,
+            len: n + 1,
+        },
+        19 => Outcome::DiskFull { text },
         _ => Outcome::Measured(Summary {
             samples: 24,
             median_ns: n * 10,
