@@ -22,7 +22,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
-// The error function errs by two units in the last place, the fast exponential by a few.
+// The normal distribution errs by four units in the last place. The fast exponential errs by a few, and by more where its
+// argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply, which `absolute` is for.
 #[tuned_kernel(
     source = "bias_gelu.cu",
     types(T in [f32, f16, bf16]),
@@ -46,7 +47,7 @@ use kiln::tuned_kernel;
         (rows = 5, cols = 4096, form = 2),
     ),
     work(flops = 13 * rows * cols, bytes = size_of(T) * (2 * rows * cols + cols)),
-    tolerance(relative = 2e-6),
+    tolerance(relative = 2e-6, absolute = 1e-10),
     reference = reference::bias_gelu,
 )]
 unsafe extern "C" {

@@ -2,10 +2,11 @@
 // The Gaussian error linear unit: x times the chance that a normal variable is below x. D. Hendrycks and K. Gimpel,
 // "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415.
 
-// x / 2 * (1 + erf(x / sqrt(2))).
+// x / 2 * (1 + erf(x / sqrt(2))). The sum is 0 in its leading digits for a negative x, and loses the others, so that the
+// chance comes from the complement of the error function instead.
 static __device__ __forceinline__ float gelu_exact(float x)
 {
-    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+    return x * normcdff(x);
 }
 
 // Its approximation, x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). The hyperbolic tangent is worked out from

@@ -19,7 +19,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
-// The error function errs by two units in the last place, the fast exponential by a few.
+// The normal distribution errs by four units in the last place. The fast exponential errs by a few, and by more where its
+// argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply, which `absolute` is for.
 #[tuned_kernel(
     source = "gelu.cu",
     types(T in [f32, f16, bf16]),
@@ -41,7 +42,7 @@ use kiln::tuned_kernel;
         (n = 1, form = 1), (n = 1000, form = 2), (n = 4099, form = 1), (n = 8192, form = 2), (n = 65537, form = 1),
     ),
     work(flops = 12 * n, bytes = 2 * size_of(T) * n),
-    tolerance(relative = 2e-6),
+    tolerance(relative = 2e-6, absolute = 1e-10),
     reference = reference::gelu,
 )]
 unsafe extern "C" {

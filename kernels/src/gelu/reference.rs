@@ -13,14 +13,15 @@ pub fn gelu<T: Element<Wide = f64>>(n: u32, form: u32, x: &[T], y: &mut [f64]) {
     }
 }
 
-/// One element.
+/// One element. Both forms avoid a sum with 1, which would cancel for a negative x: `1 + erf(v)` is `erfc(-v)`, and
+/// `1 + tanh(u)` is `2 / (1 + exp(-2u))`.
 pub fn of(form: u32, x: f64) -> f64 {
-    let half = if form == 1 {
-        libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)
+    if form == 1 {
+        x / 2.0 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
     } else {
-        ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3))).tanh()
-    };
-    x / 2.0 * (1.0 + half)
+        let twice = 2.0 * (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
+        x / (1.0 + (-twice).exp())
+    }
 }
 
 #[cfg(test)]
@@ -34,5 +35,19 @@ mod tests {
             assert!((of(form, 1.0) - want).abs() < 1e-12, "form {form}");
             assert!((of(form, 1.0) - of(form, -1.0) - 1.0).abs() < 1e-12);
         }
+    }
+    #[test]
+    fn far_below_zero_no_digit_is_lost() {
+        // x times the chance that a normal variable is below x, from tables of its tail.
+        for (x, chance) in [
+            (-4.0, 3.167_124_183_311_99e-5),
+            (-6.0, 9.865_876_450_376_98e-10),
+        ] {
+            let want: f64 = x * chance;
+            assert!((of(1, x) / want - 1.0).abs() < 1e-13, "{x}");
+        }
+        let u = (2.0 / std::f64::consts::PI).sqrt() * (6.0 + 0.044_715 * 216.0);
+        let want = -6.0 * (-2.0 * u).exp() / (1.0 + (-2.0 * u).exp());
+        assert!((of(2, -6.0) / want - 1.0).abs() < 1e-13);
     }
 }
