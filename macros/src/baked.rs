@@ -51,15 +51,26 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
     baked.paths.push(index_path.clone());
     let index = Index::parse(&index).map_err(|error| in_file(site, &index_path, &error))?;
     let Some(file) = index.file(kernel) else {
+        if let Some(lost) = lost_table(site, kernel) {
+            baked.warnings.push(format!(
+                "kernel `{kernel}` is not baked: {} is there, but {INDEX_FILE} does not list it\n\
+                 help: run `tune init`, which lists every table of the folder",
+                site.shown(&lost)
+            ));
+            baked.paths.push(lost);
+            return Ok(baked);
+        }
         baked.warnings.push(format!(
-            "kernel `{kernel}` is not baked: its baseline is launched\nhelp: run `tune run -k {kernel}`, then `tune bake -k {kernel}`"
+            "kernel `{kernel}` is not baked: the program launches its baseline\n\
+             help: run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
         ));
         return Ok(baked);
     };
     let path = site.tuned.join(file);
     let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|why| {
         format!(
-            "the index lists {}, which cannot be read: {why}\nhelp: run `tune bake -k {kernel}`, or restore the file",
+            "the index lists {}, which cannot be read: {why}\n\
+             help: restore the file, or run `tune bake -k {kernel}` where it was tuned (with `--write` for a cpu)",
             site.shown(&path)
         )
     })?;
@@ -70,6 +81,12 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
         .sort_rows(site, spec, source, &table)
         .map_err(|error| in_file(site, &path, &error))?;
     Ok(baked)
+}
+
+/// The kernel's table where the index does not list it, as after a merge that lost the line.
+fn lost_table(site: &Site, kernel: &str) -> Option<PathBuf> {
+    let path = site.tuned.join(format!("{kernel}.toml"));
+    path.is_file().then_some(path)
 }
 
 fn in_file(site: &Site, path: &std::path::Path, error: &dyn std::fmt::Display) -> String {
@@ -110,8 +127,10 @@ impl Baked {
             };
             self.warnings.push(format!(
                 "{count} stale and not used; the first, of `{}` for {}, was baked from another {which}: \
-                 {baked} then, {now} now\nhelp: run `tune bake -k {kernel}` on that device",
-                row.device, row.problem
+                 {baked} then, {now} now\nhelp: {}",
+                row.device,
+                row.problem,
+                row.renewal(kernel)
             ));
         }
         Ok(())
@@ -160,7 +179,10 @@ fn check_symbol(
         return Ok(());
     }
     Err(format!(
-        "row of `{}` for {}: its symbol is `{}`, but its config makes `{symbol}`\nhelp: run `tune bake` on that device",
-        row.device, row.problem, row.symbol
+        "row of `{}` for {}: its symbol is `{}`, but its config makes `{symbol}`\nhelp: {}",
+        row.device,
+        row.problem,
+        row.symbol,
+        row.renewal(&spec.name)
     ))
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kiln_spec::source::{SourceError, SourceText};
+use kiln_spec::source::{NOT_TEXT, OUTSIDE, SourceError, SourceText};
 
 /// Largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -99,7 +99,7 @@ impl Site {
         if real.starts_with(&root) {
             Ok(path)
         } else {
-            Err("it is a link to a file outside the package".into())
+            Err(OUTSIDE.into())
         }
     }
 }
@@ -116,7 +116,7 @@ pub(crate) struct Loaded {
 /// Reads a source file.
 fn read(path: &Path) -> Result<String, String> {
     let bytes = read_bytes(path, MAX_FILE_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".into())
+    String::from_utf8(bytes).map_err(|_| NOT_TEXT.into())
 }
 
 /// Reads a regular file of modest size.

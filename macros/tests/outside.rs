@@ -53,7 +53,7 @@ fn rebuilds_exactly_when_something_it_depends_on_changed(outside: &Outside) {
         ),
         (
             "its source",
-            &|o| o.write("squares/src/cu/fill.cu", &SOURCE.replace("% 100", "%  100")),
+            &|o| o.write("squares/src/cu/fill.cu", &SOURCE.replace("% 100", "% 100u")),
             true,
         ),
         ("nothing after that", &|_| {}, false),
@@ -62,7 +62,7 @@ fn rebuilds_exactly_when_something_it_depends_on_changed(outside: &Outside) {
             &|o| {
                 o.write(
                     "squares/src/cu/square.cuh",
-                    &HEADER.replace("i * i", "i  * i"),
+                    &HEADER.replace("i * i", "i * i * 1u"),
                 )
             },
             true,

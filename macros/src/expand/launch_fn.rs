@@ -31,13 +31,14 @@ pub(super) fn emit(kernel: &Checked) -> TokenStream {
     let (dim_count, slice_count) = (dims.len(), slices.len());
     let (stream, raw) = (local("stream"), local("slices"));
     let args = arguments(function, &raw);
+    let computed = function.args.len() - function.taken().count();
     let (memo, launch, arg) = (private("Memo"), private("launch"), private("Arg"));
     quote! {
         #(#attrs)*
         #docs
         #signature {
             ::std::thread_local! {
-                static MEMO: #memo<#dim_count, #slice_count> = const { #memo::new() };
+                static MEMO: #memo<#dim_count, #slice_count, #computed> = const { #memo::new() };
             }
             let #raw = [#(#slices),*];
             #launch(
@@ -56,7 +57,7 @@ pub(super) fn emit(kernel: &Checked) -> TokenStream {
 pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
     let attrs = &function.attrs;
     let signature = signature_with(function, types, |_| quote!(::kiln::Element));
-    let used = function.args.iter().map(|arg| &arg.ident);
+    let used = function.taken().map(|(_, arg)| &arg.ident);
     quote! {
         #(#attrs)*
         #signature {
@@ -85,7 +86,7 @@ fn signature_with(
     let stream = local("stream");
     let stream_type = public("Stream");
     let error = public("LaunchError");
-    let params = function.args.iter().map(|arg| {
+    let params = function.taken().map(|(_, arg)| {
         let (ident, ty) = (&arg.ident, param_type(arg));
         quote!(#ident: #ty)
     });
@@ -105,6 +106,7 @@ fn param_type(arg: &ArgDecl) -> TokenStream {
             let ty = scalar_type(*ty);
             quote!(#ty)
         }
+        ArgKind::Plain => plain_type(arg),
         ArgKind::Slice { mutable, elem } => {
             let elem = elem_tokens(elem);
             if *mutable {
@@ -116,6 +118,12 @@ fn param_type(arg: &ArgDecl) -> TokenStream {
             }
         }
     }
+}
+
+/// The type of a struct or array, as the author wrote it.
+pub(super) fn plain_type(arg: &ArgDecl) -> TokenStream {
+    let ty = arg.plain.as_ref().map(|plain| &plain.ty);
+    quote!(#ty)
 }
 
 /// The Rust type of a scalar.
@@ -142,6 +150,51 @@ pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
             quote!(#name)
         }
     }
+}
+
+/// For each slice whose length depends on the config, a function that says what it is.
+pub(super) fn lengths(kernel: &Checked) -> TokenStream {
+    let (spec, function) = (&kernel.parsed.spec, &kernel.parsed.function);
+    let types: Vec<Ident> = spec
+        .types
+        .iter()
+        .map(|ty| format_ident!("{}", &*ty.name))
+        .collect();
+    let dims = dimensions(kernel);
+    let params: Vec<TokenStream> = function
+        .args
+        .iter()
+        .filter(|arg| arg.is_dimension())
+        .map(|arg| {
+            let (ident, ty) = (&arg.ident, param_type(arg));
+            quote!(#ident: #ty)
+        })
+        .collect();
+    let (stream, stream_type, error) = (local("stream"), public("Stream"), public("LaunchError"));
+    let slice_len = private("slice_len");
+    let depends = spec.slices().enumerate();
+    let depends = depends.filter(|(_, slice)| spec.mentions_a_param(&slice.len));
+    let functions = depends.map(|(place, slice)| {
+        let name = format_ident!("{}_len", slice.name);
+        let doc = format!(
+            "Elements that `{}` must have in a launch for these sizes: `{}` of the config that it takes.",
+            slice.name, slice.len
+        );
+        quote! {
+            #[doc = #doc]
+            ///
+            /// # Errors
+            /// When the length has no value for these sizes.
+            #[allow(clippy::too_many_arguments, clippy::many_single_char_names)]
+            pub fn #name<#(#types: self::#types),*>(
+                #stream: &#stream_type,
+                #(#params),*
+            ) -> ::core::result::Result<::core::primitive::usize, #error> {
+                #slice_len(&KERNEL, #stream, [#(#dims),*], #place)
+            }
+        }
+    });
+    quote!(#(#functions)*)
 }
 
 /// The problem's dimensions in declared order, as integers.
@@ -176,14 +229,19 @@ fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
 }
 
-/// The kernel's arguments in order, slices by their place among the slices.
+/// What the kernel gets, in order: slices by their place among the slices, what is computed as a gap.
 fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     let arg_path = private("Arg");
     let mut slices = 0_usize;
     let mut argument = |arg: &ArgDecl| match arg.kind {
+        ArgKind::Scalar(_) if arg.computed.is_some() => quote!(#arg_path::COMPUTED),
         ArgKind::Scalar(_) => {
             let ident = &arg.ident;
             quote!(#arg_path::scalar(&#ident))
+        }
+        ArgKind::Plain => {
+            let (ident, aligned) = (&arg.ident, private("Aligned"));
+            quote!(#arg_path::plain(&#aligned(#ident)))
         }
         ArgKind::Slice { .. } => {
             let place = slices;
@@ -191,7 +249,8 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
             quote!(#arg_path::slice(&#raw[#place]))
         }
     };
-    function.args.iter().map(&mut argument).collect()
+    let passed = function.args.iter().filter(|arg| !arg.launch_only);
+    passed.map(&mut argument).collect()
 }
 
 /// What the documentation says beside the author's own words.

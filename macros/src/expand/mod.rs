@@ -1,7 +1,9 @@
 //! From a parsed kernel to tokens: one small emitter for each generated item.
 
+mod inputs;
 mod launch_fn;
 mod paths;
+mod plain;
 mod reference;
 mod smoke;
 mod table;
@@ -38,11 +40,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, site: &Site) -> 
             let errors = diagnostics
                 .to_syn_error()
                 .map(syn::Error::into_compile_error);
-            let types = kiln_spec::parse::KernelAttr::parse(attribute).0.types;
-            let names: Vec<&str> = types.iter().map(|ty| &*ty.name.value).collect();
+            let attr = kiln_spec::parse::KernelAttr::parse(attribute).0;
+            let names: Vec<&str> = attr.types.iter().map(|ty| &*ty.name.value).collect();
             let signature = KernelFn::parse(item, &names)
                 .ok()
-                .map(|function| launch_fn::without_body(&function, &names));
+                .map(|function| launch_fn::without_body(&function.with_sizes(&attr.sizes), &names));
             quote!(#errors #signature)
         }
     }
@@ -94,8 +96,10 @@ fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
 fn items(kernel: &Checked) -> TokenStream {
     let items = [
         launch_fn::emit(kernel),
+        plain::layouts(kernel),
         table::module(kernel),
         reference::adapter(kernel).unwrap_or_default(),
+        inputs::adapter(kernel).unwrap_or_default(),
         smoke::launch_adapter(kernel),
         smoke::test(kernel),
         tracking::emit(kernel),

@@ -20,6 +20,11 @@ pub(super) fn reference_adapter(kernel: &Ident) -> Ident {
     format_ident!("__kiln_{kernel}_reference", span = Span::call_site())
 }
 
+/// The hidden function that adapts the function that makes a kernel's inputs.
+pub(super) fn inputs_adapter(kernel: &Ident) -> Ident {
+    format_ident!("__kiln_{kernel}_inputs", span = Span::call_site())
+}
+
 /// The hidden function that calls the launch function of a kernel with run-time arguments.
 pub(super) fn launch_adapter(kernel: &Ident) -> Ident {
     format_ident!("__kiln_{kernel}_launch", span = Span::call_site())

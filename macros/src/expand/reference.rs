@@ -6,9 +6,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::Checked;
-use super::launch_fn::{elem_tokens, elem_type, scalar_type};
+use super::launch_fn::{elem_tokens, elem_type, plain_type, scalar_type};
 use super::paths::{local, private, reference_adapter};
+use super::{Checked, plain};
 
 /// The adapter, where the spec names a Rust function.
 pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
@@ -30,15 +30,20 @@ pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
 
 /// Takes the arguments out, calls the function, gives the outputs back.
 fn one_call(kernel: &Checked, path: &syn::Path, call: &Ident) -> TokenStream {
-    let args = &kernel.parsed.function.args;
+    let args = kernel.parsed.function.taken();
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
-    for (number, arg) in args.iter().enumerate() {
+    for (number, arg) in args {
         let data = local(&format!("argument_{number}"));
         match &arg.kind {
             ArgKind::Scalar(ty) => {
                 let ty = scalar_type(*ty);
                 types.push(quote!(#ty));
                 takes.push(quote!(let #data = #call.scalar::<#ty>(#number);));
+                passes.push(quote!(#data));
+            }
+            ArgKind::Plain => {
+                types.push(plain_type(arg));
+                takes.push(plain::from_call(arg, &data, call, number));
                 passes.push(quote!(#data));
             }
             ArgKind::Slice { mutable, elem } => {

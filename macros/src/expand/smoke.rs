@@ -4,10 +4,10 @@ use kiln_spec::parse::declaration::ArgKind;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Checked;
 use super::launch_fn::{elem_tokens, scalar_type};
 use super::paths::{self, local, private};
 use super::reference::for_each_type;
+use super::{Checked, plain};
 
 /// Calls the launch function with arguments that are known at run time only.
 pub(super) fn launch_adapter(kernel: &Checked) -> TokenStream {
@@ -27,12 +27,17 @@ pub(super) fn launch_adapter(kernel: &Checked) -> TokenStream {
 fn one_call(kernel: &Checked, call: &Ident) -> TokenStream {
     let function = &kernel.parsed.function;
     let (mut takes, mut passes, mut puts) = (vec![], vec![], vec![]);
-    for (number, arg) in function.args.iter().enumerate() {
+    for (number, arg) in function.taken() {
         let data = local(&format!("argument_{number}"));
         match &arg.kind {
             ArgKind::Scalar(ty) => {
                 let ty = scalar_type(*ty);
                 takes.push(quote!(let #data = #call.scalar::<#ty>(#number);));
+                passes.push(quote!(#data));
+            }
+            ArgKind::Plain => {
+                let take = plain::from_call(arg, &data, call, number);
+                takes.push(take);
                 passes.push(quote!(#data));
             }
             ArgKind::Slice { mutable, elem } => {

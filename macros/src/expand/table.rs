@@ -7,8 +7,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Checked;
-use super::launch_fn::elem_type;
-use super::paths::{launch_adapter, private, reference_adapter};
+use super::launch_fn::{self, elem_type};
+use super::paths::{inputs_adapter, launch_adapter, private, reference_adapter};
 use super::reference::variant;
 use crate::baked::FreshRow;
 use crate::symbols::Symbols;
@@ -19,6 +19,7 @@ pub(super) fn module(kernel: &Checked) -> TokenStream {
     let (vis, name) = (&function.vis, &function.ident);
     let doc = format!("What is baked of the tuned kernel `{name}`.");
     let bounds = type_bounds(kernel);
+    let lengths = launch_fn::lengths(kernel);
     let kernel_type = private("Kernel");
     let parts = parts(kernel);
     quote! {
@@ -27,6 +28,7 @@ pub(super) fn module(kernel: &Checked) -> TokenStream {
             /// Spec, source, baked rows and reference.
             pub static KERNEL: #kernel_type = #kernel_type::new(#parts);
             #bounds
+            #lengths
         }
     }
 }
@@ -55,6 +57,13 @@ fn parts(kernel: &Checked) -> TokenStream {
         }
         _ => quote!(::core::option::Option::None),
     };
+    let inputs = match &kernel.parsed.attr.inputs {
+        Some(_) => {
+            let adapter = inputs_adapter(ident);
+            quote!(::core::option::Option::Some(super::#adapter))
+        }
+        None => quote!(::core::option::Option::None),
+    };
     let parts = private("KernelParts");
     quote! {
         #parts {
@@ -66,6 +75,7 @@ fn parts(kernel: &Checked) -> TokenStream {
             baseline_symbols: &[#(#baseline_symbols),*],
             accepted: &[#(#accepted),*],
             reference: #reference,
+            inputs: #inputs,
             launch: super::#launch,
         }
     }

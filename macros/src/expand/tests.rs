@@ -290,7 +290,8 @@ fn a_kernel_that_is_not_baked_warns_and_is_an_error_where_builds_are_strict() {
     let expansion = package.expand();
     assert_has(
         &expansion,
-        "#[deprecated(note = \"kiln: kernel `scale` is not baked",
+        "#[deprecated(note = \"kiln: kernel `scale` is not baked: the program launches its baseline\\nhelp: run \
+         `tune run -k scale` on the GPU it is for; for this machine's cpu, `tune run -k scale --device cpu --write`\")]",
     );
     assert_has(&expansion, "rows: &[],");
     assert_lacks(&expansion, "compile_error");
@@ -301,13 +302,37 @@ fn a_kernel_that_is_not_baked_warns_and_is_an_error_where_builds_are_strict() {
 }
 
 #[test]
+fn a_table_that_the_index_lost_is_named() {
+    let package = Package::new();
+    package.bake(&[package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1")]);
+    package.write("tuned/index.toml", "format = 1\n[kernels]\n");
+    let expansion = package.expand();
+    assert_has(&expansion, "rows: &[],");
+    assert_has(
+        &expansion,
+        "kernel `scale` is not baked: tuned/scale.toml is there, but index.toml does not list it\\nhelp: run `tune \
+         init`, which lists every table of the folder",
+    );
+}
+
+#[test]
+fn a_comment_in_the_source_leaves_a_row_fresh() {
+    let package = Package::new();
+    package.bake(&[package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1")]);
+    package.write("src/common.cuh", &format!("// A comment.\n\n{COMMON}"));
+    let expansion = package.expand();
+    assert_lacks(&expansion, "stale");
+    assert_lacks(&expansion, "rows: &[],");
+}
+
+#[test]
 fn a_warning_is_silenced_by_an_allow_at_the_declaration() {
     let package = Package::new();
     let item = ITEM.replace("unsafe extern", "#[allow(deprecated)] unsafe extern");
     let expansion = package.expand_as(ATTRIBUTE, &item);
     assert_has(
         &expansion,
-        "#[allow(deprecated)] const _: () = { { #[allow(non_upper_case_globals)]",
+        "#[warn(warnings)] #[allow(deprecated)] const _: () = { { #[allow(non_upper_case_globals)]",
     );
 }
 
@@ -319,11 +344,15 @@ fn a_stale_row_is_left_out_with_a_warning_that_names_what_changed() {
         package.row(L4, "T=f32,n=4096", "THREADS=128,ITEMS=1"),
     ];
     package.bake(&rows);
-    package.write("src/common.cuh", &COMMON.replace("THREADS +", "THREADS  +"));
+    package.write("src/common.cuh", &COMMON.replace("THREADS +", "THREADS -"));
     let expansion = package.expand();
     assert_has(&expansion, "rows: &[],");
     assert_has(&expansion, "2 baked rows of `scale` are stale and not used");
     assert_has(&expansion, "was baked from another source");
+    assert_has(
+        &expansion,
+        "help: run `tune run -k scale` on a machine that has this GPU",
+    );
     package.site.strict = true;
     assert_has(&package.expand(), "compile_error");
 }

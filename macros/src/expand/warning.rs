@@ -1,4 +1,8 @@
 //! Warnings: uses of deprecated items, which is what a stable macro can warn with.
+//!
+//! An unfinished search is not a defect of the program, so a build under `-D warnings` goes on: `warn(warnings)` around
+//! the use keeps it a warning there, and leaves an `allow(deprecated)` of the user as it is. `KILN_STRICT=1` is the way
+//! to make it an error.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -28,6 +32,7 @@ pub(super) fn emit(kernel: &Checked) -> TokenStream {
         }}
     });
     quote! {
+        #[warn(warnings)]
         #(#levels)*
         const _: () = { #(#warnings;)* };
     }

@@ -120,6 +120,7 @@ impl Outside {
             "squares/src/lib.rs",
             &format!(
                 "#![forbid(unsafe_code)]\n\
+                 #![deny(warnings)]\n\
                  pub fn filled(n: u32, out: &mut [f64]) {{\n\
                      for i in 0..n {{ out[i as usize] = f64::from((i % 100) * (i % 100)); }}\n\
                  }}\n\

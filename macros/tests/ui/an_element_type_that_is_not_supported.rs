@@ -9,7 +9,7 @@
     problems((n = 1000)),
 )]
 unsafe extern "C" {
-    pub fn twice(n: u32, #[len(n)] x: &[f64], #[len(n)] y: &mut [f32]);
+    pub fn twice(n: u32, #[len(n)] x: &[u128], #[len(n)] y: &mut [f32]);
 }
 
 fn main() {}

@@ -1,0 +1,15 @@
+//! One mistake: a computed argument that is no integer.
+
+#[kiln::tuned_kernel(
+    source = "kernel.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+)]
+unsafe extern "C" {
+    pub fn twice(n: u32, #[computed(THREADS)] width: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! One mistake: a size that is no integer.
+
+#[kiln::tuned_kernel(
+    source = "kernel.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    sizes(batch: f32),
+)]
+unsafe extern "C" {
+    pub fn twice(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+
+fn main() {}
