@@ -3,6 +3,7 @@
 //! Only the section of the device at hand is replaced. Rows of this machine's cpu (and of the fake device) go to a
 //! folder under the build directory unless they are asked for: a repository holds rows of named devices.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,35 @@ pub fn destination(
     } else {
         kernel.tuned.clone()
     }
+}
+
+/// Whether rows can be written where they go: asked before anything is measured for them.
+///
+/// # Errors
+/// When a folder cannot be written into.
+pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Result<(), Failure> {
+    let folders: BTreeSet<PathBuf> = project
+        .kernels
+        .iter()
+        .map(|kernel| destination(project, kernel, backend, write))
+        .collect();
+    for folder in folders {
+        // The folder may be made later; then it is the one above that must take it.
+        let there = folder.ancestors().find(|folder| folder.exists());
+        let there = there.unwrap_or(Path::new("/"));
+        if let Err(error) = tempfile::tempfile_in(there) {
+            // The name of the file that was tried says nothing.
+            let error = error.to_string();
+            let error = error.split(" at path ").next().unwrap_or_default();
+            return Err(Failure::Other(format!(
+                "cannot write tables into {}: {error}\n\
+                 help: make {} a folder that can be written; nothing was measured yet",
+                folder.display(),
+                there.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The rows of a kernel on a device: one for each problem that is decided, the baseline's included, so that another

@@ -14,7 +14,7 @@ use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
 use crate::inspect::{self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources};
-use crate::outcome::of_compile_error;
+use crate::outcome::{internal, of_compile_error, of_io_error};
 use crate::project::TunedKernel;
 use crate::worker::ArmJob;
 
@@ -121,7 +121,7 @@ impl Workshop<'_> {
             .ok();
         let artifact = self
             .place(&built.artifact)
-            .map_err(|error| internal(&error))?;
+            .map_err(|error| of_io_error(self.folder, &error))?;
         let Draft {
             unit,
             plan,
@@ -207,7 +207,7 @@ impl Workshop<'_> {
             problem,
             target_of(self.backend),
         )
-        .map_err(|error| internal(&error))?;
+        .map_err(internal)?;
         Ok(Draft {
             unit,
             plan,
@@ -280,12 +280,6 @@ impl Workshop<'_> {
             std::fs::rename(&part, &path)?;
         }
         Ok(path)
-    }
-}
-
-fn internal(error: &dyn std::fmt::Display) -> Outcome {
-    Outcome::Internal {
-        message: one_line(&error.to_string()),
     }
 }
 

@@ -2,20 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use kiln::compiler::BuildKind;
 use kiln_cache::record::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict};
 use kiln_cache::{Outcome, TrialId, Winner};
-use kiln_spec::{Backend, Hash};
+use kiln_spec::Hash;
 
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which};
+use crate::check::Checked;
 use crate::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::ground::Ground;
 use crate::measure::confirm::ProcessRecord;
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
-use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Lab as _, Opening};
-use crate::outcome::{of_fault, of_worker_error};
+use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 use crate::progress::Stage;
 use crate::run_clock::nanoseconds;
 
@@ -50,32 +49,36 @@ pub fn decide(
     baseline: &Compiled,
     slice: Slice,
 ) -> Result<Ruling, EvaluateError> {
-    let found = finalist(ground, evaluator, slice)?;
-    // Asked after the finalists were checked: one that failed has lost its proof.
-    let standing = standing(ground, evaluator)?;
-    let Some((finalist, contender)) = found else {
-        let raced = evaluator.tournament.raced();
-        let reason = if raced.iter().any(|raced| raced.arm != ArmId(0)) {
-            KeptReason::NothingFaster
-        } else {
-            KeptReason::NothingValid
+    for _ in 0..MOST_FINALISTS {
+        let Some((finalist, contender)) = finalist(evaluator, slice)? else {
+            break;
         };
-        let kept = kept(evaluator, baseline, reason, None);
-        return Ok(Ruling {
-            winner: standing.unwrap_or(kept),
-            settled: true,
-        });
-    };
-    match standing {
-        Some(winner) if winner.config == contender.config.to_string() => Ok(Ruling {
-            winner,
-            settled: true,
-        }),
-        standing => {
-            let ruling = confirm(ground, evaluator, baseline, &finalist, &contender, slice)?;
-            Ok(ruling.or_standing(standing))
+        // Asked after the finalists were checked: one that failed has lost its proof.
+        let standing = standing(ground, evaluator)?;
+        if let Some(winner) = &standing
+            && winner.config == contender.config.to_string()
+        {
+            return Ok(Ruling {
+                winner: winner.clone(),
+                settled: true,
+            });
+        }
+        match confirm(ground, evaluator, baseline, &finalist, &contender, slice)? {
+            Ok(ruling) => return Ok(ruling.or_standing(standing)),
+            Err(outcome) => evaluator.disown(&contender, outcome)?,
         }
     }
+    let raced = evaluator.tournament.raced();
+    let reason = if raced.iter().any(|raced| raced.arm != ArmId(0)) {
+        KeptReason::NothingFaster
+    } else {
+        KeptReason::NothingValid
+    };
+    let kept = kept(evaluator, baseline, reason, None);
+    Ok(Ruling {
+        winner: standing(ground, evaluator)?.unwrap_or(kept),
+        settled: true,
+    })
 }
 
 impl Ruling {
@@ -90,7 +93,6 @@ impl Ruling {
 
 /// The best config that also passes the checking build.
 fn finalist(
-    ground: &Ground<'_>,
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
 ) -> Result<Option<(Finalist, Contender)>, EvaluateError> {
@@ -102,59 +104,43 @@ fn finalist(
             evaluator
                 .tournament
                 .play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
+        evaluator.disown_faulted(None)?;
         let Some(finalist) = found else {
             return Ok(None);
         };
         let Some(contender) = evaluator.contender(finalist.arm).cloned() else {
             return Ok(None);
         };
-        let found = match check(ground, evaluator, &contender) {
+        let found = match check(evaluator, &contender) {
             None => soak(evaluator, &contender)?,
             failed => failed,
         };
         match found {
             None => return Ok(Some((finalist, contender))),
-            Some(outcome) => {
-                evaluator.disown(&contender, outcome)?;
-                evaluator.tournament.disqualify(finalist.arm);
-            }
+            Some(outcome) => evaluator.disown(&contender, outcome)?,
         }
     }
     Ok(None)
 }
 
-/// Runs a finalist once more in the device's checking build, where there is one: divergent barriers, races that a
-/// lucky schedule hides, shared memory read before it is written. The outcome, if it fails.
-fn check(ground: &Ground<'_>, evaluator: &Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
-    if ground.info.key.backend != Backend::Cpu {
-        return None;
+/// Runs a finalist once more in the checking build of the cpu device: races that a lucky order of threads hides, stray
+/// accesses, divergent barriers, shared memory read before it is written. The outcome, if it fails.
+fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
+    let checked = match &evaluator.checker {
+        Ok(checker) => checker.check(
+            Which::Config(&contender.config),
+            evaluator.verifier.expected,
+        ),
+        Err(why) => Checked::NotChecked(why.clone()),
+    };
+    match checked {
+        Checked::Passed => None,
+        Checked::Failed(outcome) => Some(outcome),
+        Checked::NotChecked(why) => {
+            evaluator.unchecked = Some(why);
+            None
+        }
     }
-    let (kernel, problem) = (evaluator.task.kernel, evaluator.task.problem);
-    let which = Which::Config(&contender.config);
-    let compiled = match ground
-        .workshop
-        .make(kernel, which, problem, BuildKind::Check)
-    {
-        Ok(compiled) => compiled,
-        Err(outcome) => return Some(outcome),
-    };
-    // The small problems reach every ragged class; the tuned one was verified in the build that is timed.
-    let small: Vec<_> = evaluator
-        .cases
-        .iter()
-        .filter(|case| case.problem != *problem)
-        .cloned()
-        .collect();
-    let cases = if small.is_empty() {
-        evaluator.cases
-    } else {
-        &small
-    };
-    evaluator
-        .verifier
-        .verify(&compiled.arm, cases)
-        .err()
-        .map(|error| of_worker_error(&error))
 }
 
 /// Launches a finalist many times in one process: some faults come late. The outcome, if it fails.
@@ -184,7 +170,7 @@ fn soak(
     };
     match soak() {
         Ok(()) => Ok(None),
-        Err(fault) if fault.arm == Some(arm) => Ok(Some(of_fault(&fault))),
+        Err(fault) if fault.arm == Some(arm) => Ok(Some(fault.outcome)),
         Err(fault) => Err(fault.into()),
     }
 }
@@ -209,6 +195,7 @@ fn standing(
     Ok((proven && sound).then_some(winner))
 }
 
+/// Confirms a finalist on new data. The inner error is what became of one that fails while it is confirmed.
 fn confirm(
     ground: &Ground<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -216,7 +203,7 @@ fn confirm(
     finalist: &Finalist,
     contender: &Contender,
     slice: Slice,
-) -> Result<Ruling, EvaluateError> {
+) -> Result<Result<Ruling, Outcome>, EvaluateError> {
     let resolution = Resolution {
         tick_ns: ground.info.timer_tick_ns,
     };
@@ -276,15 +263,34 @@ fn confirm(
             .map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
     });
     let reason = match &verdict.decision {
-        Decision::Faster => return Ok(proven(evaluator, contender, baseline, &verdict, confirm)),
+        Decision::Faster => {
+            return Ok(Ok(proven(
+                evaluator, contender, baseline, &verdict, confirm,
+            )));
+        }
         Decision::NotProven => KeptReason::NotProven,
+        Decision::Inconclusive(Doubt::Faulted(fault)) if fault.arm == Some(finalist.arm) => {
+            return Ok(Err(fault.outcome.clone()));
+        }
+        Decision::Inconclusive(Doubt::Faulted(fault)) => {
+            if fault.ends_the_run() {
+                return Err(fault.clone().into());
+            }
+            ground.reporter.notice(&format!(
+                "{}: the baseline failed while `{}` was confirmed: {}",
+                evaluator.task.name(),
+                contender.config,
+                fault.outcome
+            ));
+            KeptReason::Inconclusive
+        }
         Decision::Inconclusive(_) => KeptReason::Inconclusive,
     };
     let settled = reason == KeptReason::NotProven;
-    Ok(Ruling {
+    Ok(Ok(Ruling {
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
-    })
+    }))
 }
 
 fn proven(

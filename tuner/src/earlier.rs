@@ -116,7 +116,11 @@ fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior 
 fn is_the_configs_fault(outcome: &Outcome) -> bool {
     !matches!(
         outcome,
-        Outcome::CompilerLost { .. } | Outcome::Internal { .. } | Outcome::TooFast { .. }
+        Outcome::CompilerLost { .. }
+            | Outcome::Internal { .. }
+            | Outcome::TooFast { .. }
+            | Outcome::DeviceLost { .. }
+            | Outcome::DiskFull { .. }
     )
 }
 

@@ -10,9 +10,10 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::candidate::{Compiled, Which, Workshop};
+use crate::check::Checker;
 use crate::lab::WorkerLab;
 use crate::measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
-use crate::outcome::{of_fault, of_worker_error};
+use crate::outcome::of_worker_error;
 use crate::progress::{Reporter, Stage};
 use crate::run_clock::{RunClock, nanoseconds};
 use crate::task::Task;
@@ -71,6 +72,10 @@ pub struct Evaluator<'a> {
     pub tournament: Tournament,
     /// Everything that compiled and verified in this run.
     pub contenders: Vec<Contender>,
+    /// Where finalists run in a checking build; why they cannot, if so.
+    pub checker: Result<Checker<'a>, String>,
+    /// Why the last finalist could not run in a checking build, if so.
+    pub unchecked: Option<String>,
     /// Random orders.
     pub rng: ChaCha8Rng,
     /// When trials end.
@@ -268,11 +273,20 @@ impl Evaluator<'_> {
             measure_ns,
         ];
         self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        self.disown_faulted(Some(contender.arm))?;
         Ok(cost)
     }
 
     /// Stores a trial, then says so.
-    fn finish(&self, trial: Trial) -> Result<(), CacheError> {
+    ///
+    /// # Errors
+    /// When it cannot be stored, or says nothing of the config: a full disk and a lost device are nobody's outcome.
+    fn finish(&self, trial: Trial) -> Result<(), EvaluateError> {
+        let fault = Fault::unattributed(trial.outcome.clone());
+        if fault.ends_the_run() {
+            self.cache.cancel(&trial.id())?;
+            return Err(fault.into());
+        }
         let line = format!(
             "{} ({}) {}: {}",
             trial.kernel, trial.problem, trial.config, trial.outcome
@@ -284,7 +298,7 @@ impl Evaluator<'_> {
 
     fn outcome(&self, contender: &Contender, entry: &RaceEntry) -> Option<Outcome> {
         if let Fate::Faulted(fault) = &entry.fate {
-            return Some(of_fault(fault));
+            return Some(fault.outcome.clone());
         }
         let cost = self.tournament.cost(contender.arm)?;
         let times = entry.summary?;
@@ -370,6 +384,7 @@ impl Evaluator<'_> {
                         &mut |_| {},
                     )?;
                     self.spent.race_ns += nanoseconds(start.elapsed());
+                    self.disown_faulted(None)?;
                 }
                 Err((outcome, verify_ns)) => {
                     self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?
@@ -379,14 +394,31 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Stores that a contender is not to be believed after all: the checking build found what timing did not.
+    /// Stores what became of arms that raced well before and failed since, in a later race or the play-off; of `newest`
+    /// a trial is about to be stored.
     ///
     /// # Errors
-    /// When it cannot be stored.
-    pub fn disown(&self, contender: &Contender, outcome: Outcome) -> Result<(), CacheError> {
+    /// As [`Self::batch`].
+    pub fn disown_faulted(&mut self, newest: Option<ArmId>) -> Result<(), EvaluateError> {
+        for fault in self.tournament.take_faults() {
+            let known = fault.arm.filter(|arm| Some(*arm) != newest);
+            if let Some(contender) = known.and_then(|arm| self.contender(arm)).cloned() {
+                self.disown(&contender, fault.outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores that a contender is not to be believed after all, and takes it out of the tournament: the checking build,
+    /// many launches or the confirmation found what the race did not.
+    ///
+    /// # Errors
+    /// As [`Self::batch`].
+    pub fn disown(&mut self, contender: &Contender, outcome: Outcome) -> Result<(), EvaluateError> {
         let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
-        self.cache
-            .finish(self.trial(&contender.config, outcome, times, contender.attempt))
+        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        self.tournament.disqualify(contender.arm);
+        Ok(())
     }
 
     /// The contender of an arm.

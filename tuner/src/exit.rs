@@ -53,6 +53,11 @@ pub enum Failure {
         /// What the system says.
         error: String,
     },
+    /// There is no room left on a disk.
+    #[error(
+        "a disk is full: {0}\nhelp: make room there, or put the cache on another disk with KILN_CACHE, and run again; what was found so far is kept"
+    )]
+    DiskFull(String),
     /// Anything else, with its own help.
     #[error("{0}")]
     Other(String),

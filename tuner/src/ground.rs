@@ -10,6 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::candidate::Workshop;
+use crate::check::CheckPlace;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::recording::Recording;
@@ -46,6 +47,8 @@ pub struct Ground<'a> {
     pub worker: &'a WorkerLimits,
     /// The run's own folder.
     pub folder: &'a Path,
+    /// Where candidates run in a checking build.
+    pub check: CheckPlace<'a>,
     /// When trials end.
     pub clock: &'a RunClock,
     /// Decisions that this run may make: each needs so much more proof.

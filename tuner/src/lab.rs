@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use kiln::device::DeviceInfo;
-use kiln_spec::{Backend, KernelSpec, Problem};
+use kiln_cache::Outcome;
+use kiln_spec::{Backend, Problem};
 
-use crate::measure::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use crate::measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
+use crate::outcome::of_worker_error;
+use crate::project::TunedKernel;
 use crate::regime::Regime;
 use crate::worker::protocol::{PROTOCOL, ProcessLimits};
-use crate::worker::{ArmJob, Failure, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
+use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
 
 /// A process may take this long to load its arms and warm them, beside the launches themselves.
 const OPENING: Duration = Duration::from_secs(20);
@@ -36,6 +39,8 @@ pub struct Bench {
     pub worker: WorkerLimits,
     /// The device, as on the command line.
     pub device: String,
+    /// The package that declares the kernel.
+    pub package: String,
     /// The kernel spec.
     pub spec_json: String,
     /// The problem.
@@ -67,7 +72,8 @@ pub struct Site<'a> {
 
 impl Bench {
     /// What the workers of a kernel and problem have in common on a site.
-    pub fn new(site: &Site<'_>, spec: &KernelSpec, problem: &Problem) -> Bench {
+    pub fn new(site: &Site<'_>, kernel: &TunedKernel, problem: &Problem) -> Bench {
+        let spec = &kernel.spec;
         // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
         let data = spec.footprint_bytes(problem).unwrap_or(0);
         let sets = site.regime.sets(data, &site.info.limits);
@@ -76,6 +82,7 @@ impl Bench {
         Bench {
             worker: site.worker.clone(),
             device: site.device.to_owned(),
+            package: kernel.package.clone(),
             spec_json: spec.to_json(),
             problem: problem.clone(),
             seed: site.seed,
@@ -94,6 +101,7 @@ impl Bench {
         OpenJob {
             protocol: PROTOCOL,
             device: self.device.clone(),
+            package: self.package.clone(),
             spec_json: self.spec_json.clone(),
             problem: self.problem.clone(),
             seed: self.seed,
@@ -209,10 +217,10 @@ impl Lab for WorkerLab {
         job.timed = true;
         let count = opening.load.len() as u64;
         let deadline = OPENING + self.deadline_of(count * u64::from(WARM_LAUNCHES));
-        let mut worker =
-            Worker::spawn(&self.bench.worker).map_err(|error| fault(&opening.load, None, error))?;
+        let mut worker = Worker::spawn(&self.bench.worker)
+            .map_err(|error| fault(&opening.load, None, &error))?;
         let reply = worker.ask(&Request::Open(Box::new(job)), deadline);
-        let reply = reply.map_err(|error| fault(&opening.load, worker.launching(), error))?;
+        let reply = reply.map_err(|error| fault(&opening.load, worker.launching(), &error))?;
         let Reply::Opened { pace } = reply else {
             return Err(out_of_turn("opening"));
         };
@@ -255,7 +263,7 @@ impl Session for WorkerSession<'_> {
                 Ok(samples)
             }
             Ok(_) => Err(out_of_turn("sampling")),
-            Err(error) => Err(fault(&self.order, self.worker.launching(), error)),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), &error)),
         }
     }
 
@@ -273,46 +281,27 @@ impl Session for WorkerSession<'_> {
         match self.worker.ask(&request, deadline) {
             Ok(Reply::Rechecked) => Ok(()),
             Ok(_) => Err(out_of_turn("checking again")),
-            Err(error) => Err(fault(&self.order, self.worker.launching(), error)),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), &error)),
         }
     }
 }
 
 fn out_of_turn(doing: &str) -> Fault {
-    Fault::unattributed(FaultCause::WorkerLost(format!(
-        "answered something else when {doing}"
-    )))
+    Fault::unattributed(Outcome::WorkerLost {
+        signal: None,
+        detail: format!("it answered something else when {doing}"),
+    })
 }
 
 /// What a worker's failure means for a race: blame the arm it names, or the one it launched last.
-fn fault(order: &[ArmId], launching: Option<usize>, error: WorkerError) -> Fault {
-    let (arm, cause) = match error {
-        WorkerError::Failed { arm, failure } => (arm, cause_of(failure)),
-        WorkerError::TimedOut(limit) => {
-            let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-            (launching, FaultCause::TimedOut { limit_ns })
-        }
-        WorkerError::Unkillable { .. } => (None, FaultCause::DeviceLost(error.to_string())),
-        WorkerError::Lost { .. } => (launching, FaultCause::WorkerLost(error.to_string())),
-        WorkerError::Spawn(_) => (None, FaultCause::WorkerLost(error.to_string())),
+fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
+    let arm = match error {
+        WorkerError::Failed { arm, .. } => *arm,
+        WorkerError::TimedOut(_) | WorkerError::Lost { .. } => launching,
+        WorkerError::Unkillable { .. } | WorkerError::Spawn(_) => None,
     };
     Fault {
         arm: arm.and_then(|arm| order.get(arm).copied()),
-        cause,
-    }
-}
-
-fn cause_of(failure: Failure) -> FaultCause {
-    match failure {
-        Failure::LaunchRefused(text) | Failure::Faulted(text) | Failure::Internal(text) => {
-            FaultCause::LaunchFailed(text)
-        }
-        // The device's context is broken for good, and the process with it.
-        Failure::Sticky(text) => FaultCause::WorkerLost(text),
-        Failure::OutOfMemory { needed_bytes } => FaultCause::LimitsExceeded(format!(
-            "{} bytes of memory",
-            needed_bytes.unwrap_or_default()
-        )),
-        incorrect => FaultCause::Incorrect(format!("{incorrect:?}")),
+        outcome: of_worker_error(error),
     }
 }

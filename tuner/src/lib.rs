@@ -15,6 +15,7 @@
 pub mod bake;
 pub mod budget;
 pub mod candidate;
+pub mod check;
 pub mod cli;
 mod commands;
 pub mod compile_only;
@@ -28,6 +29,7 @@ pub mod ground;
 pub mod html_report;
 pub mod images;
 pub mod inspect;
+mod interrupted;
 pub mod lab;
 mod lines;
 pub mod local_tables;
@@ -62,7 +64,7 @@ pub mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
-use kiln::Kernel;
+pub use kiln::Kernel;
 
 use crate::cli::Cli;
 

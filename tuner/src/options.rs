@@ -1,5 +1,6 @@
 //! What the words of [`crate::cli`] mean, validated.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ impl RunOptions {
         Ok(RunOptions {
             budget: args.budget.as_deref().map_or(Ok(budget), parse_budget)?,
             trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
-            problems: args.problems.clone(),
+            problems: problems(&args.problems),
             strategy: strategy_name(&args.strategy)?,
             transfer: !args.no_transfer,
             transfer_from: args.transfer_from.clone(),
@@ -81,6 +82,28 @@ impl RunOptions {
             dry_run: args.dry_run,
         })
     }
+}
+
+/// The problems that words name. Sizes have commas between them, as problems have: one begins where a name comes again, so
+/// `n=100,n=200` is two, and `m=1,n=2,m=3,n=4` as well.
+pub fn problems(words: &[String]) -> Vec<String> {
+    let mut problems: Vec<String> = Vec::new();
+    for word in words {
+        let mut names = BTreeSet::new();
+        problems.push(String::new());
+        for size in word.split(',') {
+            let name = size.split('=').next().unwrap_or_default();
+            if !names.insert(name) {
+                names = BTreeSet::from([name]);
+                problems.push(String::new());
+            }
+            if let Some(problem) = problems.last_mut() {
+                *problem += if problem.is_empty() { "" } else { "," };
+                *problem += size;
+            }
+        }
+    }
+    problems
 }
 
 /// Compile threads: as many as asked for, or one a core.
@@ -214,6 +237,22 @@ mod tests {
         ] {
             assert!(parse_budget(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn problems_have_commas_within_and_between_them() {
+        let split = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            problems(&words)
+        };
+        assert_eq!(split(&["n=1"]), ["n=1"]);
+        assert_eq!(split(&["n=1,n=2", "n=3"]), ["n=1", "n=2", "n=3"]);
+        assert_eq!(
+            split(&["T=f32,m=1,n=2,T=f16,m=1,n=2"]),
+            ["T=f32,m=1,n=2", "T=f16,m=1,n=2"]
+        );
+        assert_eq!(split(&["m=1", "n=2"]), ["m=1", "n=2"]);
+        assert!(split(&[]).is_empty());
     }
 
     #[test]

@@ -12,10 +12,12 @@ use kiln::compiler::{CompileLimits, Compiler};
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
 use kiln_cache::record::{RunEnded, RunSettings, printable};
+use kiln_spec::Backend;
 
 use crate::bake;
 use crate::budget::Budget;
 use crate::candidate::Workshop;
+use crate::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::earlier;
 use crate::exit::Failure;
 use crate::ground::Ground;
@@ -69,6 +71,12 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let isolated = machine::isolated(compiler)?;
     let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
     let conditions = Conditions::new(info, compiler, run.options.regime);
+    for kernel in &run.project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(info.key.backend) {
+            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
+            run.reporter.notice(&line);
+        }
+    }
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
@@ -86,6 +94,17 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(run.options.jobs)
         .build();
+    let worker =
+        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    let check_device = match info.key.backend {
+        Backend::Cpu => None,
+        Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
+        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
+    };
+    let check_workshop = match &check_device {
+        Some(Ok(device)) => Some(device.workshop(&artifacts, folder.path())),
+        _ => None,
+    };
     let ground = Ground {
         device: run.device_name,
         info,
@@ -108,8 +127,18 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         options: run.options,
         recordings: &recordings,
         catalogue: run.catalogue,
-        worker: &WorkerLimits::current()
-            .map_err(Failure::file("find", "the running program".as_ref()))?,
+        worker: &worker,
+        check: match (&check_device, &check_workshop) {
+            (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
+                workshop,
+                info: device.info(),
+                worker: &worker,
+                catalogue: run.catalogue,
+                folder: folder.path(),
+            }),
+            (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
+            _ => CheckPlace::Here,
+        },
         folder: folder.path(),
         clock: &clock,
         claims: u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX),

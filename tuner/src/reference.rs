@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use kiln::Kernel;
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{KernelSpec, LaunchPlan, Problem};
+use kiln_spec::{LaunchPlan, Problem};
 
 use crate::lab::Bench;
 use crate::peaks;
+use crate::project::TunedKernel;
 use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 
 /// How long a plain-Rust reference may take for one problem.
@@ -50,16 +51,16 @@ impl Oracle {
     /// hand.
     pub fn of(
         catalogue: &[&'static Kernel],
-        spec: &KernelSpec,
+        kernel: &TunedKernel,
         problem: &Problem,
         device: &str,
         baseline: &ArmJob,
     ) -> Oracle {
         let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
-        if is_linked_in(catalogue, spec, problem) {
+        if is_linked_in(catalogue, kernel, problem) {
             return Oracle::Rust;
         }
-        if reference_of(catalogue, spec).is_some() {
+        if reference_of(catalogue, &kernel.package, &kernel.spec).is_some() {
             let problem = problem.clone();
             return Oracle::RustInSmall {
                 problem,
@@ -85,9 +86,14 @@ impl Oracle {
 }
 
 /// Whether a kernel's plain-Rust reference is linked in, and the problem is not too much work for it.
-pub fn is_linked_in(catalogue: &[&'static Kernel], spec: &KernelSpec, problem: &Problem) -> bool {
-    let work = peaks::work(spec, problem);
-    work.flops.max(work.bytes) <= MOST_REFERENCE_WORK && reference_of(catalogue, spec).is_some()
+pub fn is_linked_in(
+    catalogue: &[&'static Kernel],
+    kernel: &TunedKernel,
+    problem: &Problem,
+) -> bool {
+    let work = peaks::work(&kernel.spec, problem);
+    work.flops.max(work.bytes) <= MOST_REFERENCE_WORK
+        && reference_of(catalogue, &kernel.package, &kernel.spec).is_some()
 }
 
 /// A problem and the seed of its inputs.
@@ -139,9 +145,11 @@ impl Expectations {
     }
 
     fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+        // Two devices may each have expectations of one case.
         let name = format!(
-            "{}-{problem}-{seed}",
-            kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes())
+            "{}-{problem}-{seed}-{}",
+            kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()),
+            self.bench.device
         );
         let path = self
             .folder

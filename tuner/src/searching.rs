@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use kiln_cache::Outcome;
 use kiln_spec::Config;
 use kiln_spec::space::SearchSpace;
 
@@ -10,7 +11,7 @@ use crate::earlier;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
 use crate::ground::Ground;
-use crate::measure::Fault;
+use crate::measure::{ArmId, Fault};
 use crate::report::TaskReport;
 use crate::run_clock::nanoseconds;
 use crate::search::{self, Guide, Strategy, Told, stop};
@@ -31,7 +32,7 @@ pub(crate) enum Stop {
 impl From<EvaluateError> for Stop {
     fn from(error: EvaluateError) -> Stop {
         match error {
-            EvaluateError::Race(fault) => Stop::Task(fault.to_string()),
+            EvaluateError::Race(fault) => fault.into(),
             EvaluateError::Cache(error) => Stop::Storage(error.into()),
         }
     }
@@ -39,7 +40,17 @@ impl From<EvaluateError> for Stop {
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Stop {
-        Stop::Task(fault.to_string())
+        match fault {
+            Fault {
+                outcome: Outcome::DiskFull { text },
+                ..
+            } => Stop::Storage(Failure::DiskFull(text)),
+            Fault {
+                arm: Some(ArmId(0)),
+                outcome,
+            } => Stop::Task(format!("the baseline failed while it was timed: {outcome}")),
+            Fault { outcome, .. } => Stop::Task(outcome.to_string()),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kiln_spec::baked::{BakedTable, INDEX_FILE, Index};
 
@@ -28,6 +28,25 @@ pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
     })
 }
 
+/// The tables in a folder that its index does not list, as after a merge that lost a line: kernel and file.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn unlisted(folder: &Path, index: &Index) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let entries = fs::read_dir(folder).map_err(Failure::file("read", folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Failure::file("read", folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_listed = name == INDEX_FILE || index.iter().any(|(_, file)| file == name);
+        if let Some(kernel) = name.strip_suffix(".toml").filter(|_| !is_listed) {
+            found.push((kernel.to_owned(), path.clone()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 fn read_optional<T>(
     path: &Path,
     parse: impl Fn(&[u8]) -> Result<T, String>,
@@ -45,7 +64,7 @@ fn with_help(path: &Path, error: &str) -> String {
     let help = if error.contains("\nhelp: ") {
         ""
     } else {
-        "\nhelp: restore the file, or delete it and run `tune bake`"
+        "\nhelp: restore the file, or delete it and run `tune bake` (with `--write` for a cpu)"
     };
     format!("{}: {error}{help}", path.display())
 }

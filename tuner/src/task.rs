@@ -27,7 +27,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Its name in listings.
     pub fn name(&self) -> String {
-        format!("{} ({})", self.kernel.spec.name, self.problem)
+        format!("{} ({})", self.kernel.label, self.problem)
     }
 }
 

@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
-use kiln_cache::record::{SearchDone, TimeSpent};
+use kiln::reference::DataError;
+use kiln_cache::record::{Against, SearchDone, TimeSpent};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
 
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which};
+use crate::check::{Checked, Checker};
 use crate::decide::{self, Ruling};
 use crate::evaluate::Evaluator;
 use crate::exit::Failure;
@@ -26,6 +28,7 @@ use crate::run_clock::nanoseconds;
 use crate::searching::{self, Stop};
 use crate::task::Task;
 use crate::verify::{self, Verifier};
+use crate::worker::linked_in;
 
 /// Tunes one kernel for one problem and seals the decision.
 ///
@@ -59,6 +62,25 @@ pub fn tune(
     Ok((report, launches))
 }
 
+/// A function that makes inputs is code of the kernel's own crate, which must be linked in.
+fn check_inputs(ground: &Ground<'_>, task: &Task<'_>) -> Result<(), Stop> {
+    let spec = &task.kernel.spec;
+    let Some(function) = &spec.inputs else {
+        return Ok(());
+    };
+    let linked = linked_in(ground.catalogue, &task.kernel.package, spec);
+    if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
+        return Ok(());
+    }
+    Err(Stop::Task(
+        DataError::NoInputs {
+            kernel: spec.name.clone(),
+            function: function.clone(),
+        }
+        .to_string(),
+    ))
+}
+
 fn search_and_decide(
     ground: &Ground<'_>,
     task: &Task<'_>,
@@ -69,17 +91,18 @@ fn search_and_decide(
 ) -> Result<(), Stop> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(ground.info, task)?;
+    check_inputs(ground, task)?;
     let space = space.map_err(|error| Stop::Task(error.to_string()))?;
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
     let bench = bench(ground, task);
     let baseline = ground
         .workshop
         .make(task.kernel, Which::Baseline, problem, BuildKind::Release);
-    let baseline = baseline.map_err(|outcome| without_baseline(&outcome))?;
+    let baseline = baseline.map_err(without_baseline)?;
     let expected = Expectations::new(
         Oracle::of(
             ground.catalogue,
-            spec,
+            task.kernel,
             problem,
             ground.device,
             &baseline.arm,
@@ -101,7 +124,15 @@ fn search_and_decide(
         baseline_ns: 0,
     };
     let proof = verifier.verify(&baseline.arm, &cases);
-    proof.map_err(|error| without_baseline(&of_worker_error(&error)))?;
+    proof.map_err(|error| without_baseline(of_worker_error(&error)))?;
+    let checker = Checker::new(
+        &ground.check,
+        (task.kernel, problem),
+        ground.workshop,
+        &bench,
+        &cases,
+    );
+    report.unchecked = check_baseline(&checker, &expected)?;
     let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
     verifier.baseline_ns = lab.baseline_ns();
     let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims));
@@ -121,6 +152,8 @@ fn search_and_decide(
         lab,
         tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
         contenders: Vec::new(),
+        checker,
+        unchecked: None,
         rng: ground.rng(task, 1),
         clock: ground.clock,
         spent: TimeSpent::default(),
@@ -138,6 +171,7 @@ fn search_and_decide(
     let ruling = decide::decide(ground, &mut evaluator, &baseline, slice);
     report.spent.confirm_ns = nanoseconds(deciding.elapsed());
     let ruling = ruling?;
+    report.unchecked = report.unchecked.take().or(evaluator.unchecked.take());
     *launches = evaluator.lab.launches();
     let trials = ground.cache.trials(task.key.hash())?;
     let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
@@ -149,10 +183,46 @@ fn search_and_decide(
     seal(ground, task, report, ruling)
 }
 
-fn without_baseline(outcome: &Outcome) -> Stop {
-    Stop::Task(format!(
-        "the baseline does not work: {outcome}\nhelp: configs are compared with the baseline: it must compile, run and be right first"
-    ))
+/// Runs the baseline in the checking build; why it could not, if so.
+fn check_baseline(
+    checker: &Result<Checker<'_>, String>,
+    expected: &Expectations,
+) -> Result<Option<String>, Stop> {
+    let checked = match checker {
+        Ok(checker) => checker.check(Which::Baseline, expected),
+        Err(why) => Checked::NotChecked(why.clone()),
+    };
+    match checked {
+        Checked::Passed => Ok(None),
+        Checked::Failed(outcome) => Err(without_baseline(outcome)),
+        Checked::NotChecked(why) => Ok(Some(why)),
+    }
+}
+
+/// Why a task without a working baseline ends.
+fn without_baseline(outcome: Outcome) -> Stop {
+    let (what, help) = match &outcome {
+        Outcome::DiskFull { text } => return Stop::Storage(Failure::DiskFull(text.clone())),
+        Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
+            format!(
+                "two launches of it differ: {}[{}] is {} and then {}",
+                worst.output, worst.index, worst.want, worst.got
+            ),
+            "look for a race, a missing `__syncthreads()` or memory that is read before it is written".to_owned(),
+        ),
+        Outcome::Unwritten { output, .. } => (
+            outcome.to_string(),
+            format!(
+                "write every element of `{output}`, make its `#[len(..)]` smaller, or declare it as `#[inout]` if it \
+                 keeps what it holds"
+            ),
+        ),
+        _ => (
+            outcome.to_string(),
+            "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
+        ),
+    };
+    Stop::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
 /// Configs from all over the space, for which the small problems must be valid.
@@ -241,7 +311,7 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
         regime: ground.regime,
         seed: ground.options.seed,
     };
-    Bench::new(&site, &task.kernel.spec, task.problem)
+    Bench::new(&site, task.kernel, task.problem)
 }
 
 /// Opens the lab and times the baseline once, for deadlines.
@@ -253,7 +323,7 @@ fn open_lab(
     baseline: &Compiled,
 ) -> Result<WorkerLab, Stop> {
     let path = expected.get(task.problem, ground.options.seed, baseline.arm.plan);
-    let path = path.map_err(|error| Stop::Task(format!("no reference: {error}")))?;
+    let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let mut lab = WorkerLab::new(bench.clone(), path);
     let arm = lab.add(baseline.arm.clone());
     let baseline_ns = {

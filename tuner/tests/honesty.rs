@@ -4,13 +4,14 @@
 //! printed: `KILN_BARS=1 cargo test --release -p kiln-tuner --test honesty -- --nocapture`.
 #![allow(clippy::unwrap_used)]
 
+use kiln_cache::Outcome;
 use kiln_tuner::measure::noise::NoiseModel;
 use kiln_tuner::measure::simulate::SimulatedLab;
 use kiln_tuner::measure::span::Resolution;
 use kiln_tuner::measure::wealth::{Standing, Wealth};
 use kiln_tuner::measure::{
-    ArmId, Claim, ConfirmSettings, Decision, Doubt, Expected, FaultCause, RaceSettings, Tournament,
-    Verdict, confirm,
+    ArmId, Claim, ConfirmSettings, Decision, Doubt, Expected, RaceSettings, Tournament, Verdict,
+    confirm,
 };
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -370,14 +371,24 @@ fn a_baked_config_that_has_become_slower_raises_the_alarm_and_one_that_has_not_d
 fn a_search_with_a_third_of_its_candidates_failing_finds_what_the_others_hold() {
     let searches = count(200, 15);
     let causes = [
-        FaultCause::LoadFailed("no such symbol".into()),
-        FaultCause::LaunchFailed("illegal address".into()),
-        FaultCause::LimitsExceeded("shared memory".into()),
-        FaultCause::TimedOut {
+        Outcome::LaunchRefused {
+            reason: "no such symbol".into(),
+        },
+        Outcome::KernelFault {
+            text: "illegal address".into(),
+        },
+        Outcome::OutOfMemory { needed_bytes: None },
+        Outcome::TimedOut {
             limit_ns: 2_000_000_000,
         },
-        FaultCause::WorkerLost("signal 9".into()),
-        FaultCause::Incorrect("3 elements differ".into()),
+        Outcome::WorkerLost {
+            signal: Some(9),
+            detail: "signal 9".into(),
+        },
+        Outcome::NotANumber {
+            output: "y".into(),
+            index: 3,
+        },
     ];
     let mut right = 0;
     for seed in 0..searches {

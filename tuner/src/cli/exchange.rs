@@ -43,7 +43,7 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["strategy", "transfer_from"])]
     pub transfer_all_pairs: bool,
     /// Change a constant of the model-based search, to study it
-    #[arg(long = "set", value_name = "NAME=NUMBER")]
+    #[arg(long = "set", value_name = "NAME=NUMBER", value_delimiter = ',')]
     pub set: Vec<String>,
     /// Where to write the curves [default: nowhere]
     #[arg(long, value_name = "FILE")]

@@ -35,8 +35,9 @@ pub struct SpaceArgs {
     /// Look at the space that this file defines (a definition or a T1 file), not at kernels
     #[arg(long, value_name = "FILE", conflicts_with = "configs")]
     pub definition: Option<PathBuf>,
-    /// Print only how many configs are valid
-    #[arg(long, requires = "definition", conflicts_with = "json")]
+    /// Print only how many configs are valid: a number; a line for each kernel and problem without --definition; with
+    /// --json, as JSON
+    #[arg(long, conflicts_with = "configs")]
     pub count: bool,
 }
 
@@ -49,11 +50,11 @@ pub struct InspectArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only these kernels
+    /// Only these kernels; a word that names a known GPU is a target
     #[arg(value_name = "KERNEL")]
     pub names: Vec<String>,
-    /// Only these GPUs, such as sm_89 or gfx1151 [default: every known one]
-    #[arg(long = "target", value_name = "ARCH")]
+    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: every known one]
+    #[arg(long = "target", value_name = "ARCH", value_delimiter = ',')]
     pub targets: Vec<String>,
     /// For this problem, as `tune list` prints it [default: the first declared]
     #[arg(long, value_name = "SIZES")]

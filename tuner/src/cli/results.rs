@@ -24,6 +24,10 @@ pub struct WhyArgs {
     /// The kernel
     pub kernel: String,
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
+    #[arg(value_name = "SIZES", conflicts_with = "problem")]
+    pub sizes: Option<String>,
+    /// The same, as other commands take it
+    #[arg(long, value_name = "SIZES")]
     pub problem: Option<String>,
 }
 
@@ -35,8 +39,13 @@ pub struct ReportArgs {
     pub output: OutputArgs,
     /// Number of the run [default: the last one]
     pub run: Option<u64>,
-    /// Only kernels of these names; without RUN, the last run that tuned one of them
-    #[arg(long = "kernel", short = 'k', value_name = "NAME")]
+    /// Only kernels of these names, with commas between or the option repeated; without RUN, the last run that tuned one of them
+    #[arg(
+        long = "kernel",
+        short = 'k',
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
     pub kernels: Vec<String>,
     /// Only a run on this device: `cpu`, `cuda:0`, `hip:0`, …
     #[arg(long, short, value_name = "DEVICE")]

@@ -21,7 +21,7 @@ pub struct RunArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only problems of this text, as `tune list` prints them
+    /// Only these problems, as `tune list` prints them: `n=100`, or several as `n=100,n=200` or with the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
     /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
@@ -64,11 +64,12 @@ pub struct RunArgs {
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,
-    /// With --compile-only: the GPU to compile for, such as sm_89 or gfx1151; it need not be here
+    /// With --compile-only: the GPUs to compile for, such as sm_89,gfx1151; they need not be here
     #[arg(
         long = "target",
         value_name = "ARCH",
         num_args = 1..,
+        value_delimiter = ',',
         requires = "compile_only",
         conflicts_with = "device"
     )]

@@ -19,8 +19,13 @@ pub struct PackageArgs {
     /// Only this package of the workspace
     #[arg(long, short, value_name = "NAME")]
     pub package: Option<String>,
-    /// Only kernels of these names
-    #[arg(long = "kernel", short = 'k', value_name = "NAME")]
+    /// Only kernels of these names, with commas between or the option repeated
+    #[arg(
+        long = "kernel",
+        short = 'k',
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
     pub kernels: Vec<String>,
     /// Cargo features to take as enabled when reading sources
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]

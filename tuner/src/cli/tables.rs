@@ -10,6 +10,10 @@ pub struct InitArgs {
     /// Which package.
     #[command(flatten)]
     pub package: PackageArgs,
+    /// Write a `tune` of the package's own into its folder `tune/`: candidates are compared with the references of the
+    /// package's kernels
+    #[arg(long)]
+    pub own: bool,
 }
 
 /// `tune bake`
@@ -28,7 +32,8 @@ pub struct BakeArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write nothing; exit with 1 if a table is missing, stale or malformed
+    /// Write nothing; exit with 1 if a table is lost, stale or malformed, and with KILN_STRICT=1 also if a kernel has no
+    /// table: where a build in the same environment fails
     #[arg(long)]
     pub check: bool,
     /// Write into the package's `tuned/` even for the cpu of this machine
@@ -38,8 +43,8 @@ pub struct BakeArgs {
     /// have one
     #[arg(long, conflicts_with_all = ["write", "device"])]
     pub images: bool,
-    /// With --images: only for these targets; with --untuned: the GPUs to guess for: `sm_89`, `gfx1151`, `x86-64-v3`
-    #[arg(long = "target", value_name = "TARGET", num_args = 1.., requires = "of_a_target", conflicts_with = "check")]
+    /// With --images: only for these targets; with --untuned: the GPUs to guess for: `sm_89,gfx1151`, `x86-64-v3`
+    #[arg(long = "target", value_name = "TARGET", num_args = 1.., value_delimiter = ',', requires = "of_a_target", conflicts_with = "check")]
     pub targets: Vec<String>,
     /// Bake guesses for a GPU that was never measured, as rows of that evidence: predicted
     #[arg(long, value_name = "EVIDENCE", requires = "targets", conflicts_with_all = ["check", "device", "write"])]

@@ -12,7 +12,7 @@ pub struct WatchArgs {
     /// Which package.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Only problems of this text, as `tune list` prints them
+    /// Only these problems, as `tune list` prints them: `n=100`, or several as `n=100,n=200` or with the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
     /// How it is measured.

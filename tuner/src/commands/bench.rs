@@ -8,7 +8,7 @@ use kiln::{Device, Kernel};
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::budget::Budget;
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
@@ -40,7 +40,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let watch = &args.watch;
     let budget = options::budget(&watch.budget)?;
-    let project = Project::read(&watch.package)?;
+    let project = read_project(&watch.package)?;
     if let Some(path) = &args.save {
         Saved::can_be_written(path)?;
     }
@@ -49,10 +49,11 @@ pub(super) fn run(
         .kernels
         .iter()
         .flat_map(|kernel| kernel.spec.all_problems());
-    known_problems(all.map(ToString::to_string), &watch.problems)?;
+    let problems = options::problems(&watch.problems);
+    known_problems(all.map(ToString::to_string), &problems)?;
     let tasks: Vec<Tasks<'_>> = devices
         .iter()
-        .map(|(_, device)| tasks(&project, &watch.problems, device.info().key.backend))
+        .map(|(_, device)| tasks(&project, &problems, device.info().key.backend))
         .collect();
     let cache = machine::open_cache()?;
     let folder = Scratch::new(cache.folder())?;

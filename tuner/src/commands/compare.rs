@@ -9,12 +9,11 @@ use kiln::{Device, Kernel};
 use kiln_cache::Cache;
 use serde::Serialize;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::budget::Budget;
 use crate::cli::CompareArgs;
 use crate::exit::Failure;
 use crate::progress::Counter;
-use crate::project::Project;
 use crate::regime::Regime;
 use crate::scratch::Scratch;
 use crate::watch::compare::{self, Terms};
@@ -54,13 +53,14 @@ pub(super) fn run(
         fail_inconclusive: args.fail_inconclusive,
     };
     let saved = Saved::read(&args.file)?;
-    let project = Project::read(&watch.package)?;
+    let project = read_project(&watch.package)?;
     let devices = open(&args.devices)?;
     let matched = matched(&saved, &devices);
     if matched.is_empty() {
         return Err(nothing_here(&saved, &devices));
     }
     let cache = machine::open_cache()?;
+    let problems = options::problems(&watch.problems);
     let comparing = Comparing {
         args,
         catalogue,
@@ -69,7 +69,7 @@ pub(super) fn run(
             project: &project,
             package: watch.package.package.as_deref(),
             kernels: &watch.package.kernels,
-            problems: &watch.problems,
+            problems: &problems,
         },
         gate,
         budget: Budget::start(budget),

@@ -31,6 +31,13 @@ struct Described {
     components: Vec<Component>,
 }
 
+/// What `--count --json` prints.
+#[derive(Serialize)]
+struct Count<'a> {
+    name: &'a str,
+    valid: &'a serde_json::Value,
+}
+
 #[derive(Serialize)]
 struct Component {
     params: Vec<String>,
@@ -51,11 +58,18 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
             return Ok(checked(true));
         }
     };
+    let described = described(&definition, &set, cpu);
+    if args.count && args.output.json {
+        print_json(&Count {
+            name: &described.name,
+            valid: &described.valid,
+        })?;
+        return Ok(checked(true));
+    }
     if args.count {
         print(&format!("{}\n", valid(&set)));
         return Ok(checked(true));
     }
-    let described = described(&definition, &set, cpu);
     if args.output.json {
         print_json(&described)?;
     } else {

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::{KernelSpec, Problem};
 
-use super::output::{checked, print};
+use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
 use crate::exchange::{self, Results};
 use crate::exit::Failure;
 use crate::options::UsageError;
-use crate::project::{Project, TunedKernel};
+use crate::project::TunedKernel;
 use crate::table_files::write_if_changed;
 use crate::{machine, recording};
 
@@ -52,7 +52,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
             "name the kernel with `-k`, or a recorded space with `--space`",
         ));
     };
-    let project = Project::read(&args.package)?;
+    let project = read_project(&args.package)?;
     let no_kernel = || Failure::Other(format!("no kernel `{name}`\nhelp: run `tune list`"));
     let kernel = project.kernels.first().ok_or_else(no_kernel)?;
     let problem = problem(&kernel.spec, args.problem.as_deref())?;

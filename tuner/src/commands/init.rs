@@ -6,29 +6,33 @@ use std::process::ExitCode;
 
 use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 
-use super::output::{checked, print};
+use super::output::{checked, print, read_project};
+use super::own;
 use crate::cli::InitArgs;
 use crate::exit::Failure;
-use crate::project::Project;
-use crate::table_files::{read_index, write_if_changed};
+use crate::table_files::{read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
-    let mut folders: Vec<_> = Project::read(&args.package)?
+    let project = read_project(&args.package)?;
+    let mut folders: Vec<_> = project
         .kernels
-        .into_iter()
-        .map(|kernel| kernel.tuned)
+        .iter()
+        .map(|kernel| kernel.tuned.clone())
         .collect();
     folders.sort();
     folders.dedup();
     for folder in folders {
         prepare(&folder)?;
     }
+    if args.own {
+        own::write(&project, &args.package)?;
+    }
     Ok(checked(true))
 }
 
 /// Writes what the folder lacks; what is there already is left as it is.
 fn prepare(folder: &Path) -> Result<(), Failure> {
-    let indexed = read_index(folder)?.is_some();
+    let indexed = read_index(folder)?;
     std::fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
     let attributes = folder.join(".gitattributes");
     if !attributes.exists() {
@@ -36,11 +40,36 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
         print(&format!("wrote {}\n", attributes.display()));
     }
     let index = folder.join(INDEX_FILE);
-    if indexed {
-        print(&format!("{} is there already\n", index.display()));
-    } else {
-        write_if_changed(&index, Index::new().to_text())?;
-        print(&format!("wrote {}\n", index.display()));
+    match &indexed {
+        Some(_) => print(&format!("{} is there already\n", index.display())),
+        None => {
+            write_if_changed(&index, Index::new().to_text())?;
+            print(&format!("wrote {}\n", index.display()));
+        }
     }
+    list_lost(folder, indexed.unwrap_or_default())
+}
+
+/// Lists the tables that the index lacks, as after a merge that lost a line.
+fn list_lost(folder: &Path, mut index: Index) -> Result<(), Failure> {
+    let lost = unlisted(folder, &index)?;
+    if lost.is_empty() {
+        return Ok(());
+    }
+    for (name, path) in lost {
+        let kernel = read_table(&path)?.map(|table| table.kernel().to_owned());
+        if kernel.as_deref() != Some(&name) {
+            print(&format!(
+                "{} is not listed: it is not a table of the kernel `{name}`\n",
+                path.display()
+            ));
+            continue;
+        }
+        index
+            .insert(&name)
+            .map_err(|error| Failure::Other(error.to_string()))?;
+        print(&format!("listed {} in {INDEX_FILE}\n", path.display()));
+    }
+    write_if_changed(&folder.join(INDEX_FILE), index.to_text())?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `tune inspect`: registers, spills, shared memory and occupancy of configs, compiled for targets that need not be here.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
@@ -7,14 +8,14 @@ use kiln_spec::space::SearchSpace;
 use kiln_spec::{Config, Problem};
 use rayon::prelude::*;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::candidate::{Which, Workshop};
 use crate::cli::InspectArgs;
 use crate::compile_only::{self, Target};
 use crate::exit::Failure;
 use crate::inspect::{InspectRow, corners, to_text};
 use crate::local_tables;
-use crate::options::{UsageError, jobs};
+use crate::options::jobs;
 use crate::project::{Project, TunedKernel};
 
 /// A config to look at.
@@ -27,10 +28,14 @@ struct Subject<'a> {
 }
 
 pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
-    no_target_among(&args.names)?;
+    let Words {
+        targets: arches,
+        kernels,
+        named,
+    } = words(args);
     let mut package = args.package.clone();
-    package.kernels.extend(args.names.iter().cloned());
-    let project = Project::read(&package)?;
+    package.kernels.extend(kernels);
+    let project = read_project(&package)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs(args.jobs)?)
         .build()
@@ -38,18 +43,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     if args.baked {
         say_where_nothing_is_baked(args, &project)?;
     }
-    let names: Vec<String> = if args.targets.is_empty() {
-        compile_only::names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
-    } else {
-        args.targets.clone()
-    };
-    let targets = names
-        .iter()
-        .map(|arch| Target::isolated(arch))
-        .collect::<Result<Vec<_>, _>>()?;
+    let (targets, missing) = open(&arches)?;
     let mut rows = Vec::new();
     for target in &targets {
         let subjects = subjects(args, &project, target)?;
@@ -64,21 +58,75 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         };
         print(&to_text(&rows, title));
     }
-    Ok(checked(rows.iter().all(|row| row.error.is_none())))
+    for (arches, why) in &missing {
+        eprintln!("not compiled for {}: {why}", arches.join(", "));
+    }
+    // Without a word about targets, those that can be compiled for are meant.
+    let all_there = missing.is_empty() || !named;
+    Ok(checked(
+        all_there && rows.iter().all(|row| row.error.is_none()),
+    ))
 }
 
-/// `--target` takes one value: the next word is a kernel's name.
-fn no_target_among(names: &[String]) -> Result<(), Failure> {
+/// What the words of the command line name.
+struct Words {
+    targets: Vec<String>,
+    kernels: Vec<String>,
+    /// Whether a target was named; if none was, every known one is meant.
+    named: bool,
+}
+
+/// `--target sm_86 sm_89 gemm` is two targets and a kernel.
+fn words(args: &InspectArgs) -> Words {
     let known = compile_only::names();
-    match names.iter().find(|name| known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(Failure::Usage(UsageError {
-            flag: "KERNEL",
-            value: name.clone(),
-            reason: "it is a target, not a kernel".into(),
-            help: "write `--target` before each target",
-        })),
+    let is_target = |word: &String| known.contains(&word.as_str());
+    let (more, kernels): (Vec<String>, _) = args.names.iter().cloned().partition(is_target);
+    let mut targets: Vec<String> = Vec::new();
+    for arch in args.targets.iter().chain(&more) {
+        if !targets.contains(arch) {
+            targets.push(arch.clone());
+        }
     }
+    let named = !targets.is_empty();
+    if !named {
+        targets = known.into_iter().map(str::to_owned).collect();
+    }
+    Words {
+        targets,
+        kernels,
+        named,
+    }
+}
+
+/// Targets that there is no compiler for, and why.
+type Missing = Vec<(Vec<String>, String)>;
+
+/// The targets whose compiler is here, and those whose is not.
+///
+/// # Errors
+/// When a name is of no target, or no compiler of any target is here.
+fn open(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
+    let (mut targets, mut missing) = (Vec::new(), Missing::new());
+    for arch in arches {
+        Target::known(arch)?;
+        match Target::isolated(arch) {
+            Ok(target) => targets.push(target),
+            Err(error) => {
+                let why = error.to_string();
+                match missing.iter_mut().find(|(_, other)| *other == why) {
+                    Some((arches, _)) => arches.push(arch.clone()),
+                    None => missing.push((vec![arch.clone()], why)),
+                }
+            }
+        }
+    }
+    if targets.is_empty() {
+        let reasons = missing.into_iter().map(|(_, why)| why);
+        return Err(Failure::Other(
+            reasons.collect::<Vec<_>>().join("\nerror: "),
+        ));
+    }
+    Ok((targets, missing))
 }
 
 /// A kernel without baked rows has no line in the table: that is said beside it.
@@ -152,7 +200,14 @@ fn subjects<'a>(
             subjects.extend(baseline.into_iter().chain(named).map(subject));
         }
         if args.baked || unasked {
-            subjects.extend(baked(args, project, kernel)?);
+            let mut rows = baked(args, project, kernel)?;
+            // The committed table and the local one may hold the same config with other figures.
+            let mut seen = HashSet::new();
+            rows.retain(|row| {
+                let config = row.config.as_ref().map(ToString::to_string);
+                seen.insert((row.problem.to_string(), row.what.clone(), config))
+            });
+            subjects.extend(rows);
         }
     }
     Ok(subjects)

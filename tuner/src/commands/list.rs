@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use kiln_spec::baked::Row;
+use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::bake;
 use crate::cli::ListArgs;
 use crate::exit::Failure;
-use crate::project::{Project, TunedKernel};
+use crate::project::TunedKernel;
 
 #[derive(Serialize)]
 struct Listed {
@@ -33,33 +33,57 @@ pub(super) struct Baked {
     problem: String,
     config: String,
     evidence: &'static str,
+    /// What changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
+    stale: Option<&'static str>,
+    /// What makes a stale row anew.
+    #[serde(skip)]
+    help: String,
+    /// The row says that the baseline stays.
+    #[serde(skip)]
+    kept: bool,
 }
 
 impl Baked {
-    pub(super) fn new(row: &Row) -> Baked {
+    pub(super) fn new(kernel: &TunedKernel, row: &Row) -> Baked {
+        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
         Baked {
+            stale: match row.freshness(&now) {
+                Freshness::Stale { which, .. } => Some(which),
+                Freshness::Fresh => None,
+            },
+            help: row.renewal(&kernel.spec.name),
             device: row.device.to_string(),
             problem: row.problem.clone(),
             config: row.config.clone(),
             evidence: row.evidence.name(),
+            kept: row.evidence == Evidence::Proven && row.speedup.is_none(),
         }
     }
 
-    /// The row, and how good its evidence is.
+    /// The row, how good its evidence is, and whether builds use it.
     pub(super) fn to_text(&self) -> String {
         let remark = match self.evidence {
             "proven" => "",
             _ => ", never measured with this kernel",
         };
+        let stale = self.stale.map_or_else(String::new, |which| {
+            format!("; stale, its {which} changed, and not used: {}", self.help)
+        });
+        // Where the baseline stays, nothing was proven: no other config was right and faster.
+        let evidence = if self.kept {
+            "baseline kept"
+        } else {
+            self.evidence
+        };
         format!(
-            "{} ({}): {}, {}{remark}",
-            self.device, self.problem, self.config, self.evidence
+            "{} ({}): {}, {evidence}{remark}{stale}",
+            self.device, self.problem, self.config
         )
     }
 }
 
 pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
-    let project = Project::read(&args.package)?;
+    let project = read_project(&args.package)?;
     let listed = project.kernels.iter().map(Listed::new);
     let listed = listed.collect::<Result<Vec<Listed>, Failure>>()?;
     if args.output.json {
@@ -103,7 +127,7 @@ impl Listed {
             }),
             baked: bake::committed_rows(kernel)?
                 .iter()
-                .map(Baked::new)
+                .map(|row| Baked::new(kernel, row))
                 .collect(),
         })
     }
@@ -126,9 +150,10 @@ impl Listed {
         if !self.gpu_problems.is_empty() {
             text += &format!("  on GPUs    {}\n", column(&self.gpu_problems));
         }
-        if !baked.is_empty() {
-            text += &format!("  baked      {}\n", column(&baked));
-        }
+        text += &match baked.as_slice() {
+            [] => "  baked      nothing: builds launch the baseline\n".to_owned(),
+            rows => format!("  baked      {}\n", column(rows)),
+        };
         text
     }
 }

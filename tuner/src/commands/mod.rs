@@ -1,6 +1,7 @@
 //! One subcommand a file.
 
 mod bake;
+mod bake_check;
 mod bench;
 mod cache;
 mod compare;
@@ -11,6 +12,7 @@ mod init;
 mod inspect;
 mod list;
 mod output;
+mod own;
 mod replay;
 mod report;
 mod run;

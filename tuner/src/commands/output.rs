@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::cli::PackageArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::project::Project;
 
 /// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
 /// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
@@ -22,6 +24,29 @@ pub(super) fn print(text: &str) {
         "error: cannot write to standard output: {error}\nhelp: what was measured is stored; run the command again"
     );
     std::process::exit(i32::from(FAILED));
+}
+
+/// Reads the kernels that the flags choose, and says on standard error which others there are that it leaves out.
+///
+/// # Errors
+/// As [`Project::read`].
+pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
+    let project = Project::read(args)?;
+    let mut said = String::new();
+    if args.kernels.is_empty() {
+        for hidden in &project.hidden {
+            said += &format!(
+                "note: left out: {hidden}; `--features {}` brings it in\n",
+                hidden.features()
+            );
+        }
+    }
+    for wrong in &project.wrong {
+        said += &format!("warning: another kernel is wrong: {wrong}\n");
+    }
+    // A closed standard error must not end a command.
+    let _ = std::io::stderr().write_all(said.as_bytes());
+    Ok(project)
 }
 
 /// Prints a value as one JSON object.

@@ -7,13 +7,13 @@ use std::time::Instant;
 use kiln_spec::Problem;
 use rayon::prelude::*;
 
-use super::output::{checked, print};
+use super::output::{checked, print, read_project};
 use crate::cli::ReplayArgs;
 use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::options::UsageError;
 use crate::progress::Counter;
-use crate::project::{Project, TunedKernel};
+use crate::project::TunedKernel;
 use crate::recording::{self, Recording};
 use crate::replay::curves::{Curves, Run};
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
@@ -129,7 +129,7 @@ impl ToBake {
             let help = "give one `--space` and one `-k`";
             return Err(wrong("--bake", &spaces, reason, help));
         }
-        let kernel = Project::read(&args.package)?.kernels.into_iter().next();
+        let kernel = read_project(&args.package)?.kernels.into_iter().next();
         let kernel = kernel.ok_or_else(|| {
             Failure::Other("no kernel of that name\nhelp: run `tune list`".to_owned())
         })?;

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use kiln::Kernel;
 use kiln_spec::space::SearchSpace;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
+use crate::bake;
 use crate::cli::RunArgs;
 use crate::compile_only::{self, CheckOptions, CheckReport, Target};
 use crate::exit::Failure;
+use crate::interrupted;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::pipeline::{self, Run};
@@ -22,7 +24,7 @@ pub(super) fn run(
     catalogue: &'static [&'static Kernel],
 ) -> Result<ExitCode, Failure> {
     let options = RunOptions::new(args)?;
-    let project = Project::read(&args.package)?;
+    let project = read_project(&args.package)?;
     if args.compile_only {
         return compile_only(args, &options, &project);
     }
@@ -30,6 +32,9 @@ pub(super) fn run(
     if options.dry_run {
         return dry_run(&project, &options, &*device);
     }
+    // Not after an hour of measuring.
+    bake::can_be_written(&project, device.info().key.backend, options.write)?;
+    interrupted::announce();
     let cache = machine::open_cache()?;
     preflight::check(&device_name, &*device, args.allow_shared_gpu)?;
     let reporter = progress::reporter(args.verbose);
@@ -77,6 +82,7 @@ fn compile_only(
 ) -> Result<ExitCode, Failure> {
     let targets = args.targets.iter().map(|arch| Target::isolated(arch));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
+    interrupted::announce();
     let cache = machine::open_cache()?;
     let reporter = progress::reporter(args.verbose);
     let with = CheckOptions {

@@ -49,6 +49,16 @@ impl From<Sampled> for Listed {
     }
 }
 
+/// What `--count --json` prints.
+#[derive(Serialize)]
+struct Count {
+    name: String,
+    /// Exact, or null.
+    valid: Option<u64>,
+    #[serde(flatten)]
+    listed: Listed,
+}
+
 #[derive(Serialize)]
 struct Described {
     name: String,
@@ -73,6 +83,13 @@ pub(super) fn describe(
 ) -> Result<(), Failure> {
     let sampled = sampled(definition, list);
     let valid = list.valid().exact();
+    if args.count && args.output.json {
+        return print_json(&Count {
+            name: definition.name.clone(),
+            valid: valid.and_then(|valid| u64::try_from(valid).ok()),
+            listed: sampled.into(),
+        });
+    }
     if args.count {
         let Some(valid) = valid else {
             return Err(no_count(path, &sampled));

@@ -13,7 +13,7 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;
@@ -21,6 +21,7 @@ use crate::inspect::LaunchRules;
 use crate::lab::Bench;
 use crate::local_tables;
 use crate::machine;
+use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::project::{Project, TunedKernel};
 use crate::reference::{Expectations, Oracle};
@@ -44,7 +45,7 @@ pub(super) fn run(
     args: &SmokeArgs,
     catalogue: &'static [&'static Kernel],
 ) -> Result<ExitCode, Failure> {
-    let project = Project::read(&args.package)?;
+    let project = read_project(&args.package)?;
     let (name, device) = machine::open_device(args.device.device.as_deref())?;
     let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
@@ -154,6 +155,9 @@ impl Stage<'_> {
         problem: &Problem,
         row: Option<&Row>,
     ) -> Result<String, Trouble> {
+        if let Some(why) = kernel.spec.left_out_on(self.workshop.backend) {
+            return Err(Trouble::NotRun(why));
+        }
         let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
         let made = self
             .workshop
@@ -178,7 +182,7 @@ impl Stage<'_> {
         };
         let proof = verifier
             .verify(&made.arm, &cases)
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| failed(&of_worker_error(&error)))?;
         Ok(format!(
             "{} {}, {} launches right, receipts as intended",
             made.arm.release, made.arm.plan, proof.cases
@@ -208,6 +212,7 @@ impl Stage<'_> {
         Bench {
             worker: self.worker.clone(),
             device: self.name.to_owned(),
+            package: kernel.package.clone(),
             spec_json: kernel.spec.to_json(),
             problem: problem.clone(),
             seed: 1,
@@ -221,7 +226,7 @@ impl Stage<'_> {
     }
 
     fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, Trouble> {
-        if reference_of(self.catalogue, &kernel.spec).is_some() {
+        if reference_of(self.catalogue, &kernel.package, &kernel.spec).is_some() {
             return Ok(Oracle::Rust);
         }
         let baseline = self

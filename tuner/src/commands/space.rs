@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use kiln_spec::space::{Sampled, SearchSpace};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use super::sampled::Listed;
 use crate::cli::SpaceArgs;
 use crate::exit::Failure;
 use crate::machine;
-use crate::project::Project;
 
 #[derive(Serialize)]
 struct Described {
@@ -57,7 +56,7 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.definition {
         return super::definition::run(path, args);
     }
-    let project = Project::read(&args.package)?;
+    let project = read_project(&args.package)?;
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let mut described = Vec::new();
     for kernel in &project.kernels {
@@ -85,6 +84,15 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
             });
         }
     }
+    if args.count {
+        let counts: Vec<Count<'_>> = described.iter().map(Count::new).collect();
+        if args.output.json {
+            print_json(&counts)?;
+        } else {
+            print(&counts.iter().map(Count::to_text).collect::<String>());
+        }
+        return Ok(checked(counts.iter().all(|count| count.valid.is_some())));
+    }
     if args.output.json {
         print_json(&described)?;
     } else {
@@ -97,6 +105,34 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
         );
     }
     Ok(checked(true))
+}
+
+/// What `--count` prints of a kernel and problem.
+#[derive(Serialize)]
+struct Count<'a> {
+    kernel: &'a str,
+    problem: &'a str,
+    /// Exact, or null.
+    valid: Option<u64>,
+    product: &'a str,
+}
+
+impl<'a> Count<'a> {
+    fn new(described: &'a Described) -> Count<'a> {
+        Count {
+            kernel: &described.kernel,
+            problem: &described.problem,
+            valid: described.valid,
+            product: &described.product,
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let valid = self
+            .valid
+            .map_or_else(|| "unknown".to_owned(), |valid| valid.to_string());
+        format!("{} ({}): {valid}\n", self.kernel, self.problem)
+    }
 }
 
 /// How many configs are valid, where that is known.

@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use kiln_cache::record::Verdict;
 use serde::Serialize;
 
 use super::list::Baked;
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, read_project};
 use crate::bake;
 use crate::cli::WhyArgs;
 use crate::exit::Failure;
 use crate::machine;
-use crate::project::Project;
 use crate::task::{self, Conditions};
 
 #[derive(Serialize)]
 struct Why {
     kernel: String,
+    package: String,
     problem: String,
     key: String,
     fields: BTreeMap<String, String>,
@@ -44,7 +45,7 @@ struct Different {
 pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let mut package = args.package.clone();
     package.kernels = vec![args.kernel.clone()];
-    let project = Project::read(&package)?;
+    let project = read_project(&package)?;
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let compiler = machine::compiler(&*device)?;
     let Some(kernel) = project.kernels.first() else {
@@ -53,7 +54,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
             args.kernel
         )));
     };
-    let problem = match &args.problem {
+    let problem = match args.problem.as_ref().or(args.sizes.as_ref()) {
         None => kernel.spec.problems[0].clone(),
         Some(text) => kernel
             .spec
@@ -72,6 +73,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let nearest = if stored { None } else { nearest(&cache, &key)? };
     let why = Why {
         kernel: kernel.spec.name.clone(),
+        package: kernel.package.clone(),
         problem: problem.to_string(),
         key: key.hash().to_string(),
         fields: key.fields().clone(),
@@ -82,7 +84,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
         baked: bake::rows_of(kernel, &device.info().key)?
             .iter()
             .find(|row| row.problem == problem.to_string())
-            .map(Baked::new),
+            .map(|row| Baked::new(kernel, row)),
     };
     if args.output.json {
         print_json(&why)?;
@@ -90,6 +92,21 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
         print(&why.to_text());
     }
     Ok(checked(true))
+}
+
+/// How the search ended, in words.
+fn verdict(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Proven {
+            speedup_ppm,
+            low_ppm,
+            high_ppm,
+        } => {
+            let [speedup, low, high] = [speedup_ppm, low_ppm, high_ppm].map(|ppm| ppm as f64 / 1e6);
+            format!("proven {speedup:.2}x the baseline [{low:.2}, {high:.2}]")
+        }
+        Verdict::BaselineKept { reason } => format!("baseline kept: {reason}"),
+    }
 }
 
 fn nearest(
@@ -112,7 +129,10 @@ fn nearest(
 
 impl Why {
     fn to_text(&self) -> String {
-        let mut text = format!("{} ({})\nkey {}\n", self.kernel, self.problem, self.key);
+        let mut text = format!(
+            "{} of {} ({})\nkey {}\n",
+            self.kernel, self.package, self.problem, self.key
+        );
         for (name, value) in &self.fields {
             text += &format!("  {name:<28} {value}\n");
         }
@@ -133,11 +153,33 @@ impl Why {
             }
         }
         if let Some(winner) = &self.winner {
-            text += &format!("winner: {} ({:?})\n", winner.config, winner.verdict);
+            text += &format!("winner: {} ({})\n", winner.config, verdict(winner.verdict));
         }
         if let Some(baked) = &self.baked {
             text += &format!("baked: {}\n", baked.to_text());
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_told_in_words() {
+        let proven = Verdict::Proven {
+            speedup_ppm: 1_500_000,
+            low_ppm: 1_400_000,
+            high_ppm: 1_600_000,
+        };
+        assert_eq!(verdict(proven), "proven 1.50x the baseline [1.40, 1.60]");
+        let kept = Verdict::BaselineKept {
+            reason: kiln_cache::record::KeptReason::NotProven,
+        };
+        assert_eq!(
+            verdict(kept),
+            "baseline kept: the finalist was not proven faster"
+        );
     }
 }

@@ -129,6 +129,7 @@ impl Bench<'_> {
         // Enough for every thread several times over, and few enough that a killed run loses little.
         for batch in configs.chunks(self.pool.current_num_threads() * 8) {
             if self.until.is_some_and(|end| Instant::now() >= end) {
+                check.out_of_time = configs.len() as u64 - check.checked;
                 break;
             }
             self.batch(task, &space, batch, &mut check)?;

@@ -42,7 +42,9 @@ pub struct TaskCheck {
     pub cut: Vec<Cut>,
     /// Valid configs that were looked at.
     pub checked: u64,
-    /// Of those, how many compile and can be launched.
+    /// Configs that were to be looked at when the time was up.
+    pub out_of_time: u64,
+    /// Of those looked at, how many compile and can be launched.
     pub launchable: u64,
     /// Of those that can be launched, how many spill registers.
     pub spilling: u64,
@@ -121,6 +123,10 @@ impl TaskCheck {
     pub fn one_line(&self) -> String {
         let what = match &self.error {
             Some(error) => error.clone(),
+            None if self.out_of_time > 0 => format!(
+                "{} of {} can be launched, {} not looked at: the time was up",
+                self.launchable, self.checked, self.out_of_time
+            ),
             None => format!("{} of {} can be launched", self.launchable, self.checked),
         };
         format!("{} ({}): {what}", self.kernel, self.problem)
@@ -148,6 +154,13 @@ impl TaskCheck {
             "  {:>12} can be launched ({} spill registers)",
             self.launchable, self.spilling
         );
+        if self.out_of_time > 0 {
+            let _ = writeln!(
+                text,
+                "  {:>12} not looked at: the time was up; give more with `--budget`, or none for all of them",
+                self.out_of_time
+            );
+        }
         for (reason, count) in &self.excluded {
             let example = self.examples.get(reason).map_or("", String::as_str);
             let _ = writeln!(
@@ -200,5 +213,33 @@ impl CheckReport {
             self.compiles
         );
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_ran_out_of_time_says_so() {
+        let check = TaskCheck {
+            kernel: "gemm".into(),
+            problem: "n=8".into(),
+            valid: 12,
+            out_of_time: 12,
+            ..TaskCheck::default()
+        };
+        assert_eq!(
+            check.one_line(),
+            "gemm (n=8): 0 of 0 can be launched, 12 not looked at: the time was up"
+        );
+        let mut text = String::new();
+        check.write(&mut text);
+        assert!(
+            text.contains(
+                "          12 not looked at: the time was up; give more with `--budget`, or none for all of them\n"
+            ),
+            "{text}"
+        );
     }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use kiln_spec::csp::Budget;
 use kiln_spec::expr::{BinaryOp, evaluate_int};
-use kiln_spec::model::{Access, ArgSpec, ElemType, ScalarType, ScalarValue, SliceArg};
+use kiln_spec::model::{
+    Access, ArgSpec, ElemType, Passing, ScalarArg, ScalarType, ScalarValue, SliceArg,
+};
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::{Config, DeviceLimits, Expr, ParamValue, Problem, ProblemValue};
@@ -44,9 +46,8 @@ pub fn kernel_as_t1(
     });
     let arguments = kernel
         .spec
-        .args
-        .iter()
-        .map(|argument| self::argument(argument, &scope));
+        .passed()
+        .map(|(_, argument)| self::argument(argument, &scope));
     let file = json!({
         "General": {"BenchmarkName": kernel.spec.name, "FormatVersion": 1, "OutputFormat": "JSON"},
         "ConfigurationSpace": t1::configuration_space(&definition)?,
@@ -192,11 +193,16 @@ fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, String> {
 fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String> {
     match argument {
         ArgSpec::Slice(slice) => vector(slice, scope),
+        ArgSpec::Plain(plain) => Err(format!(
+            "`{}` is a struct or an array by value, which T1 does not have",
+            plain.name
+        )),
         ArgSpec::Scalar(scalar) => {
-            let value = match scalar.value {
-                Some(ScalarValue::Int(x)) => json!(x),
-                Some(ScalarValue::Float(x)) => json!(x),
-                None => match scope.problem.size(&scalar.name) {
+            let value = match (&scalar.passing, scalar.value) {
+                (Passing::Computed(expr), _) => computed(scalar, expr, scope)?,
+                (_, Some(ScalarValue::Int(x))) => json!(x),
+                (_, Some(ScalarValue::Float(x))) => json!(x),
+                (_, None) => match scope.problem.size(&scalar.name) {
                     Some(size) => json!(size),
                     None => return Err(format!("the scalar `{}` has no value", scalar.name)),
                 },
@@ -213,16 +219,33 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String
     }
 }
 
+/// The value of a computed argument, which T1 can only say where all configs have one.
+fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, String> {
+    let (name, spec) = (&scalar.name, scope.spec);
+    if depends(expr, scope) {
+        return Err(format!(
+            "the argument `{name}` depends on tunable parameters, which T1 cannot say"
+        ));
+    }
+    let value = spec.computed(scalar, expr, scope.config, scope.problem);
+    value.map(Value::from).map_err(|error| error.to_string())
+}
+
 /// T1's name of a scalar's type. Unsigned ones that fit are named as signed: Kernel Tuner reads `int32` and `float`
 /// alone, and the bits that the kernel gets are the same.
 fn scalar_type(ty: ScalarType, value: &Value) -> &'static str {
     match ty {
         ScalarType::F32 => "float",
+        ScalarType::F64 => "double",
         ScalarType::I32 => "int32",
         ScalarType::U32 if value.as_i64().is_some_and(|x| i32::try_from(x).is_ok()) => "int32",
         ScalarType::U32 => "uint32",
         ScalarType::I64 => "int64",
         ScalarType::U64 => "uint64",
+        ScalarType::I16 => "int16",
+        ScalarType::U16 => "uint16",
+        ScalarType::I8 => "int8",
+        ScalarType::U8 => "uint8",
     }
 }
 
@@ -231,12 +254,18 @@ fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, String> {
     let length = i64::try_from(length).map_err(|_| format!("`{}` is too long", slice.name))?;
     let ty = scope.spec.elem_type(slice, scope.problem);
     let name = match ty.ok_or_else(|| format!("`{}` has no type", slice.name))? {
+        ElemType::F64 => "double",
         ElemType::F32 => "float",
         ElemType::F16 => "half",
         // T1 has no name for it.
         ElemType::Bf16 => "custom",
+        ElemType::I64 => "int64",
+        ElemType::U64 => "uint64",
         ElemType::I32 => "int32",
         ElemType::U32 => "uint32",
+        ElemType::I16 => "int16",
+        ElemType::U16 => "uint16",
+        ElemType::I8 => "int8",
         ElemType::U8 => "uint8",
     };
     let access = match slice.access {

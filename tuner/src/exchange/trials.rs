@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kiln_cache::record::FaultKind;
 use kiln_cache::{Outcome, Trial, TuningKey};
 use kiln_spec::{Config, KernelSpec, ParamValue, Problem, ProblemValue};
 use serde_json::{Value, json};
@@ -148,11 +149,18 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::WrongLaunch { .. }
         | Outcome::WorkerLost { .. }
         | Outcome::Quarantined { .. } => Invalidity::Runtime,
+        // A race or a stray access is wrong even where the outputs happen to be right; a trap stopped the launch.
+        Outcome::KernelFault { text } => match FaultKind::of(text) {
+            FaultKind::Race | FaultKind::OutOfBounds => Invalidity::Correctness,
+            FaultKind::DivergentBarrier | FaultKind::Other => Invalidity::Runtime,
+        },
         Outcome::Incorrect(_)
+        | Outcome::Unwritten { .. }
         | Outcome::NotANumber { .. }
         | Outcome::GuardHit { .. }
         | Outcome::InputChanged { .. } => Invalidity::Correctness,
-        // A time that cannot be is no verdict on the config, nor is a failure of Kiln's own.
+        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of Kiln's
+        // own.
         _ => return None,
     })
 }
@@ -163,6 +171,7 @@ mod tests {
 
     #[test]
     fn every_outcome_has_the_word_of_t4_that_fits_it() {
+        let fault = |text: &str| Outcome::KernelFault { text: text.into() };
         let cases = [
             (
                 Outcome::Rejected {
@@ -177,7 +186,28 @@ mod tests {
                 Some("runtime"),
             ),
             (Outcome::OutOfMemory { needed_bytes: None }, Some("runtime")),
-            (Outcome::WorkerLost { signal: Some(11) }, Some("runtime")),
+            (
+                Outcome::WorkerLost {
+                    signal: Some(11),
+                    detail: String::new(),
+                },
+                Some("runtime"),
+            ),
+            (fault("race: two writes"), Some("correctness")),
+            (fault("out of bounds: y[7]"), Some("correctness")),
+            (fault("divergent barrier: line 3"), Some("runtime")),
+            (fault("trap"), Some("runtime")),
+            (
+                Outcome::Unwritten {
+                    output: "y".into(),
+                    index: 0,
+                    count: 1,
+                    len: 2,
+                },
+                Some("correctness"),
+            ),
+            (Outcome::DiskFull { text: "x".into() }, None),
+            (Outcome::DeviceLost { text: "x".into() }, None),
             (Outcome::Quarantined { strikes: 2 }, Some("runtime")),
             (
                 Outcome::GuardHit { output: "y".into() },

@@ -52,6 +52,8 @@ impl Group {
             Outcome::LaunchRefused { .. } | Outcome::OutOfMemory { .. } => Group::Refused,
             Outcome::Incorrect(_)
             | Outcome::NotANumber { .. }
+            | Outcome::Unwritten { .. }
+            | Outcome::KernelFault { .. }
             | Outcome::GuardHit { .. }
             | Outcome::InputChanged { .. }
             | Outcome::WrongLaunch { .. } => Group::Wrong,

@@ -1,8 +1,9 @@
 use super::*;
 use crate::measure::confirm::drive;
-use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::fault::Fault;
 use crate::measure::noise::NoiseModel;
 use crate::measure::simulate::SimulatedLab;
+use kiln_cache::Outcome;
 
 const EARLIER: ArmId = ArmId(0);
 const PRESENT: ArmId = ArmId(1);
@@ -120,7 +121,9 @@ fn the_second_process_of_a_pair_has_the_orders_of_the_first_reversed() {
 
 #[test]
 fn a_fault_a_spent_budget_or_unsteady_clocks_leave_it_open() {
-    let cause = FaultCause::LaunchFailed("illegal address".into());
+    let cause = Outcome::KernelFault {
+        text: "illegal address".into(),
+    };
     let mut faulty = lab(1.0, NoiseModel::QUIET, 1).with_fault(PRESENT, 9, cause.clone());
     let doubt = Doubt::Faulted(Fault::of(PRESENT, cause));
     let open = |doubt| Some(Ruling::Open(Some(doubt)));

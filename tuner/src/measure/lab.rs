@@ -1,9 +1,10 @@
 //! What the engines ask of a machine: open a fresh process, run a plan, return samples.
 
+use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::arm::ArmId;
-use super::fault::{Fault, FaultCause};
+use super::fault::Fault;
 use super::sample::Sample;
 use super::span::Resolution;
 
@@ -54,7 +55,7 @@ pub trait Session: Clock {
 /// Runs a plan and checks the answer: one sample for each entry, none shorter than the clock resolves.
 ///
 /// # Errors
-/// The session's fault, [`FaultCause::MissingSamples`] or [`FaultCause::BelowResolution`].
+/// The session's fault, or one of its own for a sample that is missing or too short.
 pub(super) fn run_checked(
     session: &mut dyn Session,
     plan: &[ArmId],
@@ -63,9 +64,8 @@ pub(super) fn run_checked(
     let samples = session.run(plan)?;
     if samples.len() != plan.len() {
         let (asked, got) = (plan.len(), samples.len());
-        return Err(Fault::unattributed(FaultCause::MissingSamples {
-            asked,
-            got,
+        return Err(Fault::unattributed(Outcome::Internal {
+            message: format!("{got} samples came back for a plan of {asked}"),
         }));
     }
     for (&arm, sample) in plan.iter().zip(&samples) {

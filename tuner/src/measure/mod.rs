@@ -38,7 +38,7 @@ pub use confirm::{
     Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Sequential,
     Verdict, confirm, drive,
 };
-pub use fault::{Fault, FaultCause};
+pub use fault::Fault;
 pub use interval::Interval;
 pub use lab::{Clock, Lab, Opening, Session};
 pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, race};

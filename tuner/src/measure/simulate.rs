@@ -3,10 +3,11 @@
 //! For tests of everything above [`Lab`]: the engines here, a pipeline, a strategy. No real time passes.
 
 use super::arm::ArmId;
-use super::fault::{Fault, FaultCause};
+use super::fault::Fault;
 use super::lab::{Clock, Lab, Opening, Session};
 use super::noise::{Noise, NoiseModel};
 use super::sample::Sample;
+use kiln_cache::Outcome;
 use std::collections::HashMap;
 
 /// Untimed launches of each arm when a process opens.
@@ -23,7 +24,7 @@ pub struct SimulatedLab {
     now_ns: u64,
     launches: u64,
     processes: u64,
-    faults: HashMap<ArmId, (u64, FaultCause)>,
+    faults: HashMap<ArmId, (u64, Outcome)>,
     runs: HashMap<ArmId, u64>,
     clocks: Option<Vec<u32>>,
     openings: Vec<Opening>,
@@ -51,9 +52,9 @@ impl SimulatedLab {
         self
     }
 
-    /// Lets an arm fail with `cause` at its timed launch number `after` (0: at once) and ever after.
-    pub fn with_fault(mut self, arm: ArmId, after: u64, cause: FaultCause) -> Self {
-        self.faults.insert(arm, (after, cause));
+    /// Lets an arm fail with `outcome` at its timed launch number `after` (0: at once) and ever after.
+    pub fn with_fault(mut self, arm: ArmId, after: u64, outcome: Outcome) -> Self {
+        self.faults.insert(arm, (after, outcome));
         self
     }
 
@@ -137,13 +138,16 @@ impl Clock for SimulatedSession<'_> {
 
 impl SimulatedSession<'_> {
     fn sample(&mut self, arm: ArmId) -> Result<Sample, Fault> {
-        let not_loaded = || Fault::of(arm, FaultCause::LoadFailed("not in this process".into()));
+        let not_loaded = || {
+            let message = "it is not loaded in this process".into();
+            Fault::of(arm, Outcome::Internal { message })
+        };
         let slot = self.arms.binary_search(&arm).map_err(|_| not_loaded())?;
         let runs = self.lab.runs.entry(arm).or_insert(0);
-        if let Some((after, cause)) = self.lab.faults.get(&arm)
+        if let Some((after, outcome)) = self.lab.faults.get(&arm)
             && *runs >= *after
         {
-            return Err(Fault::of(arm, cause.clone()));
+            return Err(Fault::of(arm, outcome.clone()));
         }
         *runs += 1;
         let mut sample = Sample::new(self.lab.launch(arm, slot), 1);

@@ -4,8 +4,9 @@
 //! many launches as it takes to span [`LEAST_TICKS`] ticks (the rule of the divan benchmark crate).
 
 use super::arm::ArmId;
-use super::fault::{Fault, FaultCause};
+use super::fault::Fault;
 use super::sample::Sample;
+use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// A sample spans at least this many ticks of the clock.
@@ -34,7 +35,7 @@ impl Resolution {
     /// Refuses a sample that is shorter than the clock resolves.
     ///
     /// # Errors
-    /// [`FaultCause::BelowResolution`], naming `arm`.
+    /// A fault that names `arm`.
     pub fn check(self, arm: ArmId, sample: &Sample) -> Result<(), Fault> {
         let least_ns = self.least_ns();
         if sample.span_ns >= least_ns {
@@ -43,7 +44,11 @@ impl Resolution {
         let span_ns = sample.span_ns;
         Err(Fault::of(
             arm,
-            FaultCause::BelowResolution { span_ns, least_ns },
+            Outcome::Internal {
+                message: format!(
+                    "a sample spans {span_ns} ns, and {least_ns} ns is the least that the clock resolves"
+                ),
+            },
         ))
     }
 }

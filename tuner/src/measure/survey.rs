@@ -160,9 +160,10 @@ impl Sequential for Survey {
 mod tests {
     use super::*;
     use crate::measure::confirm::drive;
-    use crate::measure::fault::{Fault, FaultCause};
+    use crate::measure::fault::Fault;
     use crate::measure::noise::NoiseModel;
     use crate::measure::simulate::SimulatedLab;
+    use kiln_cache::Outcome;
 
     const RESOLUTION: Resolution = Resolution { tick_ns: 500 };
     const CLAIM: Claim = Claim {
@@ -204,7 +205,9 @@ mod tests {
 
     #[test]
     fn a_side_that_fails_or_a_spent_budget_ends_it() {
-        let cause = FaultCause::LaunchFailed("illegal address".into());
+        let cause = Outcome::KernelFault {
+            text: "illegal address".into(),
+        };
         let times = vec![1_000_000, 500_000];
         let mut lab =
             SimulatedLab::new(times, NoiseModel::QUIET, 1).with_fault(ArmId(1), 3, cause.clone());

@@ -58,6 +58,8 @@ pub struct Tournament {
     incumbent: ArmId,
     raced: Vec<Raced>,
     faulted: Vec<ArmId>,
+    /// Faults that nobody was told of yet.
+    news: Vec<Fault>,
 }
 
 impl Tournament {
@@ -72,6 +74,7 @@ impl Tournament {
             incumbent: baseline,
             raced: Vec::new(),
             faulted: Vec::new(),
+            news: Vec::new(),
         }
     }
 
@@ -160,6 +163,11 @@ impl Tournament {
         Ok(self.finalist())
     }
 
+    /// The faults of arms since they were last asked for: also of arms that raced well before.
+    pub fn take_faults(&mut self) -> Vec<Fault> {
+        std::mem::take(&mut self.news)
+    }
+
     fn race(
         &mut self,
         lab: &mut dyn Lab,
@@ -182,6 +190,7 @@ impl Tournament {
                 }
                 Err(fault) if fault.arm == Some(anchor) && anchor != self.baseline => {
                     self.disqualify(anchor);
+                    self.news.push(fault);
                 }
                 Err(fault) => return Err(fault),
             }
@@ -232,8 +241,9 @@ impl Tournament {
     }
 
     fn take_in_entry(&mut self, entry: &RaceEntry) {
-        if matches!(entry.fate, Fate::Faulted(_)) {
+        if let Fate::Faulted(fault) = &entry.fate {
             self.disqualify(entry.arm);
+            self.news.push(fault.clone());
         }
         let (Some(ratio), Some(span_ns)) = (entry.ratio_to_anchor, entry.span_ns) else {
             return;
@@ -256,11 +266,12 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::fault::FaultCause;
+
     use crate::measure::lab::Clock;
     use crate::measure::noise::NoiseModel;
     use crate::measure::simulate::SimulatedLab;
     use crate::measure::span::Resolution;
+    use kiln_cache::Outcome;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -345,21 +356,29 @@ mod tests {
 
     #[test]
     fn a_faulty_arm_is_never_the_finalist() {
-        let cause = FaultCause::LaunchFailed("illegal address".into());
+        let cause = Outcome::KernelFault {
+            text: "illegal address".into(),
+        };
         let mut lab = SimulatedLab::new(
             vec![1_000_000, 100_000, 900_000, 950_000],
             NoiseModel::nominal(),
             3,
         )
-        .with_fault(ArmId(1), 4, cause);
-        let (tournament, finalist) = finalist(&mut lab, &[&[1, 2], &[3]]);
+        .with_fault(ArmId(1), 4, cause.clone());
+        let (mut tournament, finalist) = finalist(&mut lab, &[&[1, 2], &[3]]);
         assert_eq!(finalist.map(|finalist| finalist.arm), Some(ArmId(2)));
         assert_eq!(tournament.cost(ArmId(1)), None);
+        let told = tournament.take_faults();
+        assert_eq!(told, [Fault::of(ArmId(1), cause)]);
+        assert_eq!(tournament.take_faults(), []);
     }
 
     #[test]
     fn a_faulty_stand_in_for_a_slow_baseline_is_replaced_by_the_baseline() {
-        let cause = FaultCause::Incorrect("3 elements differ".into());
+        let cause = Outcome::NotANumber {
+            output: "y".into(),
+            index: 3,
+        };
         let times = vec![100_000_000, 1_000_000, 8_000_000, 7_000_000];
         let mut lab =
             SimulatedLab::new(times, NoiseModel::nominal(), 3).with_fault(ArmId(1), 4, cause);

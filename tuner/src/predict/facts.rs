@@ -34,7 +34,7 @@ impl Facts {
             .slices()
             .filter(|slice| slice.access.is_output())
             .try_fold(0_u64, |sum, slice| {
-                Some(sum.saturating_add(spec.slice_len(&slice.len, problem).ok()?))
+                Some(sum.saturating_add(spec.slice_len(&slice.len, config, problem).ok()?))
             })?;
         let work = peaks::work(spec, problem);
         let bytes = match work.bytes {

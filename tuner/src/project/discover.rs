@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::Package;
+use cargo_metadata::{Package, Target};
 use kiln_spec::check::check_source;
 use kiln_spec::diagnostic::Diagnostics;
 use kiln_spec::parse::ParsedKernel;
 use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover};
-use kiln_spec::source::{SourceScan, SourceText};
+use kiln_spec::source::{NOT_TEXT, OUTSIDE, SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
-use super::kernel::TunedKernel;
+use super::kernel::{HiddenKernel, TunedKernel};
 use super::workspace::root_of;
 
 /// What was found in a package.
@@ -23,25 +23,72 @@ pub struct Found {
     pub kernels: Vec<TunedKernel>,
     /// Wrong declarations and unreadable files, each as the text to show.
     pub errors: Vec<String>,
+    /// Kernels behind features that are off.
+    pub hidden: Vec<HiddenKernel>,
 }
 
 /// The kernels of a package.
 pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
-    let features = enabled(package, features);
-    let mut walk = Walk::new(root_of(package), &package.name, &features);
+    let mut found = with_features(package, &enabled(package, features));
+    found.hidden = hidden(package, features, &found);
+    found
+}
+
+/// What is declared with exactly these features.
+fn with_features(package: &Package, features: &BTreeSet<String>) -> Found {
+    let mut walk = Walk::new(root_of(package), &package.name, features);
     // Kernels of tests and examples are not what a package ships.
     let shipped = package
         .targets
         .iter()
         .filter(|target| target.is_bin() || target.is_lib() || target.is_rlib());
-    let mut roots: Vec<PathBuf> = shipped
-        .map(|target| target.src_path.clone().into())
-        .collect();
-    roots.sort();
+    let mut roots: Vec<&Target> = shipped.collect();
+    roots.sort_by(|one, other| one.src_path.cmp(&other.src_path));
     for root in roots {
-        walk.file(&root, &Layout::Root);
+        walk.in_library = !root.is_bin();
+        walk.module = vec![root.name.replace('-', "_")];
+        walk.file(root.src_path.as_std_path(), &Layout::Root);
     }
     walk.found
+}
+
+/// The kernels that more features would bring in.
+fn hidden(package: &Package, given: &BTreeSet<String>, found: &Found) -> Vec<HiddenKernel> {
+    let all: BTreeSet<String> = package.features.keys().cloned().collect();
+    if all.is_subset(&enabled(package, given)) {
+        return Vec::new();
+    }
+    let same = |one: &TunedKernel, other: &TunedKernel| {
+        one.file == other.file && one.spec.name == other.spec.name
+    };
+    let missing = |with: &BTreeSet<String>| -> Vec<TunedKernel> {
+        let mut more = with_features(package, &enabled(package, with)).kernels;
+        more.retain(|kernel| !found.kernels.iter().any(|known| same(known, kernel)));
+        more
+    };
+    let more = missing(&all);
+    if more.is_empty() {
+        return Vec::new();
+    }
+    let alone: Vec<(&String, Vec<TunedKernel>)> = all
+        .iter()
+        .map(|feature| {
+            let with = given.iter().chain([feature]).cloned().collect();
+            (feature, missing(&with))
+        })
+        .collect();
+    let more = more.into_iter().map(|kernel| {
+        let mut bringing = alone
+            .iter()
+            .filter(|(_, brought)| brought.iter().any(|other| same(other, &kernel)));
+        HiddenKernel {
+            feature: bringing.next().map(|(feature, _)| (*feature).clone()),
+            name: kernel.spec.name,
+            package: kernel.package,
+            file: kernel.file,
+        }
+    });
+    more.collect()
 }
 
 /// The given features and the default ones, with all that they enable in turn.
@@ -64,6 +111,10 @@ fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
 
 struct Walk<'a> {
     root: PathBuf,
+    /// Whether the target at hand is the library.
+    in_library: bool,
+    /// The module that the file at hand is.
+    module: Vec<String>,
     package: String,
     features: &'a BTreeSet<String>,
     seen: BTreeSet<PathBuf>,
@@ -74,6 +125,8 @@ impl<'a> Walk<'a> {
     fn new(root: PathBuf, package: &str, features: &'a BTreeSet<String>) -> Walk<'a> {
         Walk {
             root,
+            in_library: false,
+            module: Vec::new(),
             package: package.to_owned(),
             features,
             seen: BTreeSet::new(),
@@ -95,7 +148,10 @@ impl<'a> Walk<'a> {
                     while let Some(module) = modules.next_if(|module| module.line < kernel.line) {
                         self.module(&module, path);
                     }
+                    let outer = self.module.len();
+                    self.module.extend(kernel.module);
                     self.kernel(kernel.kernel, path, &text);
+                    self.module.truncate(outer);
                 }
                 modules.for_each(|module| self.module(&module, path));
             }
@@ -135,7 +191,11 @@ impl<'a> Walk<'a> {
             .map(|(path, layout)| (folder.join(path), layout));
         let candidates: Vec<_> = candidates.collect();
         if let Some((file, layout)) = candidates.iter().find(|(file, _)| file.is_file()) {
-            return self.file(file, layout);
+            let outer = self.module.len();
+            self.module.extend(module.module.iter().cloned());
+            self.file(file, layout);
+            self.module.truncate(outer);
+            return;
         }
         let looked: Vec<_> = candidates
             .iter()
@@ -182,10 +242,13 @@ impl<'a> Walk<'a> {
             .into_result(())
             .map_err(|wrong| wrong.render(&file, text))?;
         Ok(TunedKernel {
+            label: parsed.spec.name.clone(),
             spec: parsed.spec,
             source,
             scan,
             file: path.to_owned(),
+            module: self.module.join("::"),
+            in_library: self.in_library,
             package: self.package.clone(),
             tuned: self.root.join("tuned"),
             accepts,
@@ -208,9 +271,10 @@ impl<'a> Walk<'a> {
             let real =
                 fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
             if !real.starts_with(&root) {
-                return Err("it is a link to a file outside the package".to_owned());
+                return Err(OUTSIDE.to_owned());
             }
-            fs::read_to_string(&real).map_err(|error| error.to_string())
+            let bytes = fs::read(&real).map_err(|error| error.to_string())?;
+            String::from_utf8(bytes).map_err(|_| NOT_TEXT.to_owned())
         };
         let text =
             SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;

@@ -64,6 +64,14 @@ pub enum ProjectError {
         /// Those that exist.
         known: String,
     },
+    /// The kernel, or all of them, is behind features that are off.
+    #[error("{kernels}\nhelp: add `--features {features}`")]
+    Hidden {
+        /// Which, and behind what: a line each.
+        kernels: String,
+        /// What to give.
+        features: String,
+    },
     /// No kernel at all.
     #[error(
         "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"

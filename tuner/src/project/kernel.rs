@@ -1,5 +1,6 @@
 //! A kernel of a project: what was declared, and its source.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use kiln_spec::KernelSpec;
@@ -17,10 +18,46 @@ pub struct TunedKernel {
     pub scan: SourceScan,
     /// The Rust file that declares it.
     pub file: PathBuf,
+    /// The module that declares it, from its target on: `mykernels::image`.
+    pub module: String,
+    /// Whether it is declared in the package's library, where other programs can link it.
+    pub in_library: bool,
+    /// Its name in listings: with its package, if the chosen packages have two kernels of this name.
+    pub label: String,
     /// The package that declares it.
     pub package: String,
     /// The folder of the package's tables.
     pub tuned: PathBuf,
     /// Evidence beside `proven` that the program accepts in a row.
     pub accepts: Vec<Evidence>,
+}
+
+/// A kernel behind features that are off: it is not read any further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HiddenKernel {
+    /// Its name.
+    pub name: String,
+    /// The package that declares it.
+    pub package: String,
+    /// The Rust file that declares it.
+    pub file: PathBuf,
+    /// A feature that brings it in alone; none if it takes several.
+    pub feature: Option<String>,
+}
+
+impl HiddenKernel {
+    /// What `--features` takes to bring it in.
+    pub fn features(&self) -> &str {
+        self.feature.as_deref().unwrap_or("FEATURES")
+    }
+}
+
+impl fmt::Display for HiddenKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, file) = (&self.name, self.file.display());
+        match &self.feature {
+            Some(feature) => write!(f, "`{name}` is behind the feature `{feature}` ({file})"),
+            None => write!(f, "`{name}` is behind features that are off ({file})"),
+        }
+    }
 }

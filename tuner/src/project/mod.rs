@@ -3,15 +3,16 @@
 mod discover;
 mod error;
 mod kernel;
+mod unreached;
 mod workspace;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, Package};
 
 pub use error::ProjectError;
-pub use kernel::TunedKernel;
+pub use kernel::{HiddenKernel, TunedKernel};
 
 use self::workspace::root_of;
 use crate::cli::PackageArgs;
@@ -25,6 +26,12 @@ pub struct Project {
     pub target: PathBuf,
     /// The roots of the chosen packages.
     pub roots: Vec<PathBuf>,
+    /// The chosen packages, as cargo describes them.
+    pub packages: Vec<Package>,
+    /// Kernels of the chosen packages behind features that are off.
+    pub hidden: Vec<HiddenKernel>,
+    /// Wrong declarations of kernels that were not asked for.
+    pub wrong: Vec<String>,
 }
 
 impl Project {
@@ -39,21 +46,30 @@ impl Project {
         let features: BTreeSet<String> = args.features.iter().cloned().collect();
         let mut kernels = Vec::new();
         let mut errors = Vec::new();
+        let mut hidden = Vec::new();
         for package in &packages {
             let found = discover::kernels(package, &features);
             kernels.extend(found.kernels);
             errors.extend(found.errors);
+            hidden.extend(found.hidden);
         }
-        if !errors.is_empty() {
+        // What is asked for by name does not wait for the others to be mended.
+        let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
+        let all_found = !args.kernels.is_empty() && args.kernels.iter().all(is_found);
+        if !errors.is_empty() && !all_found {
             return Err(ProjectError::Declarations(all(&errors)));
         }
         no_duplicates(&kernels)?;
+        label(&mut kernels);
         let roots = packages.iter().map(|package| root_of(package)).collect();
         let target = metadata.target_directory.clone().into();
         let project = Project {
             kernels,
             target,
             roots,
+            packages: packages.iter().map(|&package| package.clone()).collect(),
+            hidden,
+            wrong: errors,
         };
         project.only(&args.kernels, &packages)
     }
@@ -66,9 +82,22 @@ impl Project {
             .map(|kernel| kernel.spec.name.clone())
             .collect();
         if let Some(missing) = wanted.iter().find(|name| !names.contains(name)) {
+            if let Some(hidden) = self.hidden.iter().find(|hidden| hidden.name == *missing) {
+                return Err(ProjectError::Hidden {
+                    kernels: hidden.to_string(),
+                    features: hidden.features().to_owned(),
+                });
+            }
             return Err(ProjectError::NoKernel {
                 wanted: missing.clone(),
                 known: listed(&names),
+            });
+        }
+        if let Some(first) = self.hidden.first().filter(|_| names.is_empty()) {
+            let all: Vec<String> = self.hidden.iter().map(ToString::to_string).collect();
+            return Err(ProjectError::Hidden {
+                kernels: all.join("\n"),
+                features: first.features().to_owned(),
             });
         }
         if names.is_empty() {
@@ -76,8 +105,20 @@ impl Project {
                 .iter()
                 .map(|package| format!("package `{}`", package.name))
                 .collect();
+            let unreached = self
+                .roots
+                .iter()
+                .flat_map(|root| unreached::kernels_below(&root.join("src")));
+            let unreached: String = unreached
+                .map(|file| {
+                    format!(
+                        "\n{} has a `#[tuned_kernel]`, but no `mod` leads to it",
+                        file.display()
+                    )
+                })
+                .collect();
             return Err(ProjectError::NothingFound {
-                searched: listed(&names),
+                searched: listed(&names) + &unreached,
             });
         }
         if !wanted.is_empty() {
@@ -167,6 +208,19 @@ fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
         }
     }
     Ok(())
+}
+
+/// Names the package of kernels that share their name.
+fn label(kernels: &mut [TunedKernel]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for kernel in kernels.iter() {
+        *seen.entry(kernel.spec.name.clone()).or_default() += 1;
+    }
+    for kernel in kernels {
+        if seen[&kernel.spec.name] > 1 {
+            kernel.label = format!("{} of {}", kernel.spec.name, kernel.package);
+        }
+    }
 }
 
 fn listed(names: &[String]) -> String {

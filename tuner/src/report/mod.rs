@@ -72,6 +72,13 @@ impl RunReport {
             text.push_str(notice);
             text.push('\n');
         }
+        if self.tasks.iter().any(|task| !task.examples.is_empty()) {
+            let run = self.run;
+            let _ = writeln!(
+                text,
+                "every config that failed, and why: `tune report {run}`"
+            );
+        }
         if self.tasks.len() > 1 {
             let _ = writeln!(text, "{}", self.totals);
         }

@@ -15,6 +15,11 @@ use crate::task::Task;
 pub struct TaskReport {
     /// The kernel.
     pub kernel: String,
+    /// The package that declares it.
+    pub package: String,
+    /// The kernel in listings: with its package, where two have a kernel of this name.
+    #[serde(skip)]
+    pub label: String,
     /// The problem.
     pub problem: String,
     /// Hash of the tuning key.
@@ -30,10 +35,13 @@ pub struct TaskReport {
     pub trials: u64,
     /// How many trials had each outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Of each outcome of a compiler or of Kiln itself, the first config that had it, with its reason.
+    /// Of each kind of failure the first config that had it, with its whole message.
     pub examples: BTreeMap<String, String>,
     /// Earlier results of the kernel that the search started from.
     pub starts_from: Vec<String>,
+    /// Why the baseline or the finalist could not run in the checking build of the cpu device, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<String>,
     /// The decision, where there is one.
     pub winner: Option<Winner>,
     /// Where this run's time for it went.
@@ -85,6 +93,8 @@ impl TaskReport {
     pub fn new(task: &Task<'_>, state: TaskState) -> TaskReport {
         TaskReport {
             kernel: task.kernel.spec.name.clone(),
+            package: task.kernel.package.clone(),
+            label: task.kernel.label.clone(),
             problem: task.problem.to_string(),
             state,
             space: 0,
@@ -93,6 +103,7 @@ impl TaskReport {
             outcomes: BTreeMap::new(),
             examples: BTreeMap::new(),
             starts_from: Vec::new(),
+            unchecked: None,
             winner: None,
             key: task.key.hash(),
             spent: TimeSpent::default(),
@@ -116,13 +127,20 @@ impl TaskReport {
     pub fn count(&mut self, trial: &Trial) {
         let name = trial.outcome.name();
         *self.outcomes.entry(name.to_owned()).or_default() += 1;
-        let reason = match &trial.outcome {
-            Outcome::CompileFailed { first_line, .. } => first_line.clone(),
-            Outcome::CompilerLost { how, .. } => how.clone(),
-            Outcome::Internal { message } => message.clone(),
-            _ => return,
+        if matches!(
+            trial.outcome,
+            Outcome::Measured(_) | Outcome::Rejected { .. }
+        ) {
+            return;
+        }
+        // The kind is said once: what is left of the text is the reason.
+        let text = trial.outcome.to_string();
+        let reason = text.strip_prefix(name).unwrap_or(&text);
+        let reason = reason.strip_prefix(": ").unwrap_or(reason);
+        let example = || match reason {
+            "" => trial.config.clone(),
+            reason => format!("{}: {reason}", trial.config),
         };
-        let example = || format!("{}: {reason}", trial.config);
         self.examples.entry(name.to_owned()).or_insert_with(example);
     }
 
@@ -143,12 +161,12 @@ impl TaskReport {
             },
             (None, _) => "baseline kept".into(),
         };
-        format!("{} ({}): {what}", self.kernel, self.problem)
+        format!("{} ({}): {what}", self.label, self.problem)
     }
 
     pub(super) fn write(&self, text: &mut String) {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{}  {}", self.kernel, self.problem);
+        let _ = writeln!(text, "{}  {}", self.label, self.problem);
         let _ = writeln!(
             text,
             "  trials    {} of {} configs{}",
@@ -175,12 +193,16 @@ impl TaskReport {
             );
         }
         for (name, example) in &self.examples {
+            let example = indented(example);
             let _ = writeln!(text, "            {name}, for example {example}");
+        }
+        if let Some(why) = &self.unchecked {
+            let _ = writeln!(text, "  check     not checked on cpu: {}", indented(why));
         }
         match (&self.winner, &self.state) {
             (Some(winner), _) => write_winner(winner, text),
             (None, TaskState::Failed { reason }) => {
-                let _ = writeln!(text, "  winner    none: {reason}");
+                let _ = writeln!(text, "  winner    none: {}", indented(reason));
             }
             (None, _) => text.push_str("  winner    baseline kept (not searched)\n"),
         }
@@ -199,6 +221,11 @@ impl TaskReport {
             TaskState::Failed { .. } => " (failed)".into(),
         }
     }
+}
+
+/// A text of several lines, below a label.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n            ")
 }
 
 fn write_winner(winner: &Winner, text: &mut String) {

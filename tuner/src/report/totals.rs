@@ -117,6 +117,8 @@ mod tests {
             grade: ReferenceGrade::Reference,
         });
         TaskReport {
+            package: "shop".into(),
+            label: kernel.clone(),
             kernel,
             problem,
             key,
@@ -127,6 +129,7 @@ mod tests {
             outcomes: BTreeMap::new(),
             examples: BTreeMap::new(),
             starts_from: Vec::new(),
+            unchecked: None,
             winner,
             spent: TimeSpent::default(),
         }

@@ -176,7 +176,7 @@ fn of_fault(fault: &Fault) -> Early {
         Some(THEN) => Verdict::Broken,
         _ => Verdict::Inconclusive,
     };
-    (verdict, fault.cause.to_string())
+    (verdict, fault.outcome.to_string())
 }
 
 fn said(comparison: &Comparison, pair: &Pair<'_>) -> Result<(Verdict, String), Early> {

@@ -32,10 +32,13 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
     let source = SourceText::from_expanded(source);
     let scan = SourceScan::new(&source).map_err(|error| error.to_string())?;
     Ok(TunedKernel {
+        label: parsed.spec.name.clone(),
         spec: parsed.spec,
         source,
         scan,
         file: PathBuf::from(FILE),
+        module: String::new(),
+        in_library: false,
         package: "kiln".into(),
         tuned: PathBuf::new(),
         accepts: Vec::new(),

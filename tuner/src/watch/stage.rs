@@ -136,7 +136,7 @@ impl Stage<'_> {
             regime: self.regime,
             seed: self.setting.seed,
         };
-        let bench = Bench::new(&site, spec, problem);
+        let bench = Bench::new(&site, kernel, problem);
         let limits = Some(&self.info.limits);
         let small = verification_problems(spec, std::slice::from_ref(config), problem, limits);
         let cases = verify::cases(&small, problem, self.setting.seed);
@@ -177,7 +177,7 @@ impl Stage<'_> {
 
     fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, String> {
         let catalogue = self.setting.catalogue;
-        if is_linked_in(catalogue, &kernel.spec, problem) {
+        if is_linked_in(catalogue, kernel, problem) {
             return Ok(Oracle::Rust);
         }
         let baseline = self
@@ -187,7 +187,7 @@ impl Stage<'_> {
             baseline.map_err(|outcome| format!("the baseline does not work: {outcome}"))?;
         Ok(Oracle::of(
             catalogue,
-            &kernel.spec,
+            kernel,
             problem,
             self.device,
             &baseline.arm,
@@ -253,9 +253,7 @@ impl Scene<'_> {
         let outputs = self
             .expected
             .get(self.problem, self.timed_seed(), self.baseline_plan());
-        let outputs = outputs.map_err(|error| {
-            Fault::unattributed(crate::measure::FaultCause::WorkerLost(error.to_string()))
-        })?;
+        let outputs = outputs.map_err(|error| Fault::unattributed(of_worker_error(&error)))?;
         let mut lab = WorkerLab::new(self.bench.clone(), outputs);
         let arms: Vec<ArmId> = sides.iter().map(|side| lab.add((*side).clone())).collect();
         let opening = Opening {

@@ -39,6 +39,22 @@ fn columns(lines: &[Vec<String>]) -> String {
     text
 }
 
+/// Adds a column with the package of each line below the head, if they are of several: kernels of one name are told apart.
+fn name_packages<'a>(
+    lines: &mut [Vec<String>],
+    column: usize,
+    packages: impl Iterator<Item = &'a str> + Clone,
+) {
+    let first = packages.clone().next();
+    if packages.clone().all(|package| Some(package) == first) {
+        return;
+    }
+    let cells = std::iter::once("package").chain(packages);
+    for (line, package) in lines.iter_mut().zip(cells) {
+        line.insert(column, package.to_owned());
+    }
+}
+
 fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
@@ -72,6 +88,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
             Outcome::Failed { reason } => reason_line(row, "failed", reason),
         });
     }
+    name_packages(&mut lines, 0, rows.iter().map(|row| row.package.as_str()));
     let mut text = columns(&lines) + &of_peers(rows);
     let measured = || {
         rows.iter().filter_map(|row| match &row.outcome {
@@ -241,6 +258,7 @@ pub fn of_comparison(rows: &[Row]) -> String {
     ];
     let mut lines = vec![cells(head)];
     lines.extend(rows.iter().map(compared_line));
+    name_packages(&mut lines, 1, rows.iter().map(|row| row.package.as_str()));
     let mut text = columns(&lines);
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in rows {
@@ -300,5 +318,24 @@ pub fn why_it_fails(row: &Row, fail_above: Option<f64>) -> String {
             share * 100.0
         ),
         (verdict, _, _) => format!("{name} is {}: {}", verdict.name(), row.reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_named_if_there_are_several() {
+        let table = |packages: [&str; 2]| {
+            let mut lines = vec![cells(["kernel"]), cells(["gemm"]), cells(["gemm"])];
+            name_packages(&mut lines, 0, packages.into_iter());
+            columns(&lines)
+        };
+        assert_eq!(table(["a", "a"]), "kernel\ngemm\ngemm\n");
+        assert_eq!(
+            table(["a", "b"]),
+            "package  kernel\na        gemm\nb        gemm\n"
+        );
     }
 }

@@ -9,23 +9,24 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kiln_cache::Outcome;
 use kiln_spec::time::Nanoseconds;
 use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
 
 use super::frame;
-use super::protocol::{Failure, Reply, Request};
+use super::protocol::{Reply, Request};
 
 /// How a worker was lost, or what it answered in failure.
 #[derive(Clone, Debug, Error)]
 pub enum WorkerError {
     /// It answered that the arm failed; the worker lives.
-    #[error("{failure:?}")]
+    #[error("{outcome}")]
     Failed {
         /// Which arm, where one can be named.
         arm: Option<usize>,
-        /// How.
-        failure: Failure,
+        /// What became of it, as it is stored.
+        outcome: Outcome,
     },
     /// It did not answer in time and was killed.
     #[error("no answer within {}; killed", Nanoseconds::from(*.0))]
@@ -155,8 +156,8 @@ impl Worker {
             return Err(self.lost());
         }
         match self.replies.recv_timeout(deadline) {
-            Ok(Ok(Some(Reply::Failed { arm, failure }))) => {
-                Err(WorkerError::Failed { arm, failure })
+            Ok(Ok(Some(Reply::Failed { arm, outcome }))) => {
+                Err(WorkerError::Failed { arm, outcome })
             }
             Ok(Ok(Some(reply))) => Ok(reply),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
@@ -270,22 +271,9 @@ fn pass_on(
 
 fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("signal {signal}{}", signal_name(signal)),
+        (Some(signal), _) => format!("signal {signal}"),
         (None, Some(code)) => format!("exit code {code}"),
         (None, None) => "no status".into(),
-    }
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        4 => " (illegal instruction)",
-        6 => " (abort)",
-        7 => " (bus error)",
-        8 => " (arithmetic fault)",
-        9 => " (killed)",
-        11 => " (invalid memory access)",
-        24 => " (processor time limit)",
-        _ => "",
     }
 }
 

@@ -10,7 +10,7 @@ pub mod frame;
 pub mod protocol;
 pub mod server;
 
-pub use bench::reference_of;
+pub use bench::{linked_in, reference_of};
 pub use client::{Worker, WorkerError, WorkerLimits};
 pub use compile::ProcessCompiler;
-pub use protocol::{ArmJob, Failure, OpenJob, Reply, Request, Verified, VerifyJob};
+pub use protocol::{ArmJob, OpenJob, Reply, Request, Verified, VerifyJob};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kiln::rig::HostPace;
+use kiln_cache::Outcome;
 use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
 use crate::measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A request to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,6 +76,8 @@ pub struct OpenJob {
     pub protocol: u32,
     /// The device, as on the command line.
     pub device: String,
+    /// The package that declares the kernel.
+    pub package: String,
     /// The kernel spec.
     pub spec_json: String,
     /// The problem that is timed.
@@ -164,65 +167,6 @@ pub struct Verified {
     pub receipt: String,
 }
 
-/// Why a candidate failed inside a worker that lived on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Failure {
-    /// The launch was refused before it ran.
-    LaunchRefused(String),
-    /// Memory ran out.
-    OutOfMemory {
-        /// Bytes asked for, where known.
-        needed_bytes: Option<u64>,
-    },
-    /// An output differs from the reference.
-    Incorrect {
-        /// The output.
-        output: String,
-        /// Index of the worst element.
-        index: u64,
-        /// What the candidate wrote.
-        got: f64,
-        /// What the reference says.
-        want: f64,
-        /// The difference.
-        error: f64,
-        /// What was allowed.
-        bound: f64,
-    },
-    /// An output holds NaN or infinity where the reference is finite.
-    NotANumber {
-        /// The output.
-        output: String,
-        /// Index of the first such element.
-        index: u64,
-    },
-    /// Bytes outside a buffer were written.
-    GuardHit {
-        /// The argument.
-        output: String,
-    },
-    /// An input was written.
-    InputChanged {
-        /// The argument.
-        arg: String,
-    },
-    /// The device's receipt is not the intended launch.
-    WrongLaunch {
-        /// The field that differs.
-        field: String,
-        /// The value asked for.
-        want: String,
-        /// The value the device wrote.
-        got: String,
-    },
-    /// The kernel itself reported a fault: a barrier that not all threads reach, a trap.
-    Faulted(String),
-    /// The device reported a fault after which its process cannot go on.
-    Sticky(String),
-    /// Anything else, in words: a mistake of Kiln or of the machine.
-    Internal(String),
-}
-
 /// The answer to a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
@@ -255,7 +199,7 @@ pub enum Reply {
     Failed {
         /// Which arm, where one can be named.
         arm: Option<usize>,
-        /// How.
-        failure: Failure,
+        /// What became of it, as it is stored.
+        outcome: Outcome,
     },
 }

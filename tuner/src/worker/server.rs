@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use kiln::Kernel;
+use kiln_cache::Outcome;
 use rustix::process::{
     Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
 };
@@ -12,7 +13,8 @@ use rustix::process::{
 use super::bench::Opened;
 use super::compile::{CompileJob, CompileServer, CompilerJob};
 use super::frame;
-use super::protocol::{Failure, OpenJob, PROTOCOL, Reply, Request};
+use super::protocol::{OpenJob, PROTOCOL, Reply, Request};
+use crate::outcome::internal;
 
 /// Serves requests on standard input until it closes. `catalogue` are the kernels whose plain-Rust references
 /// are linked into this program.
@@ -75,11 +77,11 @@ impl Server {
             Request::Compile(job) => self.compile(job),
             Request::Open(job) => self.open(&job, replies),
             other => match &mut self.opened {
-                None => Err((None, Failure::Internal("nothing is opened".into()))),
+                None => Err((None, internal("nothing is opened"))),
                 Some(opened) => opened.answer(other, replies),
             },
         };
-        answered.unwrap_or_else(|(arm, failure)| Reply::Failed { arm, failure })
+        answered.unwrap_or_else(|(arm, outcome)| Reply::Failed { arm, outcome })
     }
 
     fn open_compiler(&mut self, job: &CompilerJob) -> Reply {
@@ -92,10 +94,10 @@ impl Server {
         }
     }
 
-    fn compile(&self, job: CompileJob) -> Result<Reply, (Option<usize>, Failure)> {
+    fn compile(&self, job: CompileJob) -> Result<Reply, (Option<usize>, Outcome)> {
         match &self.compiler {
             Some(compiler) => Ok(Reply::Compiled(compiler.compile(job))),
-            None => Err((None, Failure::Internal("no compiler is open".into()))),
+            None => Err((None, internal("no compiler is open"))),
         }
     }
 
@@ -103,15 +105,15 @@ impl Server {
         &mut self,
         job: &OpenJob,
         replies: &mut impl Write,
-    ) -> Result<Reply, (Option<usize>, Failure)> {
-        let internal = |text: String| (None, Failure::Internal(text));
+    ) -> Result<Reply, (Option<usize>, Outcome)> {
+        let failed = |text: String| (None, internal(text));
         if job.protocol != PROTOCOL {
-            return Err(internal(format!(
+            return Err(failed(format!(
                 "protocol {} was asked for, this worker speaks {PROTOCOL}",
                 job.protocol
             )));
         }
-        limit(job).map_err(|error| internal(format!("cannot set limits: {error}")))?;
+        limit(job).map_err(|error| failed(format!("cannot set limits: {error}")))?;
         let mut opened = Opened::new(job, self.catalogue)?;
         let pace = if job.timed {
             opened.warm(replies)?

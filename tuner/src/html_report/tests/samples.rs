@@ -86,6 +86,7 @@ pub(super) fn failure(n: u64) -> Outcome {
             want: Real(1.0),
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
+            against: kiln_cache::record::Against::Reference,
         }),
         4 => Outcome::TimedOut { limit_ns: n },
         _ => Outcome::Internal {

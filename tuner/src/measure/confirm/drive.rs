@@ -3,7 +3,7 @@
 use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
 use super::sequence::Confirm;
 use super::settings::{Claim, ConfirmSettings, Expected};
-use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::fault::Fault;
 use crate::measure::lab::{Lab, run_checked};
 use crate::measure::order::BLOCK;
 use crate::measure::sample::Sample;
@@ -106,7 +106,7 @@ pub fn drive(
 
 /// Whether trying again is pointless.
 fn is_final(fault: &Fault) -> bool {
-    fault.arm.is_some() || matches!(fault.cause, FaultCause::DeviceLost(_))
+    fault.arm.is_some() || fault.ends_the_run()
 }
 
 enum Halt {

@@ -1,12 +1,13 @@
 use super::effect::effect_of;
 use super::*;
 use crate::measure::arm::ArmId;
-use crate::measure::fault::{Fault, FaultCause};
+use crate::measure::fault::Fault;
 use crate::measure::lab::Clock;
 use crate::measure::noise::NoiseModel;
 use crate::measure::sample::Sample;
 use crate::measure::simulate::SimulatedLab;
 use crate::measure::span::Resolution;
+use kiln_cache::Outcome;
 use proptest::prelude::*;
 
 const CLAIM: Claim = Claim {
@@ -194,7 +195,9 @@ fn more_claims_in_a_run_need_more_processes() {
 fn a_side_that_fails_leaves_the_claim_inconclusive() {
     let times = [1_000_000, 500_000];
     for arm in [ArmId(0), ArmId(1)] {
-        let cause = FaultCause::LaunchFailed("illegal address".into());
+        let cause = Outcome::KernelFault {
+            text: "illegal address".into(),
+        };
         let mut lab = quiet(times).with_fault(arm, 9, cause.clone());
         let (verdict, _) = test_claim(&mut lab, times, settings());
         assert_eq!(

@@ -14,7 +14,7 @@ mod tests;
 pub use result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
 
 use super::arm::ArmId;
-use super::fault::{Fault, FaultCause};
+use super::fault::Fault;
 use super::lab::{Lab, Opening, Session, run_checked};
 use super::order::{mirrored, random_opening, shuffled};
 use board::Board;
@@ -144,10 +144,10 @@ fn absorb(
     on_end: &mut dyn FnMut(&RaceEntry),
 ) -> Result<(), Fault> {
     board.void_process();
-    let device_lost = matches!(fault.cause, FaultCause::DeviceLost(_));
+    let is_final = fault.ends_the_run();
     match fault.arm {
-        Some(arm) if !device_lost && board.eliminate(arm, &fault, on_end) => Ok(()),
-        None if !device_lost && lost < MOST_LOST => Ok(()),
+        Some(arm) if !is_final && board.eliminate(arm, &fault, on_end) => Ok(()),
+        None if !is_final && lost < MOST_LOST => Ok(()),
         _ => Err(fault),
     }
 }

@@ -3,6 +3,7 @@ use crate::measure::lab::Clock;
 use crate::measure::noise::NoiseModel;
 use crate::measure::simulate::SimulatedLab;
 use crate::measure::span::Resolution;
+use kiln_cache::Outcome;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -120,7 +121,9 @@ fn the_rest_moves_to_fresh_processes_in_other_orders() {
 #[test]
 fn an_arm_that_fails_costs_only_itself() {
     let times = [1_000_000, 900_000, 700_000, 901_000];
-    let cause = FaultCause::LaunchFailed("illegal address".into());
+    let cause = Outcome::KernelFault {
+        text: "illegal address".into(),
+    };
     for after in [0, 1, 5, 7] {
         let mut lab = quiet(&times).with_fault(ArmId(2), after, cause.clone());
         let result = run(&mut lab, 4, &RaceSettings::new(TICK)).unwrap();
@@ -135,7 +138,10 @@ fn an_arm_that_fails_costs_only_itself() {
 
 #[test]
 fn a_failing_anchor_ends_the_race() {
-    let cause = FaultCause::Incorrect("3 elements differ".into());
+    let cause = Outcome::NotANumber {
+        output: "y".into(),
+        index: 3,
+    };
     let mut lab = quiet(&[1_000_000; 3]).with_fault(ArmId(0), 4, cause.clone());
     let error = run(&mut lab, 3, &RaceSettings::new(TICK)).unwrap_err();
     assert_eq!(error, Fault::of(ArmId(0), cause));
@@ -143,7 +149,9 @@ fn a_failing_anchor_ends_the_race() {
 
 #[test]
 fn a_lost_device_ends_the_race_although_an_arm_is_named() {
-    let cause = FaultCause::DeviceLost("fell off the bus".into());
+    let cause = Outcome::DeviceLost {
+        text: "fell off the bus".into(),
+    };
     let mut lab = quiet(&[1_000_000; 3]).with_fault(ArmId(1), 0, cause);
     assert!(run(&mut lab, 3, &RaceSettings::new(TICK)).is_err());
     assert_eq!(lab.processes(), 1);
@@ -167,7 +175,10 @@ impl Lab for Dying {
             return self.lab.open(opening);
         }
         self.deaths -= 1;
-        Err(Fault::unattributed(FaultCause::WorkerLost("killed".into())))
+        Err(Fault::unattributed(Outcome::WorkerLost {
+            signal: Some(9),
+            detail: "killed".into(),
+        }))
     }
 }
 
@@ -186,9 +197,9 @@ fn two_deaths_in_a_row_are_survived_and_three_are_not() {
 fn a_sample_below_the_resolution_is_refused_and_blamed_on_its_arm() {
     let mut lab = quiet(&[1_000_000, 49_999]);
     let result = run(&mut lab, 2, &RaceSettings::new(TICK)).unwrap();
-    let cause = FaultCause::BelowResolution {
-        span_ns: 49_999,
-        least_ns: 50_000,
+    let cause = Outcome::Internal {
+        message: "a sample spans 49999 ns, and 50000 ns is the least that the clock resolves"
+            .into(),
     };
     assert_eq!(fate(&result, 1), Fate::Faulted(Fault::of(ArmId(1), cause)));
 }

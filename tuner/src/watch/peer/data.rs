@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use kiln::compare::compare;
+use kiln::compare::compare_output;
 use kiln::reference::make_data;
 use kiln::rig::Expected;
 use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue, ScalarValue};
@@ -43,6 +43,14 @@ impl Given {
         for (arg, data) in spec.args.iter().zip(&data) {
             let slice = match arg {
                 ArgSpec::Slice(slice) => slice,
+                ArgSpec::Plain(plain) => {
+                    return Err(format!(
+                        "`{}` is a struct or an array by value, which the protocol of peers does not have",
+                        plain.name
+                    ));
+                }
+                // What follows from a config is nothing that a peer has.
+                ArgSpec::Scalar(_) if arg.computed().is_some() => continue,
                 ArgSpec::Scalar(scalar) => {
                     let size = problem.size(&scalar.name).map(ScalarValue::Int);
                     args.push(Argument::Scalar {
@@ -123,7 +131,7 @@ impl Given {
                     slice.name
                 ));
             }
-            let worst = compare(&slice.name, &got, want, &spec.tolerance_of(slice));
+            let worst = compare_output(spec, slice, &got, want);
             let worst = worst.map(|worst| worst.loosened(SLACK * expected.slack()));
             if let Some(worst) = worst.filter(|worst| !worst.passes()) {
                 return Err(format!("its outputs are not those of the kernel: {worst}"));

@@ -7,7 +7,8 @@ use super::data::Given;
 use super::process::{PeerError, PeerProcess, Timed};
 use crate::lab::WorkerLab;
 use crate::measure::span::{Resolution, launches_per_sample};
-use crate::measure::{ArmId, Clock, Fault, FaultCause, Lab, Opening, Sample, Session};
+use crate::measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
+use kiln_cache::Outcome;
 
 /// The kernel.
 pub const KERNEL: ArmId = ArmId(0);
@@ -120,7 +121,9 @@ impl Side<'_> {
             let short = || {
                 Fault::of(
                     PEER,
-                    FaultCause::LaunchFailed("too short to be timed".into()),
+                    Outcome::LaunchRefused {
+                        reason: "too short to be timed".into(),
+                    },
                 )
             };
             let calls = launches_per_sample(&probe, self.resolution).ok_or_else(short)?;
@@ -209,5 +212,10 @@ impl Session for PeerSession<'_, '_> {
 }
 
 fn fault(error: PeerError) -> Fault {
-    Fault::of(PEER, FaultCause::LaunchFailed(error.to_string()))
+    Fault::of(
+        PEER,
+        Outcome::LaunchRefused {
+            reason: error.to_string(),
+        },
+    )
 }

@@ -4,20 +4,23 @@ use kiln::Stream;
 use kiln::compiler::{Artifact, BuildKind};
 use kiln::device::Function;
 
-use super::failure::failure_of;
-use crate::worker::protocol::{ArmJob, Failure};
+use kiln_cache::Outcome;
+
+use super::failure::{of_device_error, of_file};
+use crate::worker::protocol::ArmJob;
 
 /// A candidate that is loaded.
 pub(super) struct LoadedArm {
     pub(super) job: ArmJob,
     pub(super) release: Function,
     pub(super) receipt: Function,
+    /// The number of the rig that it is timed on.
+    pub(super) rig: usize,
 }
 
 /// Loads a candidate, if its artifact is the one meant.
-pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Failure> {
-    let internal = |text: String| Failure::Internal(format!("{}: {text}", job.artifact.display()));
-    let image = std::fs::read(&job.artifact).map_err(|error| internal(error.to_string()))?;
+pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Outcome> {
+    let image = std::fs::read(&job.artifact).map_err(of_file(&job.artifact))?;
     let build = if job.check {
         BuildKind::Check
     } else {
@@ -36,19 +39,19 @@ pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Failure> 
             "artifact is {}, {} was meant",
             artifact.hash, job.artifact_hash
         );
-        return Err(Failure::WrongLaunch {
+        return Err(Outcome::WrongLaunch {
             field: "artifact".into(),
             want: job.artifact_hash.to_string(),
             got: text,
         });
     }
-    let failed = |error: kiln::DeviceError| failure_of(error.into());
-    let module = device.load(&artifact).map_err(failed)?;
-    let release = module.clone().function(&job.release).map_err(failed)?;
-    let receipt = module.function(&job.receipt).map_err(failed)?;
+    let module = device.load(&artifact).map_err(of_device_error)?;
+    let release = module.clone().function(&job.release);
+    let receipt = module.function(&job.receipt);
     Ok(LoadedArm {
         job: job.clone(),
-        release,
-        receipt,
+        release: release.map_err(of_device_error)?,
+        receipt: receipt.map_err(of_device_error)?,
+        rig: 0,
     })
 }

@@ -11,11 +11,12 @@ mod verification;
 use std::io::Write;
 
 pub(super) use opened::Opened;
-pub use reference::reference_of;
+pub use reference::{linked_in, reference_of};
 
 use self::expected::write_expected;
 use self::failure::ArmFailure;
-use super::protocol::{Failure, Reply, Request};
+use super::protocol::{Reply, Request};
+use crate::outcome::internal;
 
 impl Opened {
     /// Does what a request asks for.
@@ -25,12 +26,9 @@ impl Opened {
         replies: &mut impl Write,
     ) -> Result<Reply, ArmFailure> {
         match request {
-            Request::Open(_) => Err((
-                None,
-                Failure::Internal("this worker is open already".into()),
-            )),
+            Request::Open(_) => Err((None, internal("this worker is open already"))),
             Request::OpenCompiler(_) | Request::Compile(_) => {
-                Err((None, Failure::Internal("this worker launches".into())))
+                Err((None, internal("this worker launches")))
             }
             Request::Verify(job) => {
                 let arm = job.arm;

@@ -6,19 +6,24 @@ use std::sync::Arc;
 use kiln::backend::fake::provide_kernel;
 use kiln::rig::Rig;
 use kiln::{Kernel, Stream};
+use kiln_cache::Outcome;
 use kiln_spec::KernelSpec;
 
 use super::arm::{LoadedArm, load};
-use super::failure::{ArmFailure, failure_of};
+use super::failure::{ArmFailure, outcome_of};
+use super::reference::linked_in;
+use crate::outcome::internal;
 use crate::worker::frame;
-use crate::worker::protocol::{Failure, OpenJob, Reply};
+use crate::worker::protocol::{OpenJob, Reply};
 
 /// Everything a worker has open.
 pub(in crate::worker) struct Opened {
     pub(super) stream: Stream,
+    pub(super) package: String,
     pub(super) spec: Arc<KernelSpec>,
     pub(super) arms: Vec<LoadedArm>,
-    pub(super) timing: Option<Rig>,
+    /// One rig for all arms, or one for each where the data depends on the config.
+    pub(super) timing: Vec<Rig>,
     pub(super) timer_tick_ns: u64,
     pub(super) catalogue: &'static [&'static Kernel],
 }
@@ -30,6 +35,9 @@ impl Opened {
     ) -> Result<Opened, ArmFailure> {
         let nobody = |failure| (None, failure);
         let spec = spec_of(job).map_err(nobody)?;
+        if let Some(kernel) = linked_in(catalogue, &job.package, &spec) {
+            kiln::inputs::provide(kernel);
+        }
         // The fake device computes what it is given in a kernel's place.
         for kernel in catalogue
             .iter()
@@ -39,35 +47,46 @@ impl Opened {
                 provide_kernel(entry, kernel);
             }
         }
-        let device = kiln::open(&job.device)
-            .map_err(|error| nobody(Failure::Internal(error.to_string())))?;
+        // What a checking build shows is not a matter of limits, and a GPU's launches need more than the cpu's own.
+        let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
+        let opened = if checks {
+            kiln::smoke::open(&job.device)
+        } else {
+            kiln::open(&job.device)
+        };
+        let device = opened.map_err(|error| nobody(internal(error)))?;
         if job.timed {
             let ready = device.ready_for_timing();
-            ready.map_err(|error| nobody(Failure::Internal(error.to_string())))?;
+            ready.map_err(|error| nobody(internal(error)))?;
         }
         let stream = Stream::default_of(device);
         let mut loaded: Vec<Option<LoadedArm>> = job.arms.iter().map(|_| None).collect();
         for &arm in &job.load_order {
             let Some(wanted) = job.arms.get(arm) else {
-                return Err(nobody(Failure::Internal(format!(
-                    "there is no arm {arm} to load"
-                ))));
+                return Err(nobody(internal(format!("there is no arm {arm} to load"))));
             };
             loaded[arm] = Some(load(&stream, wanted).map_err(|failure| (Some(arm), failure))?);
         }
-        let arms: Vec<LoadedArm> = loaded.into_iter().flatten().collect();
+        let mut arms: Vec<LoadedArm> = loaded.into_iter().flatten().collect();
         if arms.len() != job.arms.len() {
-            return Err(nobody(Failure::Internal(
-                "the load order misses an arm".into(),
-            )));
+            return Err(nobody(internal("the load order misses an arm")));
         }
-        let mut timing = None;
+        let mut timing = Vec::new();
         if job.timed {
-            let rig = Rig::rotating(&stream, &spec, &job.problem, job.seed, job.sets);
-            timing = Some(rig.map_err(|error| nobody(failure_of(error)))?);
+            let one_each = spec.data_depends_on_the_config();
+            for arm in &mut arms {
+                if timing.is_empty() || one_each {
+                    let config = &arm.job.config;
+                    let rig =
+                        Rig::rotating(&stream, &spec, config, &job.problem, job.seed, job.sets);
+                    timing.push(rig.map_err(|error| nobody(outcome_of(error)))?);
+                }
+                arm.rig = timing.len() - 1;
+            }
         }
         Ok(Opened {
             stream,
+            package: job.package.clone(),
             spec,
             arms,
             timing,
@@ -76,33 +95,28 @@ impl Opened {
         })
     }
 
-    pub(super) fn arm(&self, arm: usize) -> Result<&LoadedArm, Failure> {
+    pub(super) fn arm(&self, arm: usize) -> Result<&LoadedArm, Outcome> {
         self.arms
             .get(arm)
-            .ok_or_else(|| Failure::Internal(format!("there is no arm {arm}")))
+            .ok_or_else(|| internal(format!("there is no arm {arm}")))
     }
 
-    pub(super) fn rig(&self) -> Result<&Rig, Failure> {
-        self.timing
-            .as_ref()
-            .ok_or_else(|| Failure::Internal("nothing was opened for timing".into()))
+    /// The rig that an arm is timed on.
+    pub(super) fn rig(&self, arm: &LoadedArm) -> Result<&Rig, Outcome> {
+        let rig = self.timing.get(arm.rig);
+        rig.ok_or_else(|| internal("nothing was opened for timing"))
     }
 }
 
 /// Says which arm is about to be launched, so that the parent knows whom to blame.
 pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
     let told = frame::write(replies, &Reply::Launching { arm });
-    told.map_err(|error| {
-        (
-            None,
-            Failure::Internal(format!("the parent is gone: {error}")),
-        )
-    })
+    told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
 }
 
 /// The spec of a job, shared by its rigs.
-fn spec_of(job: &OpenJob) -> Result<Arc<KernelSpec>, Failure> {
+fn spec_of(job: &OpenJob) -> Result<Arc<KernelSpec>, Outcome> {
     KernelSpec::from_json(&job.spec_json)
         .map(Arc::new)
-        .map_err(|error| Failure::Internal(format!("the spec cannot be read: {error}")))
+        .map_err(|error| internal(format!("the spec cannot be read: {error}")))
 }

@@ -3,8 +3,43 @@
 use kiln::{Kernel, ReferenceFn};
 use kiln_spec::KernelSpec;
 
-/// The plain-Rust reference of a kernel, if this program has one of the same arguments.
-pub fn reference_of(catalogue: &[&'static Kernel], spec: &KernelSpec) -> Option<ReferenceFn> {
-    let same = |kernel: &&&Kernel| kernel.name() == spec.name && kernel.spec().args == spec.args;
-    catalogue.iter().find(same)?.reference()
+/// The plain-Rust reference of a package's kernel, if it is linked into this program.
+///
+/// The package is part of the match: kernels of two packages can share a name and arguments and still compute
+/// different things.
+pub fn reference_of(
+    catalogue: &[&'static Kernel],
+    package: &str,
+    spec: &KernelSpec,
+) -> Option<ReferenceFn> {
+    linked_in(catalogue, package, spec)?.reference()
+}
+
+/// A package's kernel, if it is linked into this program with these arguments.
+pub fn linked_in(
+    catalogue: &[&'static Kernel],
+    package: &str,
+    spec: &KernelSpec,
+) -> Option<&'static Kernel> {
+    let same = |kernel: &&&'static Kernel| {
+        kernel.package() == package && kernel.name() == spec.name && kernel.spec().args == spec.args
+    };
+    catalogue.iter().find(same).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_of_another_package_has_no_reference_even_with_the_same_name_and_arguments() {
+        let catalogue = kiln_kernels::catalogue();
+        let kernel = catalogue
+            .iter()
+            .find(|kernel| kernel.reference().is_some())
+            .expect("a kernel of the library should have a reference");
+        let spec = kernel.spec();
+        assert!(reference_of(catalogue, kernel.package(), spec).is_some());
+        assert!(reference_of(catalogue, "somebody-elses", spec).is_none());
+    }
 }

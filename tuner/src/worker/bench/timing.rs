@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use kiln::device::DeviceError;
 use kiln::rig::{HostPace, RigError};
+use kiln_cache::Outcome;
 use kiln_spec::Access;
 
 use super::arm::LoadedArm;
-use super::failure::{ArmFailure, failure_of};
+use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce};
 use crate::measure::Sample;
 use crate::measure::span::{Resolution, launches_per_sample};
-use crate::worker::protocol::Failure;
 
 /// Launches that warm an arm: module loading, page faults and caches are behind it then.
 const WARM_LAUNCHES: u32 = 3;
@@ -53,7 +53,7 @@ impl Opened {
             .collect())
     }
 
-    fn warm_arm(&self, place: usize, resolution: Resolution) -> Result<(u32, u64), Failure> {
+    fn warm_arm(&self, place: usize, resolution: Resolution) -> Result<(u32, u64), Outcome> {
         let arm = self.arm(place)?;
         if arm.job.launch_ns >= COLD_ENOUGH_NS {
             return Ok((arm.job.launches, arm.job.launch_ns));
@@ -79,9 +79,9 @@ impl Opened {
         arm: &LoadedArm,
         mut probe: Sample,
         resolution: Resolution,
-    ) -> Result<(u32, u64), Failure> {
-        let too_short = || {
-            Failure::LaunchRefused("too short to be timed: the clock does not resolve it".into())
+    ) -> Result<(u32, u64), Outcome> {
+        let too_short = || Outcome::LaunchRefused {
+            reason: "too short to be timed: the clock does not resolve it".into(),
         };
         loop {
             let launches = launches_per_sample(&probe, resolution).ok_or_else(too_short)?;
@@ -103,7 +103,7 @@ impl Opened {
     }
 
     /// The fastest of a probe and a few more like it.
-    fn fastest(&self, arm: &LoadedArm, probe: Sample) -> Result<Sample, Failure> {
+    fn fastest(&self, arm: &LoadedArm, probe: Sample) -> Result<Sample, Outcome> {
         let mut fastest = probe;
         for _ in 1..PROBES {
             let again = self.time(arm, probe.launches)?;
@@ -115,18 +115,18 @@ impl Opened {
     }
 
     /// One sample, on data as it was made.
-    fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Failure> {
-        let rig = self.rig()?;
+    fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Outcome> {
+        let rig = self.rig(arm)?;
         if self
             .spec
             .slices()
             .any(|slice| slice.access == Access::InOut)
         {
-            rig.restore(launches).map_err(failure_of)?;
+            rig.restore(launches).map_err(outcome_of)?;
         }
         let span_ns = rig
             .time(&arm.release, &arm.job.plan, launches)
-            .map_err(failure_of)?;
+            .map_err(outcome_of)?;
         Ok(Sample::new(span_ns, launches))
     }
 
@@ -154,12 +154,13 @@ impl Opened {
         arm: usize,
         launches: u32,
         pairs: usize,
-    ) -> Result<Option<Vec<HostPace>>, Failure> {
-        let (rig, arm) = (self.rig()?, self.arm(arm)?);
+    ) -> Result<Option<Vec<HostPace>>, Outcome> {
+        let arm = self.arm(arm)?;
+        let rig = self.rig(arm)?;
         match rig.host_pace(&arm.release, &arm.job.plan, launches, pairs) {
             Ok(measured) => Ok(Some(measured)),
             Err(RigError::Device(DeviceError::Unsupported { .. })) => Ok(None),
-            Err(error) => Err(failure_of(error)),
+            Err(error) => Err(outcome_of(error)),
         }
     }
 }

@@ -4,28 +4,34 @@ use std::io::Write;
 use std::path::Path;
 
 use kiln::receipt::{ExpectedReceipt, Receipt, ReceiptMismatch};
+
 use kiln::rig::{Expected, Layout, Rig};
+use kiln_cache::Outcome;
 use kiln_spec::{LaunchPlan, Problem};
 
 use super::arm::LoadedArm;
 use super::expected::read_expected;
-use super::failure::{ArmFailure, failure_of};
+use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce};
 use super::reference::reference_of;
-use crate::worker::protocol::{Failure, Verified, VerifyJob};
+use crate::outcome::internal;
+use crate::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
     /// One verification: the receipt entry, whose record must say what was intended and whose outputs must be
-    /// right, then the release entry on poisoned outputs, twice, since some faults come with the second launch.
-    pub(super) fn verify(&self, job: &VerifyJob) -> Result<Verified, Failure> {
+    /// right, then the release entry on poisoned outputs. A release build is launched twice, since some faults come
+    /// with the second launch; a checking build once in each order of its threads, since a race that one order hides
+    /// shows in another.
+    pub(super) fn verify(&self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let arm = self.arm(job.arm)?;
         let layout = if job.fenced {
             Layout::Fences
         } else {
             Layout::Zones
         };
-        let rig = Rig::new(&self.stream, &self.spec, &job.problem, job.seed, layout)
-            .map_err(failure_of)?;
+        let (spec, config) = (&self.spec, &arm.job.config);
+        let rig = Rig::of_config(&self.stream, spec, config, &job.problem, job.seed, layout)
+            .map_err(outcome_of)?;
         let expected = read_expected(&job.expected)?;
         let mut verified = Verified {
             worst: 0.0,
@@ -34,7 +40,7 @@ impl Opened {
         if let Some(nonce) = job.nonce {
             let receipt = rig
                 .launch_for_receipt(&arm.receipt, &job.plan, nonce)
-                .map_err(failure_of)?;
+                .map_err(outcome_of)?;
             let (symbol_hash, config_hash) = (arm.job.symbol_hash, arm.job.config_hash);
             let intended = ExpectedReceipt {
                 nonce,
@@ -45,16 +51,22 @@ impl Opened {
             receipt
                 .check(&intended)
                 .map_err(|mismatch| wrong_launch(&mismatch))?;
-            verified.worst = rig.check(&expected).map_err(failure_of)?;
+            verified.worst = rig.check(&expected).map_err(outcome_of)?;
             verified.receipt = receipt_text(&receipt);
         }
-        for _ in 0..2 {
-            rig.reset().map_err(failure_of)?;
-            rig.launch(&arm.release, &job.plan).map_err(failure_of)?;
-            verified.worst = verified
-                .worst
-                .max(rig.check(&expected).map_err(failure_of)?);
-        }
+        let worst = if arm.job.check {
+            rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected)
+        } else {
+            (0..2).try_fold(0.0_f64, |worst, _| {
+                rig.reset()?;
+                rig.launch(&arm.release, &job.plan)?;
+                Ok(worst.max(rig.check_outputs(&arm.release, &job.plan, &expected)?))
+            })
+        };
+        verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
+        // Where NaN is what is expected, an element that is never written passes for right.
+        rig.check_written(&arm.release, &job.plan)
+            .map_err(outcome_of)?;
         Ok(verified)
     }
 
@@ -65,21 +77,24 @@ impl Opened {
         problem: &Problem,
         plan: &LaunchPlan,
         seed: u64,
-    ) -> Result<Expected, Failure> {
-        let rig =
-            Rig::new(&self.stream, &self.spec, problem, seed, Layout::Zones).map_err(failure_of)?;
-        rig.launch(&self.arm(arm)?.release, plan)
-            .map_err(failure_of)?;
-        rig.outputs().map_err(failure_of)
+    ) -> Result<Expected, Outcome> {
+        let arm = self.arm(arm)?;
+        let (spec, config) = (&self.spec, &arm.job.config);
+        let rig = Rig::of_config(&self.stream, spec, config, problem, seed, Layout::Zones)
+            .map_err(outcome_of)?;
+        rig.launch(&arm.release, plan).map_err(outcome_of)?;
+        // What it leaves unwritten, a candidate could leave unwritten and pass.
+        rig.check_written(&arm.release, plan).map_err(outcome_of)?;
+        rig.outputs().map_err(outcome_of)
     }
 
     /// The outputs of the plain-Rust reference linked into this program.
-    pub(super) fn reference(&self, problem: &Problem, seed: u64) -> Result<Expected, Failure> {
-        let reference = reference_of(self.catalogue, &self.spec).ok_or_else(|| {
-            Failure::Internal(format!("no reference of `{}` is linked in", self.spec.name))
-        })?;
-        Expected::by_reference(reference, &self.spec, problem, seed)
-            .map_err(|error| Failure::Internal(error.to_string()))
+    pub(super) fn reference(&self, problem: &Problem, seed: u64) -> Result<Expected, Outcome> {
+        let reference =
+            reference_of(self.catalogue, &self.package, &self.spec).ok_or_else(|| {
+                internal(format!("no reference of `{}` is linked in", self.spec.name))
+            })?;
+        Expected::by_reference(reference, &self.spec, problem, seed).map_err(internal)
     }
 
     /// What was timed must still compute what it should: some faults come with the tenth launch.
@@ -99,17 +114,19 @@ impl Opened {
         Ok(())
     }
 
-    fn recheck_arm(&self, arm: &LoadedArm, expected: &Expected) -> Result<(), Failure> {
-        let rig = self.rig()?;
-        rig.reset().map_err(failure_of)?;
+    fn recheck_arm(&self, arm: &LoadedArm, expected: &Expected) -> Result<(), Outcome> {
+        let rig = self.rig(arm)?;
+        rig.reset().map_err(outcome_of)?;
         rig.launch(&arm.release, &arm.job.plan)
-            .map_err(failure_of)?;
-        rig.check(expected).map(|_| ()).map_err(failure_of)
+            .map_err(outcome_of)?;
+        rig.check_outputs(&arm.release, &arm.job.plan, expected)
+            .map(|_| ())
+            .map_err(outcome_of)
     }
 }
 
-fn wrong_launch(mismatch: &ReceiptMismatch) -> Failure {
-    Failure::WrongLaunch {
+fn wrong_launch(mismatch: &ReceiptMismatch) -> Outcome {
+    Outcome::WrongLaunch {
         field: "receipt".into(),
         want: "the intended launch".into(),
         got: mismatch.to_string(),
