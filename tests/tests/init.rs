@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use kiln_tests::command::{expect_code, stdout, tune};
+use kiln_tests::capability::{Need, have, in_full};
+use kiln_tests::command::{cargo, expect_code, stdout, target_dir, tune, workspace};
+use kiln_tests::console::files;
 
 const FILES: [(&str, &str); 3] = [
     (
@@ -27,6 +29,72 @@ fn package() -> tempfile::TempDir {
         fs::write(folder.path().join(path), text).expect("a file should be written");
     }
     folder
+}
+
+/// The package of docs/adding-a-kernel.md, with `kiln` from a clone beside it.
+fn package_of_the_page() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    for (path, text) in files(include_str!("../../docs/adding-a-kernel.md")) {
+        let path = folder.path().join("mine").join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder"))
+            .expect("a folder should be made");
+        let text = text.replace(
+            "kiln = \"0.1\"\n",
+            "kiln = { path = \"../kiln/runtime\" }\n\n[workspace]\n",
+        );
+        fs::write(path, text).expect("a file should be written");
+    }
+    let clone = folder.path().join("kiln");
+    std::os::unix::fs::symlink(workspace(), clone).expect("a link should be made");
+    folder
+}
+
+#[test]
+fn init_writes_a_tune_of_its_own_as_documented_and_leaves_what_is_there() {
+    let folder = package_of_the_page();
+    let root = folder.path().join("mine");
+    let own = || {
+        let mut command = tune(&root, &root.join("cache"));
+        stdout(&expect_code(command.args(["init", "--own"]), 0))
+    };
+    let said = own();
+    let documented = files(include_str!("../../docs/own-tune.md"));
+    assert_eq!(documented.len(), 2);
+    for (path, text) in &documented {
+        let written = fs::read_to_string(root.join(path)).expect("a file should be there");
+        assert_eq!(&written, text, "{path}");
+        assert!(said.contains(&format!("{path}\n")), "{said}");
+    }
+    fs::write(root.join("tune/src/main.rs"), "// Mine.\n").expect("a file should be written");
+    assert!(own().contains("tune/src/main.rs is there already"));
+    let main = fs::read_to_string(root.join("tune/src/main.rs")).expect("it should be there");
+    assert_eq!(main, "// Mine.\n");
+}
+
+/// In full only: it builds `tune` and all that it depends on anew.
+#[test]
+fn a_tune_of_its_own_compares_with_the_reference() {
+    let name = "a_tune_of_its_own_compares_with_the_reference";
+    if !in_full() || !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let folder = package_of_the_page();
+    let root = folder.path().join("mine");
+    let mut own = tune(&root, &root.join("cache"));
+    expect_code(own.args(["init", "--own"]), 0);
+    fs::copy(workspace().join("Cargo.lock"), root.join("tune/Cargo.lock"))
+        .expect("the lock file should be copied");
+    let mut run = cargo(&root);
+    run.env("CARGO_TARGET_DIR", target_dir().join("throwaway/own"))
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("KILN_CACHE", root.join("cache"))
+        .args(["run", "--quiet", "--manifest-path", "tune/Cargo.toml", "--"])
+        .args(["run", "--device", "cpu", "--trials", "2", "--budget", "2m"]);
+    let said = stdout(&expect_code(&mut run, 0));
+    assert!(
+        said.contains("compared with the plain-Rust reference"),
+        "{said}"
+    );
 }
 
 #[test]

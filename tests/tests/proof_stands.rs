@@ -8,11 +8,15 @@ use serde_json::{Value, json};
 #[test]
 fn a_run_without_time_keeps_the_winner_that_an_earlier_one_proved() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    let first = run(directory.path(), "20s");
-    assert!(
-        first["winner"]["verdict"]["proven"].is_object(),
-        "large effects are proven in seconds: {first}"
-    );
+    // A search that a budget cut goes on in the next run. On a busy machine it takes a larger one to prove something.
+    let proven = ["20s", "60s", "240s", "900s"]
+        .into_iter()
+        .find_map(|budget| {
+            let task = run(directory.path(), budget);
+            let proven = task["winner"]["verdict"]["proven"].is_object();
+            proven.then_some(task)
+        });
+    let first = proven.expect("large effects are proven in time");
     assert_eq!(first["state"], "unfinished", "the space is larger: {first}");
     let second = run(directory.path(), "1s");
     assert_eq!(second["winner"], first["winner"]);

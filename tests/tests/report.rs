@@ -26,7 +26,7 @@ fn run(folder: &Path) -> Value {
         "8",
         "--json",
         "--budget",
-        "30s",
+        "full",
     ]);
     run.arg("--device").arg(format!("fake:{}", path.display()));
     parsed(&mut run)

@@ -33,7 +33,7 @@ fn blending() -> Throwaway {
 }
 
 fn bake(crate_: &Throwaway) {
-    let mut run = crate_.tune("run --device cpu --budget 60s --write");
+    let mut run = crate_.tune("run --device cpu --budget full --write");
     let report = stdout(&expect_code(&mut run, 0));
     assert!(crate_.read(INDEX).contains("blend.toml"), "{report}");
 }
@@ -169,7 +169,11 @@ impl Cases {
         let new = old.replacen(from, to, 1);
         assert_ne!(old, new, "{file} should hold {from:?}");
         self.crate_.write(file, &new);
-        let says = ["stale and not used", which, "tune bake"];
+        let says = [
+            "stale and not used",
+            which,
+            "tune run -k blend --device cpu --write",
+        ];
         self.expect(&format!("{file} edited"), &[], true, BASELINE, &says);
         self.crate_.write(file, &old);
         self.expect(&format!("{file} as it was"), &[], true, ROW, &[]);
@@ -186,7 +190,7 @@ fn every_input_of_a_build_rebuilds_it_or_makes_its_table_stale() {
         crate_: blending(),
         done: 0,
     };
-    let unbaked = ["not baked", "tune bake"];
+    let unbaked = ["not baked", "tune run -k blend --device cpu --write"];
     cases.expect("first build, no table", &[], true, BASELINE, &unbaked);
     cases.expect("nothing changed", &[], false, BASELINE, &[]);
     bake(&cases.crate_);
@@ -248,10 +252,11 @@ fn index_and_table(cases: &mut Cases, table: &str) {
 fn variables(cases: &mut Cases) {
     let strict = [("KILN_STRICT", "1")];
     cases.expect("KILN_STRICT, nothing stale", &strict, true, ROW, &[]);
-    cases
-        .crate_
-        .write("src/rest.h", &format!("{INNER_HEADER}\n"));
-    let says = ["stale and not used", "tune bake"];
+    cases.crate_.write(
+        "src/rest.h",
+        &INNER_HEADER.replace("1.0f - share", "-share + 1.0f"),
+    );
+    let says = ["stale and not used", "tune run -k blend"];
     cases.expect_error("KILN_STRICT, a stale row", &strict, &says);
     cases.crate_.write("src/rest.h", INNER_HEADER);
     cases.expect("neither", &[], true, ROW, &[]);
@@ -279,7 +284,7 @@ const ADDING: [(&str, &str); 4] = [
 fn bake_on(crate_: &Throwaway, script: &str) {
     let script = crate_.path().join(script);
     let words = format!(
-        "run --device fake:{} --budget 60s --trials all --write",
+        "run --device fake:{} --budget full --trials all --write",
         script.display()
     );
     let report = stdout(&expect_code(&mut crate_.tune(&words), 0));
@@ -345,7 +350,10 @@ fn a_problem_that_is_declared_later_leaves_the_results_of_the_others_as_they_are
     assert_ne!(declared, more);
     crate_.write("src/lib.rs", &more);
     let script = crate_.path().join("alpha.json");
-    let words = format!("run --device fake:{} --budget 60s --json", script.display());
+    let words = format!(
+        "run --device fake:{} --budget full --json",
+        script.display()
+    );
     let report = stdout(&expect_code(&mut crate_.tune(&words), 0));
     let report: serde_json::Value =
         serde_json::from_str(&report).expect("the report should be JSON");

@@ -47,7 +47,7 @@ fn a_workspace_is_tuned_where_there_is_no_cargo() {
     assert!(said.contains("--cargo-metadata"), "{said}");
     run("init --cargo-metadata cargo-metadata.json", 0);
     let words = format!(
-        "run --cargo-metadata cargo-metadata.json --device fake:{} --budget 60s --write",
+        "run --cargo-metadata cargo-metadata.json --device fake:{} --budget full --write",
         script.display()
     );
     let report = stdout(&run(&words, 0));

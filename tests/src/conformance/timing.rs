@@ -45,7 +45,14 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
     let kernel = &add_one::KERNEL;
     let spec = Arc::new(kernel.spec().clone());
     let problem = first_problem(kernel);
-    let rig = Rig::rotating(&subject.stream, &spec, &problem, 1, 3)?;
+    let rig = Rig::rotating(
+        &subject.stream,
+        &spec,
+        &spec.baseline.config,
+        &problem,
+        1,
+        3,
+    )?;
     let plan = kernel.plan(Choice::Baseline, &problem, None)?;
     let release = &subject.prepared(kernel)?.release;
     let first_set = || -> Result<f64, Box<dyn std::error::Error>> {
@@ -90,11 +97,11 @@ fn churn_ns(
 
 fn time_grows_with_the_number_of_launches(subject: &Subject) -> Outcome {
     let few = churn_ns(subject, 256, 20_000, 2)?;
-    let many = churn_ns(subject, 256, 20_000, 20)?;
+    let many = churn_ns(subject, 256, 20_000, 40)?;
     assert!(few > 0, "2 launches take no time");
     assert!(
         many > 4 * few,
-        "2 launches take {few} ns, 20 take {many} ns"
+        "2 launches take {few} ns, 40 take {many} ns"
     );
     Ok(())
 }

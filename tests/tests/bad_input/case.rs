@@ -102,6 +102,11 @@ impl Case {
         self
     }
 
+    /// It ends well, and prints the line (or lines).
+    pub fn prints(self, says: &'static str) -> Case {
+        self.fails(0, says)
+    }
+
     /// As [`Self::fails`] with exit code 1.
     pub fn says(self, says: &'static str) -> Case {
         self.fails(1, says)

@@ -78,16 +78,16 @@ fn sources() -> Vec<Case> {
             .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: No such file or directory (os error 2) (<root>/src/scale.cu)"),
         case("a source that leaves the package")
             .edit(LIB, "scale.cu", "../../scale.cu")
-            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/../../scale.cu`: the path leaves the package"),
+            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/../../scale.cu`: the path leaves the package\nhelp: keep the source inside the package, as a file and not as a link, so that its hash covers it"),
         case("a source that is a link to outside")
             .prepare("ln -sf /etc/hostname src/scale.cu")
-            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: it is a link to a file outside the package"),
+            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: it is a link to a file outside the package\nhelp: keep the source inside the package, as a file and not as a link, so that its hash covers it"),
         case("a source that is a folder")
             .prepare("rm src/scale.cu; mkdir src/scale.cu")
             .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: Is a directory (os error 21)"),
         case("a source that is no text")
             .prepare("printf '\\377\\376' >> src/scale.cu")
-            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: stream did not contain valid UTF-8"),
+            .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: it is not UTF-8 text\nhelp: save the file as UTF-8"),
         case("a source with a NUL")
             .edit(SOURCE, "extern", "\0extern")
             .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: the source holds a NUL byte"),
@@ -106,7 +106,7 @@ fn sources() -> Vec<Case> {
         case("a parameter that the source never mentions")
             .edit(LIB, "ITEMS in [1, 2]", "ITEMS in [1, 2], WIDTH in [1, 2]")
             .edit(LIB, "ITEMS = 1)", "ITEMS = 1, WIDTH = 1)")
-            .says("error: the source never mentions `WIDTH`"),
+            .says("error: the source never mentions `WIDTH`, nor do `grid`, `block` and `shared`"),
         case("an included file that is not there")
             .edit(SOURCE, "extern", "#include \"no.h\"\nextern")
             .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: cannot read included file `src/no.h`: No such file or directory (os error 2) (<root>/src/no.h)"),

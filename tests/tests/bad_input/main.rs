@@ -5,6 +5,7 @@ mod case;
 mod declarations;
 mod exchange;
 mod files;
+mod first_hour;
 mod flags;
 mod saved;
 mod storage;
@@ -23,6 +24,7 @@ fn all() -> Vec<Case> {
         surroundings::cases(),
         storage::cases(),
         exchange::cases(),
+        first_hour::cases(),
     ];
     kinds.into_iter().flatten().collect()
 }

@@ -79,7 +79,7 @@ fn places() -> Vec<Case> {
         case("a build folder that is a file")
             .prepare("touch target")
             .runs("$TUNE run --device cpu --trials 1")
-            .says("error: cannot read <root>/target/kiln/tuned/tiny/index.toml: Not a directory (os error 20)"),
+            .says("error: cannot write tables into <root>/target/kiln/tuned/tiny: Not a directory (os error 20)\nhelp: make <root>/target a folder that can be written; nothing was measured yet"),
         case("a full standard output")
             .runs("$TUNE list > /dev/full")
             .says("error: cannot write to standard output: No space left on device (os error 28)"),

@@ -7,6 +7,7 @@ mod instructions;
 mod kernels;
 mod on_cpu;
 mod on_targets;
+mod stand_ins;
 
 use kiln::Kernel;
 use kiln::spec::Problem;

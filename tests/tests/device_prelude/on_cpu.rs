@@ -11,7 +11,7 @@ use kiln::spec::{Backend, Config, LaunchPlan, Problem};
 use kiln::{Kernel, Stream};
 use kiln_tests::capability::{Need, have};
 
-use crate::{kernels, problems_by_type};
+use crate::{kernels, problems_by_type, stand_ins};
 
 const SEEDS: [u64; 2] = [1, 20];
 
@@ -100,10 +100,13 @@ fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
 }
 
 macro_rules! on_the_cpu {
-    ($($name:ident: $kernel:ident, $per_type:literal;)*) => {$(
+    ($($name:ident: $kernel:ident, $per_type:literal;)*) => {
+        on_the_cpu! { in kernels: $($name: $kernel, $per_type;)* }
+    };
+    (in $module:ident: $($name:ident: $kernel:ident, $per_type:literal;)*) => {$(
         #[test]
         fn $name() {
-            verify(stringify!($name), &kernels::$kernel::KERNEL, $per_type);
+            verify(stringify!($name), &$module::$kernel::KERNEL, $per_type);
         }
     )*};
 }
@@ -122,4 +125,11 @@ on_the_cpu! {
     tiles_multiply_in_every_layout: tiles, 8;
     every_element_of_a_tile_is_held_by_a_lane: tile_maps, 2;
     the_example_of_the_page_normalises_rows: rms_norm, 4;
+}
+
+on_the_cpu! { in stand_ins:
+    cooperative_groups_exchange_and_combine: groups, 2;
+    collectives_of_cub_reduce_and_scan: collectives, 2;
+    headers_that_kernels_include_by_habit_have_what_they_use: library, 2;
+    fragments_of_wmma_multiply_in_every_shape: fragments, 3;
 }

@@ -18,7 +18,7 @@ use kiln_tests::capability::{Need, have, in_full};
 use rayon::prelude::*;
 
 use crate::instructions::{Instruction, count};
-use crate::{kernels, problems_by_type};
+use crate::{kernels, problems_by_type, stand_ins};
 
 /// What a target's compiler is called among the needs of tests.
 fn need(target: &KnownTarget) -> Need {
@@ -99,7 +99,8 @@ fn every_use_of_the_device_api_compiles_for_every_target() {
     for_each_gpu(
         "every_use_of_the_device_api_compiles_for_every_target",
         |target| {
-            for kernel in kernels::ALL {
+            let all = kernels::ALL.iter().chain(stand_ins::ALL);
+            for kernel in all.filter(|kernel| kernel.spec().runs_on(target.backend)) {
                 compile_all(target, kernel, 1);
             }
         },

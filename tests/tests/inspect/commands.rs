@@ -204,6 +204,25 @@ fn a_kernel_without_baked_rows_is_named() {
 }
 
 #[test]
+fn a_target_without_its_compiler_does_not_stop_the_others() {
+    let targets = super::targets("a_target_without_its_compiler_does_not_stop_the_others");
+    let amd = targets
+        .into_iter()
+        .filter(|known| known.arch.starts_with("gfx"));
+    for known in amd {
+        let package = package();
+        let mut command = tune(package.path(), &package.path().join("cache"));
+        command.args([
+            "inspect", "--target", "sm_86", "sm_89", known.arch, "bounded",
+        ]);
+        let output = expect_code(command.env("KILN_NVRTC", "/nowhere"), 1);
+        let (table, said) = (stdout(&output), stderr(&output));
+        assert!(table.starts_with(&format!("{} (", known.arch)), "{table}");
+        assert!(said.contains("not compiled for sm_86, sm_89: "), "{said}");
+    }
+}
+
+#[test]
 fn a_variable_that_names_no_nvrtc_is_to_be_corrected() {
     let package = package();
     let mut command = tune(package.path(), &package.path().join("cache"));
@@ -232,11 +251,6 @@ fn targets_and_configs_that_make_no_sense_are_refused() {
         "inspect nothing",
         1,
         "error: no kernel `nothing` (found: bounded, through)",
-    );
-    refused(
-        "inspect bounded --target sm_86 sm_89",
-        2,
-        "KERNEL sm_89: it is a target, not a kernel\nhelp: write `--target` before each",
     );
     refused("run --target sm_89", 2, "--compile-only");
     refused("run --compile-only", 2, "--target <ARCH>");

@@ -2,6 +2,7 @@
 
 mod micro_tile;
 mod quoted;
+mod seeds;
 mod tiles;
 mod verify;
 
@@ -28,6 +29,18 @@ macro_rules! kernels {
                     let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
                     let test = concat!("library is_right_at_quoted_sizes::", stringify!($kernel));
                     crate::quoted::verify(test, kernel);
+                }
+            )*
+        }
+
+        /// A test for each kernel, of its name.
+        mod no_seed_is_refused {
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library no_seed_is_refused::", stringify!($kernel));
+                    crate::seeds::sweep(test, kernel);
                 }
             )*
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kiln::compiler::BuildKind;
+use kiln::device::Schedule;
 use kiln::prepare::{Prepared, compile, generate, load};
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::space::{SearchSpace, verification_problems};
@@ -63,7 +64,7 @@ pub fn verify(test: &str, kernel: &'static Kernel) {
 }
 
 /// The first problem of every choice of element types.
-fn of_each_type(kernel: &'static Kernel) -> Vec<&'static Problem> {
+pub fn of_each_type(kernel: &'static Kernel) -> Vec<&'static Problem> {
     let types = |problem: &Problem| -> Vec<ProblemValue> {
         let types = problem.iter().map(|(_, value)| value);
         types
@@ -162,11 +163,14 @@ impl Built<'_> {
         };
         right("forwards", rig.launch(&self.prepared.release, plan));
         if self.build == BuildKind::Check {
-            let reversed = rig
-                .reset()
-                .and_then(|()| rig.launch_reversed(&self.prepared.release, plan));
-            right("threads from last to first", reversed);
-            return 2;
+            let others = [Schedule::Reversed, Schedule::Seeded(1)];
+            for schedule in others {
+                let launched = rig
+                    .reset()
+                    .and_then(|()| rig.launch_scheduled(&self.prepared.release, plan, schedule));
+                right(&schedule.to_string(), launched);
+            }
+            return 1 + others.len();
         }
         let receipt = rig
             .reset()

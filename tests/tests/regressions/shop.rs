@@ -58,10 +58,10 @@ impl Shop {
         self.write(name, &edited);
     }
 
-    /// Changes a remark in a kernel's source: another text, the same kernel.
+    /// Changes a kernel's source without an effect: other tokens, the same kernel.
     pub fn remark(&self, kernel: &str) {
         self.edit(&format!("src/{kernel}/{kernel}.cu"), |text| {
-            format!("// A remark that changes nothing.\n{text}")
+            format!("static_assert(true, \"It changes nothing.\");\n{text}")
         });
     }
 

@@ -1,0 +1,216 @@
+//! Kernels written for NVIDIA's headers: cooperative groups, CUB, copies of `<cuda_pipeline.h>`, `nvcuda::wmma` and the
+//! standard library. On the cpu device and AMD GPUs Kiln's own headers take their place.
+#![allow(deprecated, reason = "none of them is baked: that is the warning")]
+
+use kiln::{Element, tuned_kernel};
+use kiln_tests::capability::{Need, have};
+
+/// All of them.
+pub const ALL: &[&kiln::Kernel] = &[
+    &groups::KERNEL,
+    &collectives::KERNEL,
+    &library::KERNEL,
+    &fragments::KERNEL,
+    &ptx::KERNEL,
+];
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/groups.cu",
+    params(THREADS in [96], TILE in [8]),
+    baseline(THREADS = 96, TILE = 8),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 960)),
+    verify((n = 100), (n = 1)),
+    tolerance(relative = 0),
+    reference = groups_reference,
+)]
+unsafe extern "C" {
+    pub fn groups(
+        n: u32,
+        #[len(n)]
+        #[fill(below(100))]
+        x: &[i32],
+        #[len(n)] sums: &mut [i32],
+        #[len(n)] most: &mut [i32],
+        #[len(n)] scans: &mut [i32],
+        #[len(n)] votes: &mut [i32],
+        #[len(n)] moved: &mut [i32],
+    );
+}
+
+fn groups_reference(
+    n: u32,
+    x: &[i32],
+    sums: &mut [i32],
+    most: &mut [i32],
+    scans: &mut [i32],
+    votes: &mut [i32],
+    moved: &mut [i32],
+) {
+    const THREADS: usize = 96;
+    const TILE: usize = 8;
+    for i in 0..n as usize {
+        let block = i / THREADS * THREADS;
+        let at = |thread: usize| x.get(block + (thread ^ 1)).copied().unwrap_or(0);
+        let thread = i - block;
+        let first = thread / TILE * TILE;
+        let tile: Vec<i32> = (first..first + TILE).map(at).collect();
+        let rank = thread - first;
+        sums[i] = tile.iter().sum();
+        most[i] = tile.iter().copied().fold(0, i32::max);
+        scans[i] = tile[..=rank].iter().sum::<i32>() + (thread / TILE) as i32;
+        let odd = tile.iter().rev().fold(0, |bits, v| bits * 2 + v % 2);
+        votes[i] = odd
+            + 65536 * (i32::from(tile.contains(&3)) + 2 * i32::from(tile.iter().all(|v| *v < 90)));
+        let below = tile[rank.saturating_sub(1)];
+        let above = tile[(rank + 1).min(TILE - 1)];
+        let counted = (0..THREADS).filter(|thread| at(*thread) % 2 == 1).count() as i32;
+        moved[i] =
+            below + 100 * above + 10000 * tile[rank ^ 1] + tile[TILE - 1] + counted * 1_000_000;
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/collectives.cu",
+    params(THREADS in [96]),
+    baseline(THREADS = 96),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 960)),
+    verify((n = 1001), (n = 50)),
+    tolerance(relative = 0),
+    reference = collectives_reference,
+)]
+unsafe extern "C" {
+    pub fn collectives(
+        n: u32,
+        #[len(n)]
+        #[fill(below(100))]
+        x: &[i32],
+        #[len(n)] before: &mut [i32],
+        #[len(n)] through: &mut [i32],
+        #[len(n.div_ceil(96))] sums: &mut [i32],
+        #[len(n.div_ceil(96))] most: &mut [i32],
+        #[len(n.div_ceil(32))] warps: &mut [i32],
+    );
+}
+
+fn collectives_reference(
+    _n: u32,
+    x: &[i32],
+    before: &mut [i32],
+    through: &mut [i32],
+    sums: &mut [i32],
+    most: &mut [i32],
+    warps: &mut [i32],
+) {
+    for (block, values) in x.chunks(96).enumerate() {
+        sums[block] = values.iter().sum();
+        most[block] = values.iter().copied().fold(0, i32::max);
+        let mut running = 0;
+        for (thread, value) in values.iter().enumerate() {
+            before[block * 96 + thread] = running + 1000 * sums[block];
+            running += value;
+            through[block * 96 + thread] = running + thread as i32 + 1;
+        }
+    }
+    for (warp, values) in x.chunks(32).enumerate() {
+        warps[warp] = values.iter().sum();
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/library.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS * 4)),
+    block(THREADS),
+    problems((n = 1024)),
+    verify((n = 999), (n = 7)),
+    tolerance(relative = 1e-6),
+    reference = library_reference,
+)]
+unsafe extern "C" {
+    pub fn library(n: u32, #[len(n)] x: &[f32], #[len(n.div_ceil(4))] y: &mut [f32]);
+}
+
+fn library_reference(n: u32, x: &[f32], y: &mut [f64]) {
+    let at = |i: usize| x.get(i).map_or(0.0, |x| f64::from(x.abs()));
+    debug_assert_eq!(y.len(), n.div_ceil(4) as usize);
+    for (i, y) in y.iter_mut().enumerate() {
+        let from = (i ^ 1) * 4;
+        *y = at(from + 1).sqrt() + at(from + 2) + at(from + 3);
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/fragments.cu",
+    types(T in [f16, bf16]),
+    params(M in [8, 16, 32]),
+    baseline(M = 16),
+    grid(n / (256 / M), m / M),
+    block(32),
+    problems((m = 64, n = 96, k = 48)),
+    verify((m = 32, n = 32, k = 16)),
+    tolerance(relative = 1e-3, absolute = 1e-3),
+    reference = fragments_reference,
+)]
+unsafe extern "C" {
+    pub fn fragments(
+        m: u32,
+        n: u32,
+        k: u32,
+        #[len(m * k)] a: &[T],
+        #[len(n * k)] b: &[T],
+        #[len(m * n)] c: &mut [f32],
+    );
+}
+
+fn fragments_reference<T: Element>(m: u32, n: u32, k: u32, a: &[T], b: &[T], c: &mut [f64]) {
+    let (n, k) = (n as usize, k as usize);
+    for row in 0..m as usize {
+        for col in 0..n {
+            let product = |i: usize| a[row * k + i].to_f64() * b[col * k + i].to_f64();
+            c[row * n + col] = 2.0 * (0..k).map(product).sum::<f64>();
+        }
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/ptx.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    only(cuda),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+)]
+unsafe extern "C" {
+    pub fn ptx(n: u32, #[len(n)] lanes: &mut [i32]);
+}
+
+#[test]
+fn a_kernel_for_cuda_alone_is_counted_as_not_run_on_the_cpu() {
+    if !have(
+        "a_kernel_for_cuda_alone_is_counted_as_not_run_on_the_cpu",
+        &[Need::HostCompiler],
+    ) {
+        return;
+    }
+    let device = kiln::smoke::open("cpu").unwrap();
+    let options = kiln::smoke::SmokeOptions::default();
+    let report = kiln::smoke::run(&ptx::KERNEL, &device, &options, |choice, problem| {
+        panic!("{choice} is launched for {problem}")
+    });
+    assert_eq!(report.counts(), (0, 0, 1));
+    let text = report.to_string();
+    assert!(
+        text.contains("not run: its spec says `only(cuda)`, and this device is of cpu"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("0 launched as intended, 0 failed, 1 not run"),
+        "{text}"
+    );
+}

@@ -1,0 +1,347 @@
+//! The kernels, with references.
+#![allow(
+    deprecated,
+    clippy::too_many_arguments,
+    reason = "none is baked; the arguments are those of the sources"
+)]
+
+use std::ops::Add;
+
+use kiln::{Element, tuned_kernel};
+
+/// All of them.
+pub const ALL: &[&kiln::Kernel] = &[
+    &widths::KERNEL,
+    &doubled::KERNEL,
+    &lanes::KERNEL,
+    &renamed::KERNEL,
+    &blended::KERNEL,
+    &spmv::KERNEL,
+];
+
+fn widths_reference(
+    n: u64,
+    scale: f64,
+    shift: i64,
+    small: i16,
+    large: u16,
+    least: i8,
+    most: u8,
+    reals: &[f64],
+    longs: &[i64],
+    sizes: &[u64],
+    shorts: &[i16],
+    words: &[u16],
+    bytes: &[i8],
+    out_reals: &mut [f64],
+    out_longs: &mut [i64],
+    out_sizes: &mut [u64],
+    out_shorts: &mut [i16],
+    out_words: &mut [u16],
+    out_bytes: &mut [i8],
+) {
+    let n = usize::try_from(n).unwrap();
+    for i in 0..n {
+        out_reals[i] = scale * reals[i] + 1.0;
+        out_longs[i] = longs[n - 1 - i] ^ shift;
+        out_sizes[i] = (!sizes[i]).wrapping_add(most.into());
+        out_shorts[i] = shorts[i] / 2 + small;
+        out_words[i] = words[i].wrapping_add(large);
+        out_bytes[i] = bytes[i] / 2 + least;
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/widths.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = widths_reference,
+)]
+unsafe extern "C" {
+    /// The values and fills need all bits of their types.
+    pub fn widths(
+        n: u64,
+        #[value(0.3333333333333333)] scale: f64,
+        #[value(-81985529216486896)] shift: i64,
+        #[value(-12345)] small: i16,
+        #[value(54321)] large: u16,
+        #[value(-60)] least: i8,
+        #[value(201)] most: u8,
+        #[len(n)] reals: &[f64],
+        #[len(n)]
+        #[fill(uniform(-9000000000000000000, 9000000000000000000))]
+        longs: &[i64],
+        #[len(n)]
+        #[fill(uniform(0, 18000000000000000000))]
+        sizes: &[u64],
+        #[len(n)]
+        #[fill(uniform(-32768, 32768))]
+        shorts: &[i16],
+        #[len(n)]
+        #[fill(uniform(0, 65536))]
+        words: &[u16],
+        #[len(n)]
+        #[fill(uniform(-128, 128))]
+        bytes: &[i8],
+        #[len(n)] out_reals: &mut [f64],
+        #[len(n)] out_longs: &mut [i64],
+        #[len(n)] out_sizes: &mut [u64],
+        #[len(n)] out_shorts: &mut [i16],
+        #[len(n)] out_words: &mut [u16],
+        #[len(n)] out_bytes: &mut [i8],
+    );
+}
+
+fn doubled_reference<E>(_: i32, x: &[E], y: &mut [E::Wide])
+where
+    E: Element,
+    E::Wide: Add<Output = E::Wide>,
+{
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = x.widen() + x.widen();
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/doubled.cu",
+    types(T in [f64, i64, u64, i16, u16, i8]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(2 * THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = doubled_reference,
+)]
+unsafe extern "C" {
+    pub fn doubled(
+        n: i32,
+        #[len(n)]
+        #[fill(uniform(0, 60))]
+        x: &[T],
+        #[len(n)] y: &mut [T],
+    );
+}
+
+fn lanes_reference<E: Element>(
+    _: u32,
+    x: &[E],
+    up: &mut [E::Wide],
+    down: &mut [E::Wide],
+    flipped: &mut [E::Wide],
+    first: &mut [E::Wide],
+    pairs: &mut [E::Wide],
+    alike: &mut [u32],
+) {
+    let n = x.len();
+    for i in 0..n {
+        let lane = i % 32;
+        let of = |other: usize| x[i - lane + other].widen();
+        up[i] = of(if lane < 3 { lane } else { lane - 3 });
+        down[i] = of(if lane + 5 < 32 { lane + 5 } else { lane });
+        flipped[i] = of(lane ^ 17);
+        first[i] = of(lane / 8 * 8 + 3);
+        pairs[i] = of((lane + 1) % 32);
+        // Lanes with one key: those with the same number in their higher bits.
+        alike[i] = (0..32)
+            .filter(|other| other / 2 % 4 == lane / 2 % 4)
+            .fold(0, |mask, other| mask | 1 << other);
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/lanes.cu",
+    types(T in [f64, i64, u64]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    where(n % THREADS == 0),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1024)),
+    verify((n = 128)),
+    tolerance(relative = 0),
+    reference = lanes_reference,
+)]
+unsafe extern "C" {
+    /// Values of 64 bits between lanes, in every kind of shuffle; their high words matter.
+    pub fn lanes(
+        n: u32,
+        #[len(n)]
+        #[fill(uniform(0, 9000000000000000000))]
+        x: &[T],
+        #[len(n)] up: &mut [T],
+        #[len(n)] down: &mut [T],
+        #[len(n)] flipped: &mut [T],
+        #[len(n)] first: &mut [T],
+        #[len(n)] pairs: &mut [T],
+        #[len(n)] alike: &mut [u32],
+    );
+}
+
+fn renamed_reference<E: Element<Wide = f64>>(
+    n: u32,
+    factor: f64,
+    shift: f32,
+    x: &[E],
+    weights: &[f32],
+    y: &mut [f64],
+) {
+    for i in 0..n as usize {
+        y[i] = factor * x[i].to_f64() * f64::from(weights[i]) + f64::from(shift);
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/renamed.cu",
+    types(T in [f32]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = renamed_reference,
+)]
+unsafe extern "C" {
+    /// Types by names of the author's own.
+    pub fn renamed(
+        n: u32,
+        #[value(0.75)] factor: f64,
+        #[value(-1)] shift: f32,
+        #[len(n)] x: &[T],
+        #[len(n)] weights: &[f32],
+        #[len(n)] y: &mut [T],
+    );
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Window {
+    pub first: i32,
+    pub count: i32,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Blend {
+    pub mode: u8,
+    pub taps: [f32; 3],
+    pub bias: f64,
+    pub window: Window,
+}
+
+pub fn blended_reference(n: u32, blend: Blend, colour: [f32; 4], x: &[f32], y: &mut [f64]) {
+    let window = blend.window.first..blend.window.first + blend.window.count;
+    for (i, y) in (0..n as i32).zip(y) {
+        let sum: f64 = (0..3)
+            .map(|tap| (i + tap - 1, f64::from(blend.taps[tap as usize])))
+            .filter(|(at, _)| window.contains(at))
+            .map(|(at, weight)| weight * f64::from(x[at as usize]))
+            .sum();
+        let tint = f64::from(colour[i as usize % 4]);
+        *y = if blend.mode == 7 {
+            sum * tint + blend.bias
+        } else {
+            0.0
+        };
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/blended.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = blended_reference,
+)]
+unsafe extern "C" {
+    /// A struct with an array and a struct in it, and a vector, by value.
+    pub fn blended(
+        n: u32,
+        #[value(Blend {
+            mode: 7u8,
+            taps: [0.25f32, -0.5f32, 0.25f32],
+            bias: 0.125f64,
+            window: Window { first: 2i32, count: (n - 5) as i32 },
+        })]
+        blend: Blend,
+        #[value([1.0f32, 0.5f32, 0.25f32, 2.0f32])] colour: [f32; 4],
+        #[len(n)] x: &[f32],
+        #[len(n)] y: &mut [f32],
+    );
+}
+
+/// Rows of a sparse matrix: where each starts, and columns that are in the matrix, sorted in each row.
+pub fn sparse_rows(
+    seed: u64,
+    rows: i32,
+    columns: i32,
+    starts: &mut [i32],
+    column: &mut [i32],
+    value: &mut [f32],
+    _x: &mut [f32],
+) {
+    let elements = column.len();
+    starts[0] = 0;
+    for row in 1..=rows as usize {
+        // Some rows are empty, some are long.
+        let share = (seed as usize + row * row) % 7;
+        let start = starts[row - 1] as usize + share;
+        starts[row] = start.min(elements) as i32;
+    }
+    for row in starts.windows(2) {
+        let row = row[0] as usize..row[1] as usize;
+        let stride = (columns as usize / row.len().max(1)).max(1);
+        for (place, column) in column[row].iter_mut().enumerate() {
+            *column = (place * stride % columns as usize) as i32;
+        }
+    }
+    // What no row has must not be read.
+    for place in starts[rows as usize] as usize..elements {
+        column[place] = i32::MAX;
+        value[place] = f32::NAN;
+    }
+}
+
+pub fn spmv_reference(
+    _: i32,
+    _: i32,
+    starts: &[i32],
+    column: &[i32],
+    value: &[f32],
+    x: &[f32],
+    y: &mut [f64],
+) {
+    for (row, y) in starts.windows(2).zip(y) {
+        let row = row[0] as usize..row[1] as usize;
+        *y = row
+            .map(|i| f64::from(value[i]) * f64::from(x[column[i] as usize]))
+            .sum();
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/spmv.cu",
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(rows.div_ceil(THREADS)),
+    block(THREADS),
+    problems((rows = 700, columns = 300)),
+    inputs = sparse_rows,
+    reference = spmv_reference,
+)]
+unsafe extern "C" {
+    /// A sparse matrix times a vector; the matrix is made by a function.
+    pub fn spmv(
+        rows: i32,
+        columns: i32,
+        #[len(rows + 1)] starts: &[i32],
+        #[len(4 * rows)] column: &[i32],
+        #[len(4 * rows)] value: &[f32],
+        #[len(columns)] x: &[f32],
+        #[len(rows)] y: &mut [f32],
+    );
+}
