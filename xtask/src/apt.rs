@@ -4,23 +4,38 @@ use std::process::Command;
 
 use crate::step;
 
-/// Installs Debian packages, if this is a Debian machine and we may.
+/// Installs Debian packages, if this is a Debian machine and we may. It says so before it does, and why it could not.
 pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
     }
-    let quiet = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        command.output().is_ok_and(|output| output.status.success())
-    };
+    eprintln!(
+        "xtask: setup: will install by apt-get: {}",
+        packages.join(" ")
+    );
     let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
     install.extend(packages);
-    let installed = quiet(&install) || (quiet(&["update", "-qq"]) && quiet(&install));
-    if installed {
-        eprintln!("xtask: setup: installed {} by apt-get", packages.join(", "));
+    // The lists of packages may be old or absent.
+    let installed =
+        quiet(&install).or_else(|_| quiet(&["update", "-qq"]).and_then(|()| quiet(&install)));
+    match installed {
+        Ok(()) => eprintln!("xtask: setup: installed {} by apt-get", packages.join(", ")),
+        Err(ref why) => eprintln!("xtask: setup: apt-get: {why}"),
     }
-    installed
+    installed.is_ok()
+}
+
+/// Runs apt-get without a question; the first error that it says, if it fails.
+fn quiet(arguments: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("apt-get");
+    command
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut lines = said.lines().filter(|line| line.starts_with("E: "));
+    Err(lines.next().unwrap_or("it failed").to_owned())
 }

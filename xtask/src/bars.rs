@@ -145,10 +145,15 @@ const BARS: &[Bar] = &[
     (
         26,
         "every kernel of the library is right, at quoted sizes too",
-        &[("kiln-tests", "library", "")],
+        &[("kiln-tests", "library", "right")],
     ),
     (27, "phase-amplitude coupling", &[("kiln-tests", "pac", "")]),
     (SPEED, "the library on the cpu over its baselines", &[]),
+    (
+        32,
+        "no seed makes a baseline be refused",
+        &[("kiln-tests", "library", "no_seed_is_refused")],
+    ),
 ];
 
 /// The bar that a run of `tune` measures.

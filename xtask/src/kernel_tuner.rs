@@ -27,7 +27,7 @@ pub fn install() -> Result<(), String> {
         return Ok(());
     }
     eprintln!(
-        "xtask: setup: installing {PACKAGE} into {}",
+        "xtask: setup: will install {PACKAGE} into {}",
         folder.display()
     );
     let made = make(&folder) || (apt(&["python3-venv"]) && make(&folder));

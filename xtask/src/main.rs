@@ -4,6 +4,7 @@
 mod apt;
 mod bars;
 mod check;
+mod fresh;
 mod fuzz;
 mod kernel_tuner;
 mod occupancy_header;
@@ -18,7 +19,10 @@ Usage: cargo xtask <TASK>
 
 Tasks:
   test        install what the tests need, then run every check and test
+              [--no-install]: tests that need what is missing are skipped and counted
   bars [N]    run the bars of docs/bars.md in full (all, or number N)
+  fresh       run the README's two commands on a fresh Debian in a folder; needs root and mmdebstrap
+              [--only tune|test] [--compiler g++|clang] [--keep] [--dir FOLDER]
   setup       only install what the tests need
   check       only formatting, lints, docs and layout";
 
@@ -29,10 +33,15 @@ fn main() -> ExitCode {
         ["test"] => setup::run()
             .and_then(|()| check::run())
             .and_then(|()| suite::run()),
+        ["test", "--no-install"] => check::run().and_then(|()| suite::run()),
         ["bars"] => setup::run().and_then(|()| bars::run(None)),
         ["bars", number] => match number.parse() {
             Ok(number) => setup::run().and_then(|()| bars::run(Some(number))),
             Err(_) => return usage(&format!("`{number}` is not the number of a bar")),
+        },
+        ["fresh", options @ ..] => match fresh::Options::parse(options) {
+            Ok(options) => fresh::run(&options),
+            Err(problem) => return usage(&problem),
         },
         ["setup"] => setup::run(),
         ["check"] => check::run(),

@@ -24,6 +24,7 @@ pub fn install() -> Result<(), String> {
         eprintln!("xtask: setup: cuda_occupancy.h is there");
         return Ok(());
     }
+    eprintln!("xtask: setup: will install {WHEEL} into {FOLDER}");
     let venv = folder.join("venv");
     let made = || done(Command::new("python3").arg("-m").arg("venv").arg(&venv));
     if pip("python3".as_ref(), &folder) || (made() && pip(&venv.join("bin/python3"), &folder)) {

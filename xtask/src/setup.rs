@@ -1,4 +1,4 @@
-//! Installs what the tests need and is missing, and says what it did.
+//! Installs what the tests need and is missing. It says what it will install before it does.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,56 +6,108 @@ use std::process::Command;
 use crate::apt::apt;
 use crate::{kernel_tuner, occupancy_header, step};
 
-/// Compilers that the tests run kernels through, with the Debian packages that bring them.
-const CLANG: &[(&str, &[&str])] = &[
-    ("clang++-22", &["clang-22", "lld-22", "libclang-rt-22-dev"]),
-    ("clang++-19", &["clang-19", "lld-19", "libclang-rt-19-dev"]),
+/// A program that tests use, and the Debian packages that bring it.
+struct Tool {
+    program: &'static str,
+    packages: &'static [&'static str],
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        program: "g++",
+        packages: &["g++"],
+    },
+    Tool {
+        program: "python3",
+        packages: &["python3", "python3-venv"],
+    },
+    Tool {
+        program: "objdump",
+        packages: &["binutils"],
+    },
+    Tool {
+        program: "git",
+        packages: &["git"],
+    },
 ];
+
+/// The versions of clang that kernels are compiled with here, from the newest. One of them is enough.
+const CLANG: &[u32] = &[22, 19];
+
+/// What belongs to a version of clang: the linker for AMD GPUs, the sanitizers, and the program that gives their
+/// reports lines.
+fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
+    [
+        (
+            format!("clang++-{version}"),
+            vec![
+                format!("clang-{version}"),
+                format!("libclang-rt-{version}-dev"),
+            ],
+        ),
+        (format!("ld.lld-{version}"), vec![format!("lld-{version}")]),
+        (
+            format!("llvm-symbolizer-{version}"),
+            vec![format!("llvm-{version}")],
+        ),
+    ]
+}
 
 /// The wheel that brings NVRTC and the CUDA headers: NVIDIA's compiler as a library, which needs no GPU.
 const NVRTC_WHEEL: &str = "nvidia-cuda-nvrtc==13.5.37";
 
-/// Looks for each tool and installs the missing ones where that is possible.
+/// Looks for each tool and installs the missing ones if that is possible.
 ///
 /// # Errors
 /// When `CI=true` and a needed tool is neither there nor to be had.
 pub fn run() -> Result<(), String> {
-    if !step::there("g++") && !apt(&["g++"]) {
-        missing("g++", "install a C++ compiler: apt-get install g++")?;
-    }
-    let found = CLANG.iter().find(|(program, _)| step::there(program));
-    match found {
-        Some((program, packages)) => {
-            eprintln!("xtask: setup: {program} is there");
-            linker_of(program, packages)?;
+    let tools = wanted();
+    let absent = || tools.iter().filter(|(program, _)| !step::there(program));
+    let packages: Vec<&str> = absent()
+        .flat_map(|(_, packages)| packages.iter().map(String::as_str))
+        .collect();
+    if !packages.is_empty() {
+        // One by one if not all can be had: some are better than none.
+        if !apt(&packages) {
+            for (_, packages) in absent() {
+                apt(&packages.iter().map(String::as_str).collect::<Vec<_>>());
+            }
         }
-        None if CLANG.iter().rev().any(|(_, packages)| apt(packages)) => {}
-        None => missing(
-            "clang 19 or newer",
-            "apt-get install clang-19 lld-19 libclang-rt-19-dev",
-        )?,
+    }
+    for (program, packages) in &tools {
+        if step::there(program) {
+            eprintln!("xtask: setup: {program} is there");
+        } else {
+            missing(program, &format!("apt-get install {}", packages.join(" ")))?;
+        }
     }
     nvrtc()?;
     kernel_tuner::install().or_else(|how| missing("Kernel Tuner", &how))?;
-    for (tool, packages) in [
-        ("objdump", ["binutils"]),
-        ("valgrind", ["valgrind"]),
-        ("git", ["git"]),
-    ] {
-        if !step::there(tool) && !apt(&packages) {
-            missing(tool, &format!("apt-get install {}", packages[0]))?;
-        }
-    }
     hip_runtime();
     if let Err(how) = occupancy_header::install() {
         missing("cuda_occupancy.h", &how)?;
     }
-    packages()
+    packages_of_lock_file()
+}
+
+/// All programs that tests use, and their packages. Of the versions of clang it is the newest that is here, or the
+/// oldest, which Debian has.
+fn wanted() -> Vec<(String, Vec<String>)> {
+    let owned = |tool: &Tool| {
+        let packages = tool.packages.iter().map(|&package| package.to_owned());
+        (tool.program.to_owned(), packages.collect())
+    };
+    let here = CLANG
+        .iter()
+        .find(|version| step::there(&format!("clang++-{version}")));
+    let version = here.or(CLANG.last()).copied().unwrap_or(19);
+    let tools = TOOLS.iter().map(owned);
+    tools.chain(tools_of_clang(version)).collect()
 }
 
 /// Downloads every package of the lock file: crates that tests make build offline, with features that nothing here
 /// builds with.
-fn packages() -> Result<(), String> {
+fn packages_of_lock_file() -> Result<(), String> {
     let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
     if fetched.is_ok_and(|status| status.success()) {
         return Ok(());
@@ -76,25 +128,14 @@ fn hip_runtime() {
         ),
         ("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
     ] {
-        if !Path::new(file).exists() && !apt(&[package]) {
+        if Path::new(file).exists() {
+            continue;
+        }
+        if !apt(&[package]) {
             eprintln!("xtask: setup: {file} is missing; tests that need it will be skipped");
             eprintln!("help: apt-get install {package}");
         }
     }
-}
-
-/// Linking for AMD GPUs takes the linker of the same version as clang.
-fn linker_of(clang: &str, packages: &[&str]) -> Result<(), String> {
-    let linker = clang.replace("clang++", "ld.lld");
-    let lld: Vec<_> = packages
-        .iter()
-        .copied()
-        .filter(|name| name.starts_with("lld"))
-        .collect();
-    if step::there(&linker) || apt(&lld) {
-        return Ok(());
-    }
-    missing(&linker, &format!("apt-get install {}", lld.join(" ")))
 }
 
 /// Installs NVRTC's wheel into `target/nvrtc`, where programs of this workspace find it.
@@ -112,7 +153,7 @@ fn nvrtc() -> Result<(), String> {
         return Ok(());
     }
     eprintln!(
-        "xtask: setup: installing {NVRTC_WHEEL} into {}",
+        "xtask: setup: will install {NVRTC_WHEEL} into {}",
         folder.display()
     );
     let installed = into_environment(&folder)

@@ -9,7 +9,8 @@ use crate::step::{self, cargo};
 /// # Errors
 /// When a test fails.
 pub fn run() -> Result<(), String> {
-    let doctests = &mut cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    // With the profile of all other tests, so that the workspace is built once.
+    let doctests = &mut cargo(&["test", "--workspace", "--doc", "--release", "--quiet"]);
     step::run("doctests", doctests)?;
     step::run("baked tables", &mut cargo(&["tune", "bake", "--check"]))?;
     let skips = step::root().join("target/kiln-skips.txt");

@@ -1,0 +1,214 @@
+//! The machine: a minimal Debian in a folder.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::host::{self, Tool};
+use super::make;
+use super::options::Compiler;
+use crate::step;
+
+/// The Debian of the machine.
+const SUITE: &str = "bookworm";
+/// What the README asks for beside Rust and a compiler, and what reaches it: git and certificates.
+const PACKAGES: &str = "python3,git,ca-certificates";
+/// Where the clone lies in the machine.
+const CLONE: &str = "/root/kiln";
+/// Where the host's Rust lies in the machine.
+const RUST: &str = "/opt/rust";
+
+/// Mounts what every machine has, and the host's Rust, then runs a command in the clone. It runs in namespaces of its
+/// own, so that the mounts end with it. `$1`: the machine's folder, `$2`: Rust's, the rest: the command.
+const ENTER: &str = r#"
+set -eu
+root=$1 rust=$2; shift 2
+mount -t tmpfs -o mode=755 fresh "$root/dev"
+for name in null zero full random urandom tty; do
+    : > "$root/dev/$name"
+    mount --bind "/dev/$name" "$root/dev/$name"
+done
+mkdir "$root/dev/shm" "$root/dev/pts"
+mount -t tmpfs -o mode=1777 fresh "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666 fresh "$root/dev/pts"
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+mount -t proc fresh "$root/proc"
+mount -t sysfs -o ro fresh "$root/sys"
+mount --bind "$rust" "$root/opt/rust"
+mount -o remount,bind,ro "$root/opt/rust"
+if [ -n "${KILN_DATA:-}" ]; then
+    mkdir -p "$root/opt/data"
+    mount --bind "$KILN_DATA" "$root/opt/data"
+    mount -o remount,bind,ro "$root/opt/data"
+fi
+exec chroot "$root" "$@"
+"#;
+
+/// A minimal Debian in a folder.
+#[derive(Debug)]
+pub struct Machine {
+    root: PathBuf,
+    rust: PathBuf,
+    compiler: Compiler,
+}
+
+impl Machine {
+    /// A machine that is yet to be made below this folder.
+    ///
+    /// # Errors
+    /// If one is there already, or the host has no Rust to lend.
+    pub fn at(folder: &Path, compiler: Compiler) -> Result<Machine, String> {
+        let root = folder.join("root");
+        if root.exists() {
+            return Err(format!(
+                "fresh: {} is there already, of a run that was killed or kept\nhelp: rm -rf --one-file-system {}",
+                root.display(),
+                root.display()
+            ));
+        }
+        make(folder)?;
+        let rust = host::rust()?;
+        Ok(Machine {
+            root,
+            rust,
+            compiler,
+        })
+    }
+
+    /// The folder that is its `/`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The command that unpacks Debian.
+    pub fn bootstrap(&self, tool: Tool) -> Command {
+        let compiler = match self.compiler {
+            Compiler::Gcc => "g++",
+            Compiler::Clang => "clang-19,libclang-rt-19-dev,libstdc++-12-dev,libc6-dev",
+        };
+        let program = match tool {
+            Tool::Mmdebstrap => "mmdebstrap",
+            Tool::Debootstrap => "debootstrap",
+        };
+        let mut command = in_namespaces();
+        command.arg(program);
+        command.arg("--variant=minbase");
+        command.arg(format!("--include={compiler},{PACKAGES}"));
+        command.arg(SUITE).arg(&self.root).arg(host::mirror());
+        command
+    }
+
+    /// Brings in how the host reaches the network, and a clean clone.
+    ///
+    /// # Errors
+    /// If a file cannot be copied, or git fails.
+    pub fn furnish(&self) -> Result<(), String> {
+        let mut files: Vec<(PathBuf, PathBuf)> = Vec::new();
+        for file in host::network_files() {
+            files.push((file.clone(), file));
+        }
+        if let Some(file) = host::cargo_config() {
+            files.push((file, "/root/.cargo/config.toml".into()));
+        }
+        for (from, to) in files {
+            let to = self.inside(&to);
+            make(to.parent().unwrap_or(&self.root))?;
+            // A link would lead out of the machine.
+            let _ = fs::remove_file(&to);
+            fs::copy(&from, &to).map_err(|error| format!("fresh: {}: {error}", from.display()))?;
+        }
+        make(&self.inside(Path::new(RUST)))?;
+        if self.compiler == Compiler::Clang {
+            let linker = self.inside(Path::new("/usr/local/bin/cc"));
+            std::os::unix::fs::symlink("/usr/bin/clang-19", &linker)
+                .map_err(|error| format!("fresh: {}: {error}", linker.display()))?;
+        }
+        self.clone_head()
+    }
+
+    /// Clones what HEAD names, with no file of the working tree.
+    fn clone_head(&self) -> Result<(), String> {
+        let head = host::said(git().args(["rev-parse", "HEAD"]).current_dir(step::root()));
+        let head = head.ok_or("fresh: git does not know HEAD")?;
+        let clone = self.inside(Path::new(CLONE));
+        let mut copy = git();
+        copy.args(["clone", "--quiet", "--no-hardlinks", "--no-checkout"]);
+        step::run("fresh: clone", copy.arg(step::root()).arg(&clone))?;
+        let mut check_out = git();
+        check_out.args([
+            "-c",
+            "advice.detachedHead=false",
+            "checkout",
+            "--quiet",
+            &head,
+        ]);
+        step::run("fresh: HEAD", check_out.current_dir(&clone))
+    }
+
+    /// A shell command in the clone, on the machine.
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = in_namespaces();
+        command.args(["sh", "-c", ENTER, "enter"]);
+        command.arg(&self.root).arg(&self.rust);
+        // No variable of the host comes in but those of the network.
+        command.args(["env", "-i", "HOME=/root", "TERM=dumb"]);
+        command.arg(format!(
+            "PATH={RUST}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        ));
+        command.args(host::network_variables());
+        let lent: Vec<OsString> = ["CI", "KILN_CXX", "KILN_BARS"]
+            .into_iter()
+            .filter_map(|name| {
+                let mut variable = OsString::from(format!("{name}="));
+                variable.push(std::env::var_os(name)?);
+                Some(variable)
+            })
+            .collect();
+        command.args(lent);
+        if std::env::var_os("KILN_DATA").is_some() {
+            command.arg("KILN_DATA=/opt/data");
+        }
+        command.args(["sh", "-c", &format!("cd {CLONE} && {words}")]);
+        command
+    }
+
+    /// Removes it. Its mounts ended with the commands, so that nothing of the host lies below.
+    ///
+    /// # Errors
+    /// If a file stays.
+    pub fn remove(&self) -> Result<(), String> {
+        if !self.root.exists() {
+            return Ok(());
+        }
+        let mut remove = Command::new("rm");
+        step::run(
+            "fresh: clean up",
+            remove.args(["-rf", "--one-file-system"]).arg(&self.root),
+        )
+    }
+
+    /// A path of the machine as the host sees it.
+    fn inside(&self, path: &Path) -> PathBuf {
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+}
+
+/// Runs what follows with mounts and processes of its own, all of which end when it is killed.
+fn in_namespaces() -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "--pid", "--fork"]);
+    command.arg("--kill-child");
+    command
+}
+
+/// Git, without the settings of this user and host.
+fn git() -> Command {
+    let mut git = Command::new("git");
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    // With sudo the checkout belongs to someone else.
+    git.args(["-c", "safe.directory=*"]);
+    git
+}

@@ -1,0 +1,144 @@
+//! `cargo xtask fresh`: the two commands of the README on a machine that has only what the README asks for.
+//!
+//! The machine is a minimal Debian in a folder, entered by `chroot` in namespaces of its own: its mounts and processes
+//! end with it, however it ends.
+
+mod commands;
+mod host;
+mod machine;
+mod options;
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use machine::Machine;
+pub use options::Options;
+
+use crate::step;
+
+/// Builds the machine, runs the commands in it, and removes it.
+///
+/// # Errors
+/// If the machine cannot be made here, or a command fails in it.
+pub fn run(options: &Options) -> Result<(), String> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stopped))
+            .map_err(|error| format!("fresh: cannot watch for Ctrl-C: {error}"))?;
+    }
+    let tool = host::bootstrap_tool()?;
+    let commands = commands::of_readme(options.only)?;
+    let machine = Machine::at(&options.folder, options.compiler)?;
+    let log = options.folder.join("fresh.log");
+    let run = Run {
+        log: File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?,
+        stopped,
+    };
+    warn_of_changes();
+    let result = run
+        .stage("a minimal Debian", &mut machine.bootstrap(tool))
+        .and_then(|()| machine.furnish())
+        .and_then(|()| run.all(&machine, &commands));
+    let result = match options.keep {
+        true => {
+            eprintln!("xtask: fresh: kept {}", machine.root().display());
+            result
+        }
+        false => result.and(machine.remove()),
+    };
+    eprintln!("xtask: fresh: the log is {}", log.display());
+    result
+}
+
+/// What is not committed is not tested.
+fn warn_of_changes() {
+    let mut status = Command::new("git");
+    status
+        .args(["status", "--porcelain"])
+        .current_dir(step::root());
+    let changed = status
+        .output()
+        .is_ok_and(|output| !output.stdout.is_empty());
+    if changed {
+        eprintln!("xtask: fresh: uncommitted changes are left out: the clone is of HEAD");
+    }
+}
+
+/// One run, which shows what commands print and keeps it.
+struct Run {
+    log: File,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Run {
+    fn all(&self, machine: &Machine, commands: &[String]) -> Result<(), String> {
+        for command in commands {
+            self.stage(command, &mut machine.command(command))?;
+        }
+        // The README's commands leave no file behind that git would show.
+        self.stage("a clean tree", &mut machine.command(CLEAN_TREE))
+    }
+
+    /// Runs one command to its end, or to Ctrl-C.
+    fn stage(&self, title: &str, command: &mut Command) -> Result<(), String> {
+        self.say(&format!("xtask: fresh: {title}"));
+        let start = Instant::now();
+        let status = self.shown(command);
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(format!("fresh: {title}: stopped"));
+        }
+        let status = status.map_err(|error| format!("fresh: {title}: {error}"))?;
+        let seconds = start.elapsed().as_secs();
+        if !status.success() {
+            return Err(format!("fresh: {title}: {status} after {seconds} s"));
+        }
+        self.say(&format!("xtask: fresh: {title}: passed in {seconds} s"));
+        Ok(())
+    }
+
+    /// Shows and keeps what a command prints, until it ends or is to be stopped.
+    fn shown(&self, command: &mut Command) -> std::io::Result<ExitStatus> {
+        let (from, to) = std::io::pipe()?;
+        command.stdin(Stdio::null());
+        command.stdout(to.try_clone()?).stderr(to);
+        let mut child = command.spawn()?;
+        // These are ends of the pipe too: the reader would never see its end.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let lines = BufReader::new(from).split(b'\n').map_while(Result::ok);
+                lines.for_each(|line| self.say(String::from_utf8_lossy(&line).trim_end()));
+            });
+            loop {
+                if let Some(status) = child.try_wait()? {
+                    return Ok(status);
+                }
+                if self.stopped.load(Ordering::Relaxed) {
+                    child.kill()?;
+                }
+                std::thread::sleep(STEP);
+            }
+        })
+    }
+
+    fn say(&self, line: &str) {
+        println!("{line}");
+        // A full disk shows in the commands themselves.
+        let _ = writeln!(&self.log, "{line}");
+    }
+}
+
+/// How soon Ctrl-C is seen.
+const STEP: Duration = Duration::from_millis(100);
+
+const CLEAN_TREE: &str = "test -z \"$(git status --porcelain)\" || { git status --short; exit 1; }";
+
+/// Makes a folder and its parents.
+fn make(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("fresh: {}: {error}", folder.display()))
+}
