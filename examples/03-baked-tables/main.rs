@@ -19,7 +19,7 @@
 //! repository, unless you say `--write`.
 //!
 //! ```console
-//! $ cargo tune run --features course --kernel matvec --budget 60s
+//! $ cargo tune run --features course --kernel matvec
 //! …
 //! matvec  rows=2048,cols=512
 //! …

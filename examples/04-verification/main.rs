@@ -12,7 +12,7 @@
 //! n=127,classes=1: right, max error … of its bound
 //! n=256,classes=1: right, max error … of its bound
 //! n=10000,classes=100: right, max error … of its bound
-//! against a reference that is 0.1 % larger: p[…] is …, the reference …: error …, bound …
+//! against a reference that is 0.1 % larger: p[…] is …, it should be …: error …, bound …
 //! ```
 //!
 //! `tune` does all of that with each config before it times it. The smoke test is generated beside the launch

@@ -9,7 +9,8 @@ import numpy as np
 import protocol
 from protocol import Unsupported
 
-TYPES = {"f32": np.float32, "f16": np.float16, "u32": np.uint32, "i32": np.int32, "u8": np.uint8}
+TYPES = {"f32": np.float32, "f16": np.float16, "u32": np.uint32, "i32": np.int32, "u8": np.uint8, "f64": np.float64,
+         "u64": np.uint64, "i64": np.int64, "u16": np.uint16, "i16": np.int16, "i8": np.int8}
 
 
 def arrays(args):
