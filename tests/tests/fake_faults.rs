@@ -34,6 +34,24 @@ fn a_search_with_thirty_percent_faulty_candidates_finds_the_same_winner() {
     assert_eq!(same, searches);
 }
 
+#[test]
+fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
+    let directory = tempfile::tempdir().expect("a temporary directory should be had");
+    // Samples are planned to span 200 us. The launches of the race take a fifth of the time of those that planned them.
+    let script = json!({
+        "timer_tick_ns": 1000,
+        "time": {"base_ns": 100_000.0, "rugged": 3.0},
+        "noise": {"throttle_after": 40, "throttle_factor": 0.2},
+    });
+    let (_, document) = run(directory.path(), 1, &script);
+    let mut outcomes = Vec::new();
+    collect(&document, "outcome", &mut outcomes);
+    assert!(outcomes.len() + 1 >= TRIALS, "{outcomes:?}");
+    for outcome in outcomes {
+        assert!(outcome.contains("measured"), "{outcome}");
+    }
+}
+
 /// Whether a search finds the same winner with and without faulty candidates.
 fn finds_the_same(seed: u64) -> bool {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
@@ -99,6 +117,18 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
         "noise": {"sigma": 0.005, "placement_sigma": 0.005},
         "rules": rules,
     });
+    let (report, document) = run(folder, seed, &script);
+    let mut tried = Vec::new();
+    collect(&document, "config", &mut tried);
+    tried.sort();
+    let winner = report["tasks"][0]["winner"]["config"]
+        .as_str()
+        .expect("a winner has a config");
+    (winner.to_owned(), tried)
+}
+
+/// One search of a scripted device, from scratch: its report, and all that it stored.
+fn run(folder: &Path, seed: u64, script: &Value) -> (Value, Value) {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");
     let cache = tempfile::tempdir().expect("a temporary directory should be had");
@@ -130,27 +160,20 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
     );
     let document: Value =
         serde_json::from_str(&stdout(&export)).expect("the export should be JSON");
-    let mut tried = Vec::new();
-    collect_configs(&document, &mut tried);
-    tried.sort();
-    let winner = report["tasks"][0]["winner"]["config"]
-        .as_str()
-        .expect("a winner has a config");
-    (winner.to_owned(), tried)
+    (report, document)
 }
 
-/// The configs of the trials in an export.
-fn collect_configs(value: &Value, configs: &mut Vec<String>) {
+/// A field of every trial in an export, as text.
+fn collect(value: &Value, field: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(object) if object.contains_key("outcome") => {
-            configs.extend(object["config"].as_str().map(str::to_owned));
+            let text = object[field].as_str().map(str::to_owned);
+            found.push(text.unwrap_or_else(|| object[field].to_string()));
         }
         Value::Object(object) => object
             .values()
-            .for_each(|value| collect_configs(value, configs)),
-        Value::Array(values) => values
-            .iter()
-            .for_each(|value| collect_configs(value, configs)),
+            .for_each(|value| collect(value, field, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, field, found)),
         _ => {}
     }
 }

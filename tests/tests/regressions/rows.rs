@@ -115,6 +115,8 @@ fn a_saved_source_that_no_longer_compiles_is_broken_and_the_others_are_compared(
     kernel.unit = Hash::of("kiln saved text", text.as_bytes()).to_string();
     saved.texts.insert(kernel.unit.clone(), text);
     saved.write(&path).expect("the file should be written");
+    // Identical code would not be run.
+    shop.remark("tensor_mul");
     let words = "compare saved.json --device cpu --budget full --fail-above 5%";
     let report = shop.json(words, 0);
     let add = row(&report, "tensor_add");
@@ -146,6 +148,14 @@ fn a_kernel_of_now_that_computes_something_else_fails_whatever_it_takes() {
         "{add:#}"
     );
     assert!(add["measured"].is_null(), "what is wrong is not timed");
+    let reason = add["reason"].as_str().expect("a reason");
+    for part in [
+        "it computes something else than the saved kernel, and no plain-Rust reference tells which is right: ",
+        "saved kernel incorrect: c[",
+        "help: if the new results are right, save them with `tune bench --save`",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
 }
 
 #[test]

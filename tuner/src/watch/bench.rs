@@ -155,7 +155,8 @@ impl Timing<'_> {
         let made = stage.workshop.make_draft(draft, BuildKind::Release);
         let made = made.map_err(|outcome| outcome.to_string())?;
         let scene = stage.scene(self.kernel, self.problem, &config)?;
-        let proof = scene.verify(spec, &made)?;
+        let proof = scene.verify(spec, &made);
+        let proof = proof.map_err(|outcome| outcome.to_string())?;
         let baseline = present
             .config
             .as_ref()

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use kiln::compiler::BuildKind;
+use kiln_cache::Outcome;
 use kiln_spec::KernelSpec;
 
 use super::plan::{Pair, Plan, of_saved};
@@ -111,9 +112,10 @@ impl Proven {
         scene: &Scene<'_>,
         spec: &KernelSpec,
         draft: &Draft,
-    ) -> Result<Proven, String> {
-        let made = stage.workshop.make_draft(draft.clone(), BuildKind::Release);
-        let made = made.map_err(|outcome| outcome.to_string())?;
+    ) -> Result<Proven, Outcome> {
+        let made = stage
+            .workshop
+            .make_draft(draft.clone(), BuildKind::Release)?;
         let proof = scene.verify(spec, &made)?;
         Ok(Proven { made, proof })
     }
@@ -134,11 +136,12 @@ fn compare(
     terms: &Terms<'_>,
     budget_ns: u64,
 ) -> Result<(Verdict, String, Compared), Early> {
-    let (failed, broken) = (early(Verdict::Failed), early(Verdict::Broken));
     let scene = stage.scene(pair.kernel, pair.problem, &pair.now.config);
-    let scene = scene.map_err(&failed)?;
-    let now = Proven::new(stage, &scene, &pair.kernel.spec, &pair.now).map_err(failed)?;
-    let then = Proven::new(stage, &scene, &pair.then.spec, &pair.then.draft).map_err(broken)?;
+    let scene = scene.map_err(|reason| (Verdict::Failed, reason))?;
+    let now = Proven::new(stage, &scene, &pair.kernel.spec, &pair.now);
+    let now = now.map_err(|outcome| (Verdict::Failed, outcome.to_string()))?;
+    let then = Proven::new(stage, &scene, &pair.then.spec, &pair.then.draft);
+    let then = then.map_err(|outcome| saved_side_fails(&outcome, scene.has_reference()))?;
     let lab = scene.lab(&[&then.made.arm, &now.made.arm]);
     let mut lab = lab.map_err(|fault| of_fault(&fault))?;
     let (seed, margin) = (
@@ -165,8 +168,18 @@ fn compare(
     Ok((verdict, reason, compared))
 }
 
-fn early(verdict: Verdict) -> impl Fn(String) -> Early {
-    move |reason| (verdict, reason)
+/// The saved side is not usable. If it computes something else and no reference tells which side is right, the change is
+/// the present side's failure: a kernel that became wrong must not pass because its own baseline became wrong with it.
+fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
+    let is_wrong = matches!(outcome, Outcome::Incorrect(_) | Outcome::NotANumber { .. });
+    if has_reference || !is_wrong {
+        return (Verdict::Broken, outcome.to_string());
+    }
+    let reason = format!(
+        "it computes something else than the saved kernel, and no plain-Rust reference tells which is right: saved kernel \
+         {outcome}; help: if the new results are right, save them with `tune bench --save`"
+    );
+    (Verdict::Failed, reason)
 }
 
 /// A side that fails while it is timed has failed, whichever it is.

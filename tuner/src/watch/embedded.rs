@@ -60,7 +60,8 @@ pub fn time_ns(
         .make(kernel, Which::Baseline, problem, BuildKind::Release);
     let made = made.map_err(|outcome| outcome.to_string())?;
     let scene = stage.scene(kernel, problem, &made.arm.config)?;
-    scene.verify(&kernel.spec, &made)?;
+    let proof = scene.verify(&kernel.spec, &made);
+    proof.map_err(|outcome| outcome.to_string())?;
     let mut lab = scene.lab(&[&made.arm]).map_err(|fault| fault.to_string())?;
     let arm = ArmId(0);
     let seed = stage.seed_of(kernel, problem);

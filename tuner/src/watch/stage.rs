@@ -8,6 +8,7 @@ use kiln::compiler::{BuildKind, CompileLimits, Compiler};
 use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Device, Kernel};
+use kiln_cache::Outcome;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
@@ -221,7 +222,7 @@ impl Scene<'_> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn verify(&self, spec: &KernelSpec, side: &Compiled) -> Result<Proof, String> {
+    pub fn verify(&self, spec: &KernelSpec, side: &Compiled) -> Result<Proof, Outcome> {
         let verifier = Verifier {
             bench: &self.bench,
             spec,
@@ -229,7 +230,7 @@ impl Scene<'_> {
             baseline_ns: 0,
         };
         let proof = verifier.verify(&side.arm, &self.cases);
-        proof.map_err(|error| of_worker_error(&error).to_string())
+        proof.map_err(|error| of_worker_error(&error))
     }
 
     /// The outputs that the timed launches must have.

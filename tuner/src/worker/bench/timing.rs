@@ -80,9 +80,6 @@ impl Opened {
         mut probe: Sample,
         resolution: Resolution,
     ) -> Result<(u32, u64), Outcome> {
-        let too_short = || Outcome::LaunchRefused {
-            reason: "too short to be timed: the clock does not resolve it".into(),
-        };
         loop {
             let launches = launches_per_sample(&probe, resolution).ok_or_else(too_short)?;
             if launches > probe.launches || probe.span_ns < resolution.least_ns() {
@@ -132,20 +129,35 @@ impl Opened {
 
     /// One sample of each arm of a schedule.
     pub(super) fn sample(
-        &self,
+        &mut self,
         schedule: &[usize],
         replies: &mut impl Write,
     ) -> Result<Vec<Sample>, ArmFailure> {
         let mut samples = Vec::with_capacity(schedule.len());
         for &place in schedule {
-            let arm = self.arm(place).map_err(|failure| (None, failure))?;
             announce(replies, place)?;
-            samples.push(
-                self.time(arm, arm.job.launches.max(1))
-                    .map_err(|failure| (Some(place), failure))?,
-            );
+            let sample = self.resolved_sample(place);
+            samples.push(sample.map_err(|failure| (Some(place), failure))?);
         }
         Ok(samples)
+    }
+
+    /// One sample of an arm that the clock resolves. The machine may have been slower when the arm was paced: a sample
+    /// that is too short is dropped, and this process takes longer ones of the arm from then on.
+    fn resolved_sample(&mut self, place: usize) -> Result<Sample, Outcome> {
+        let resolution = Resolution {
+            tick_ns: self.timer_tick_ns,
+        };
+        loop {
+            let arm = self.arm(place)?;
+            let launches = arm.job.launches.max(1);
+            let sample = self.time(arm, launches)?;
+            if sample.span_ns >= resolution.least_ns() {
+                return Ok(sample);
+            }
+            let longer = launches_per_sample(&sample, resolution).ok_or_else(too_short)?;
+            self.arms[place].job.launches = longer.max(launches + 1);
+        }
     }
 
     /// A row of launches by the host's clock, both ways; `None` where the device records nothing.
@@ -162,5 +174,11 @@ impl Opened {
             Err(RigError::Device(DeviceError::Unsupported { .. })) => Ok(None),
             Err(error) => Err(outcome_of(error)),
         }
+    }
+}
+
+fn too_short() -> Outcome {
+    Outcome::LaunchRefused {
+        reason: "too short to be timed: the clock does not resolve it".into(),
     }
 }
