@@ -176,6 +176,32 @@ fn a_read_of_shared_memory_that_nobody_wrote_is_told() {
 }
 
 #[test]
+fn dynamic_shared_memory_is_watched_wherever_other_memory_comes_to_lie() {
+    let source = "
+        __global__ void unordered(int* out) {
+            int* held = (int*)kiln_cpu_dynamic_shared();
+            held[threadIdx.x] = 1;
+            out[threadIdx.x] = held[63 - threadIdx.x];
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "unordered"), BuildKind::Check);
+        let out = buffer(&device, &[0_i32; 64]);
+        let plan = LaunchPlan {
+            shared_bytes: 256,
+            ..plan([1, 1, 1], [64, 1, 1])
+        };
+        // New memory mostly lies below the kernel's variables, which moves them in the table of all memory.
+        let mut more = Vec::new();
+        for _ in 0..6 {
+            let error = kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap_err();
+            let race = "race: it writes dynamic shared memory[32] at kernel.cu:4";
+            assert!(error.to_string().contains(race), "{error}");
+            more.push(device.alloc_guarded(1 << 20, 4).unwrap());
+        }
+    }
+}
+
+#[test]
 fn kernels_without_barriers_are_watched_too() {
     let source = "
         __global__ void loop(const int* in, int* out) {

@@ -81,7 +81,12 @@ KILN_CPU_COLD void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64_t
     watch->interval = launch->history->interval;
     watch->launch_first = watch->interval + 1;
     kiln_cpu_first_in_order = first;
-    for (uint64_t i = 0; i < kiln_cpu_variable_count; i++) kiln_cpu_add_region(&kiln_cpu_variables[i]);
+    // Regions have other numbers than in the launch before.
+    kiln_cpu_set(kiln_cpu_site_region, 0, sizeof kiln_cpu_site_region);
+    // Dynamic shared memory is added below, with the size that this launch gives it: no two regions may overlap.
+    for (uint64_t i = 0; i < kiln_cpu_variable_count; i++) {
+        if (kiln_cpu_variables[i].start != kiln_cpu_dynamic) kiln_cpu_add_region(&kiln_cpu_variables[i]);
+    }
     for (uint64_t i = 0; i < launch->memory_count; i++) kiln_cpu_add_region(&launch->memory[i]);
     kiln_cpu_memory dynamic = {0, kiln_cpu_dynamic, launch->dynamic_shared_bytes, 0, KILN_CPU_DYNAMIC_SHARED};
     kiln_cpu_add_region(&dynamic);
