@@ -9,7 +9,7 @@ use super::report::{Check, CheckOutcome, Failure};
 use super::{SmokeOptions, problem};
 use crate::__private::LaunchCall;
 use crate::compare::compare_output;
-use crate::compiler::BuildKind;
+use crate::compiler::{BuildKind, CompileError};
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::prepare::{self, Prepared};
@@ -37,11 +37,7 @@ pub(super) fn check(
         Err(failure) => Err(failure),
     };
     let outcome = match outcome {
-        Ok((plan, max_error_ratio, compared_with)) => CheckOutcome::Passed {
-            plan,
-            max_error_ratio,
-            compared_with,
-        },
+        Ok(passed) => passed,
         Err(failure) => CheckOutcome::Failed(failure),
     };
     Check::new(kernel, choice, problem, outcome)
@@ -85,18 +81,21 @@ impl<'a> Subject<'a> {
         })
     }
 
-    fn check(&self) -> Result<(LaunchPlan, Option<f64>, ComparedWith), Failure> {
+    fn check(&self) -> Result<CheckOutcome, Failure> {
         let plan = self.intended_plan()?;
         let receipt_error = self.launch_for_receipt(&plan)?;
         let release_error = self.launch_release(&plan)?;
         let rig = self.rig()?;
         self.check_written(&rig, &plan)?;
         self.compare_footprints(&rig, &plan)?;
-        if matches!(self.choice, Choice::Row(_)) {
-            self.check_in_all_orders()?;
-        }
+        let not_checked = self.check_in_all_orders()?;
         let ratios = receipt_error.into_iter().chain(release_error);
-        Ok((plan, ratios.reduce(f64::max), self.compared_with))
+        Ok(CheckOutcome::Passed {
+            plan,
+            max_error_ratio: ratios.reduce(f64::max),
+            compared_with: self.compared_with,
+            not_checked,
+        })
     }
 
     /// The plan by the spec, which for a row's own problem must be the row's literal.
@@ -248,20 +247,22 @@ impl<'a> Subject<'a> {
         Ok(rig.check_written(&prepared.release, plan)?)
     }
 
-    /// Runs a row in a checking build, if the device is the cpu: a race that one order of the threads hides shows in
-    /// another, and so do stray accesses and divergent barriers. On a small problem, since each access is looked at.
-    fn check_in_all_orders(&self) -> Result<(), Failure> {
+    /// Runs a check build, if the device is the cpu: a race that one order of the threads hides shows in another, and so
+    /// do accesses out of bounds and divergent barriers. It runs on a small problem, since each access is looked at.
+    /// `Some`: why it could not run.
+    fn check_in_all_orders(&self) -> Result<Option<String>, Failure> {
         let device = self.stream.device();
         if device.info().key.backend != Backend::Cpu {
-            return Ok(());
+            return Ok(None);
         }
         let (kernel, choice) = (self.kernel, self.choice);
         let options = SmokeOptions {
             seed: self.seed,
             max_work: MOST_CHECKED_WORK,
         };
-        let Ok(problem) = problem::choose(kernel, device, choice, self.problem, &options) else {
-            return Ok(());
+        let problem = match problem::choose(kernel, device, choice, self.problem, &options) {
+            Ok(problem) => problem,
+            Err(why) => return Ok(Some(why)),
         };
         let refused = |error| Failure::Launch(crate::LaunchError::new(kernel.name(), error));
         let plan = kernel
@@ -270,18 +271,26 @@ impl<'a> Subject<'a> {
         let backend = prepare::dialect(&device.info().key);
         let config = kernel.config(choice);
         let unit = prepare::generate(kernel, kernel.entry(choice), &config, &problem, backend)?;
-        let artifact = prepare::compile(&**device, &unit, BuildKind::Check)
-            .map_err(prepare::PrepareError::from)?;
+        let artifact = match prepare::compile(&**device, &unit, BuildKind::Check) {
+            Ok(artifact) => artifact,
+            // A program with images runs on machines without a compiler.
+            Err(CompileError::NotFound { what, .. }) => {
+                return Ok(Some(format!("{what} was not found")));
+            }
+            Err(error) => return Err(prepare::PrepareError::from(error).into()),
+        };
         let release = prepare::load(&**device, &unit, &artifact)?.release;
         let spec = Arc::new(kernel.spec().clone());
         let (stream, seed) = (&self.stream, self.seed);
         let rig = Rig::of_config(stream, &spec, &config, &problem, seed, Layout::Zones)?;
-        let (want, compared_with) = expected(kernel, &self.stream, choice, &problem, self.seed)?;
+        let (mut want, compared_with) = expected(kernel, stream, choice, &problem, seed)?;
         if compared_with == ComparedWith::Nothing {
-            return Ok(());
+            // A kernel without a race computes the same in every order.
+            rig.launch(&release, &plan)?;
+            want = rig.outputs()?;
         }
         rig.check_in_all_orders(&release, &plan, self.seed, &want)?;
-        Ok(())
+        Ok(None)
     }
 
     fn rig(&self) -> Result<Rig, Failure> {

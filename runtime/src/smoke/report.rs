@@ -53,6 +53,8 @@ pub enum CheckOutcome {
         max_error_ratio: Option<f64>,
         /// What the outputs were compared with.
         compared_with: ComparedWith,
+        /// Why no check build ran in other orders of threads, where the device is the cpu, which has such builds.
+        not_checked: Option<String>,
     },
     /// This device cannot launch it.
     NotRun {
@@ -210,20 +212,25 @@ impl fmt::Display for Check {
         match &self.outcome {
             CheckOutcome::Passed {
                 plan,
-                max_error_ratio: None,
-                ..
-            } => write!(
-                f,
-                "launched as intended, {plan}; nothing to compare its outputs with"
-            ),
-            CheckOutcome::Passed {
-                plan,
-                max_error_ratio: Some(ratio),
+                max_error_ratio,
                 compared_with,
-            } => write!(
-                f,
-                "launched as intended, {plan}; max error {ratio:.3} of its bound against {compared_with}"
-            ),
+                not_checked,
+            } => {
+                write!(f, "launched as intended, {plan}; ")?;
+                match max_error_ratio {
+                    None => write!(f, "nothing to compare its outputs with")?,
+                    Some(ratio) => {
+                        write!(
+                            f,
+                            "max error {ratio:.3} of its bound against {compared_with}"
+                        )?;
+                    }
+                }
+                match not_checked {
+                    None => Ok(()),
+                    Some(why) => write!(f, "; not checked for races and bounds: {why}"),
+                }
+            }
             CheckOutcome::NotRun { why } => write!(f, "not run: {why}"),
             CheckOutcome::Failed(failure) => write!(f, "FAILED: {failure}"),
         }

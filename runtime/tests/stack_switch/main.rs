@@ -67,7 +67,7 @@ fn values_survive_barriers_and_no_register_is_live_across_a_switch() {
                 for programs in programs.chunks(together) {
                     let artifact = compile(&device, &unit(programs), build).unwrap();
                     let what = format!("{:?}, {level}, {build:?}", device.compiler().unwrap());
-                    check_code(&artifact, &what);
+                    check_code(&artifact, build, &what);
                     check_outputs(&device, &artifact, programs, &what);
                 }
             }
@@ -76,10 +76,12 @@ fn values_survive_barriers_and_no_register_is_live_across_a_switch() {
 }
 
 /// No register may be read after a switch before it is written: the switch keeps none.
-fn check_code(artifact: &Artifact, what: &str) {
+fn check_code(artifact: &Artifact, build: BuildKind, what: &str) {
     let (live, switches) = liveness::live_after_a_switch(&disassembly(artifact));
+    // A check build has its switches in a few functions that all kernels call.
+    let least = if build == BuildKind::Check { 0 } else { 10 };
     assert!(
-        switches > 10,
+        switches > least,
         "{what}: only {switches} switches were found in the machine code"
     );
     assert!(

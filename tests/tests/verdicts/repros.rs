@@ -5,6 +5,7 @@ use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout};
+use kiln_tests::throwaway::Throwaway;
 
 use super::{json, outcomes, package, tune_in};
 
@@ -164,6 +165,30 @@ fn a_race_in_the_baseline_is_an_error_about_the_baseline() {
             .find(|line| line.contains("the baseline does not work: "));
         assert!(said.is_some_and(|line| line.contains("race: ")), "{text}");
     });
+}
+
+#[test]
+fn the_smoke_test_of_a_baseline_with_a_race_fails_even_without_a_reference() {
+    let name = "the_smoke_test_of_a_baseline_with_a_race_fails_even_without_a_reference";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let racing = RACE_CRATE.replace("[true, false]", "[false]");
+    let racing = racing.replace("BARRIER = true", "BARRIER = false");
+    let files = [
+        ("src/lib.rs", racing.as_str()),
+        ("src/race.cu", &source(RACE)),
+    ];
+    let crate_ = Throwaway::new("racing", &files);
+    expect_code(&mut crate_.tune("init"), 0);
+    let text = stdout(&expect_code(crate_.cargo().arg("test"), 101));
+    for part in [
+        "FAILED: kernel `biased_",
+        "race: it ",
+        "src/race.cu:7, which thread (0,0,0) of the block writes at src/race.cu:5",
+    ] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
 }
 
 #[test]
