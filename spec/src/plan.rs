@@ -64,7 +64,7 @@ pub enum PlanError {
         error: EvalError,
     },
     /// An extent is zero, negative or beyond 32 bits.
-    #[error("{what} is {value}, which is no extent from 1 to 4294967295")]
+    #[error("{what} is {value}, and must be from 1 to 4294967295")]
     Extent {
         /// Which extent.
         what: &'static str,

@@ -80,6 +80,9 @@ impl CheckDevice {
     }
 }
 
+/// The signals of an invalid access to memory: SIGBUS and SIGSEGV.
+const INVALID_ACCESS: [i32; 2] = [7, 11];
+
 /// The cpu device, as on the command line.
 const NAME: &str = "cpu";
 
@@ -198,6 +201,25 @@ impl<'a> Checker<'a> {
         match verifier.verify(&compiled.arm, &self.cases) {
             Ok(_) => Checked::Passed,
             Err(error) => self.judge(of_worker_error(&error)),
+        }
+    }
+
+    /// What became of a candidate, by its check build if that tells more: of a crash and of a write outside a buffer it
+    /// names argument, index, thread and line.
+    pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
+        let vague = match &outcome {
+            Outcome::GuardHit { .. } => true,
+            Outcome::WorkerLost { signal, .. } => {
+                signal.is_some_and(|signal| INVALID_ACCESS.contains(&signal))
+            }
+            _ => false,
+        };
+        if !vague {
+            return outcome;
+        }
+        match self.check(which, expected) {
+            Checked::Failed(told @ Outcome::KernelFault { .. }) => told,
+            _ => outcome,
         }
     }
 

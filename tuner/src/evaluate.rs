@@ -218,9 +218,10 @@ impl Evaluator<'_> {
         self.reporter.stage(Stage::Verify, self.cases.len() as u64);
         let start = Instant::now();
         let verified = self.verifier.verify(&compiled.arm, self.cases);
+        let verified = verified.map_err(|error| self.explained(config, of_worker_error(&error)));
         let verify_ns = nanoseconds(start.elapsed());
         self.spent.verify_ns += verify_ns;
-        let proof = verified.map_err(|error| (of_worker_error(&error), verify_ns))?;
+        let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
         let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
         // The arm is set when it enters the lab.
         Ok(Contender {
@@ -231,6 +232,13 @@ impl Evaluator<'_> {
             verify_ns,
             attempt,
         })
+    }
+
+    fn explained(&self, config: &Config, outcome: Outcome) -> Outcome {
+        match &self.checker {
+            Ok(checker) => checker.explain(Which::Config(config), self.verifier.expected, outcome),
+            Err(_) => outcome,
+        }
     }
 
     /// Races a verified config against the best so far and stores what became of it; its cost.

@@ -123,8 +123,6 @@ fn search_and_decide(
         expected: &expected,
         baseline_ns: 0,
     };
-    let proof = verifier.verify(&baseline.arm, &cases);
-    proof.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let checker = Checker::new(
         &ground.check,
         (task.kernel, problem),
@@ -132,6 +130,14 @@ fn search_and_decide(
         &bench,
         &cases,
     );
+    let proof = verifier.verify(&baseline.arm, &cases);
+    proof.map_err(|error| {
+        let outcome = of_worker_error(&error);
+        without_baseline(match &checker {
+            Ok(checker) => checker.explain(Which::Baseline, &expected, outcome),
+            Err(_) => outcome,
+        })
+    })?;
     report.unchecked = check_baseline(&checker, &expected)?;
     let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
     verifier.baseline_ns = lab.baseline_ns();

@@ -53,7 +53,7 @@ fn launches() -> Vec<Case> {
     vec![
         case("a grid that overflows")
             .edit(LIB, "grid(n.div_ceil(THREADS * ITEMS))", "grid(n * 9223372036854775807)")
-            .says("error: the baseline cannot be launched for n=10000: grid x is 92233720368547758070000, which is no extent from 1 to 4294967295"),
+            .says("error: the baseline cannot be launched for n=10000: grid x is 92233720368547758070000, and must be from 1 to 4294967295"),
         case("a grid that divides by zero")
             .edit(LIB, "grid(n.div_ceil(THREADS * ITEMS))", "grid(n / (ITEMS - 1))")
             .says("error: the baseline cannot be launched for n=10000: grid x: `n / (ITEMS - 1)` divides by zero"),

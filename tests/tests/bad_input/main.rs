@@ -7,6 +7,7 @@ mod exchange;
 mod files;
 mod first_hour;
 mod flags;
+mod kernels;
 mod saved;
 mod storage;
 mod surroundings;
@@ -25,6 +26,7 @@ fn all() -> Vec<Case> {
         storage::cases(),
         exchange::cases(),
         first_hour::cases(),
+        kernels::cases(),
     ];
     kinds.into_iter().flatten().collect()
 }

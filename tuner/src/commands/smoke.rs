@@ -10,11 +10,12 @@ use kiln::{Device, Kernel};
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::space::verification_problems;
-use kiln_spec::{Config, Problem};
+use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, read_project};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
+use crate::check::{CheckPlace, Checked, Checker};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;
 use crate::inspect::LaunchRules;
@@ -183,8 +184,21 @@ impl Stage<'_> {
         let proof = verifier
             .verify(&made.arm, &cases)
             .map_err(|error| failed(&of_worker_error(&error)))?;
+        let orders = if self.workshop.backend == Backend::Cpu {
+            let tuned = (kernel, problem);
+            let checker = Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases);
+            match checker.map(|checker| checker.check(which, &expected)) {
+                Ok(Checked::Passed) => ", in four orders of threads".to_owned(),
+                Ok(Checked::Failed(outcome)) => return Err(failed(&outcome)),
+                Ok(Checked::NotChecked(why)) | Err(why) => {
+                    format!(", not checked for races: {why}")
+                }
+            }
+        } else {
+            String::new()
+        };
         Ok(format!(
-            "{} {}, {} launches right, receipts as intended",
+            "{} {}, {} launches right, receipts as intended{orders}",
             made.arm.release, made.arm.plan, proof.cases
         ))
     }

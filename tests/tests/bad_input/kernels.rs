@@ -1,0 +1,89 @@
+//! Kernels as they come from elsewhere, and mistakes in them: the message names the user's own line.
+
+use super::case::{Case, LIB, SOURCE, case};
+
+pub fn cases() -> Vec<Case> {
+    let mut all = declared();
+    all.extend(baselines());
+    all.extend(smoke_tests());
+    all.extend(candidates());
+    all
+}
+
+fn declared() -> Vec<Case> {
+    vec![
+        case("a parameter that only the launch uses")
+            .edit(SOURCE, "THREADS +", "blockDim.x +")
+            .runs("$TUNE space --device cpu --count")
+            .prints("scale (n=10000): 6"),
+        case("an element type of every width")
+            .edit(LIB, "&[f32]", "&[f64]")
+            .edit(LIB, "&mut [f32]", "&mut [f64]")
+            .edit(SOURCE, "const float* x, float* y", "const double* x, double* y")
+            .runs("$TUNE space --device cpu --count")
+            .prints("scale (n=10000): 6"),
+        case("an element type that there is not")
+            .edit(LIB, "&[f32]", "&[f128]")
+            .says("  = help: element types are f32, f16, bf16, i32, u32, u8, f64, i64, u64, i16, u16, i8; a name for several of them is declared in the attribute: `types(f128 in [f32, f16])`"),
+        case("a problem for which nothing is launched")
+            .edit(LIB, "problems((n = 10000))", "problems((n = 0))")
+            .says("error: the baseline cannot be launched for n=0: grid x is 0, and must be from 1 to 4294967295"),
+    ]
+}
+
+fn baselines() -> Vec<Case> {
+    let baseline = |name, told: &'static str| {
+        case(name)
+            .runs("$TUNE run --device cpu --trials 1")
+            .says(told)
+    };
+    vec![
+        case("a header that is not there")
+            .edit(SOURCE, "extern \"C\"", "#include <nothere.h>\nextern \"C\"")
+            .runs("$TUNE run --device cpu --trials 1 2>&1 | grep -o -m1 'does not compile: src/scale.cu:1:10: fatal error: '")
+            .prints("does not compile: src/scale.cu:1:10: fatal error: "),
+        baseline(
+            "a baseline that reads behind an argument",
+            "tune: scale (n=10000): the baseline does not work: block (16,0,0) thread (8,0,0): out of bounds: it reads `x`[521] (4 bytes) at src/scale.cu:3, but there are 521 elements of 4 bytes",
+        )
+        .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i + (i + 1 == n)]"),
+        baseline(
+            "a baseline with a divergent barrier",
+            "tune: scale (n=10000): the baseline does not work: block (0,0,0) thread (0,0,0): divergent barrier: it waits at __syncthreads() at src/scale.cu:2, but 1 of 32 threads of the block have returned",
+        )
+        .edit(SOURCE, "    unsigned", "    if (threadIdx.x < 16) __syncthreads(); unsigned"),
+        baseline(
+            "a baseline with more shared memory than there is",
+            "tune: scale (n=10000): the baseline THREADS=32,ITEMS=1 is not valid for n=10000: dynamic shared memory is 100000, but the device allows 49152",
+        )
+        .edit(LIB, "block(THREADS)", "block(THREADS), shared(100000)"),
+    ]
+}
+
+fn smoke_tests() -> Vec<Case> {
+    vec![
+        case("a smoke test of a race that forward order hides")
+            .edit(SOURCE, "2.0f * x[i]", "two * x[i]")
+            .edit(SOURCE, "    unsigned", "    __shared__ float two; if (threadIdx.x == 0) two = 2.0f;\n    unsigned")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (1,0,0): race: it reads shared variable `two` at src/scale.cu:4, which thread (0,0,0) of the block writes at src/scale.cu:2, and no __syncwarp() or barrier orders the two"),
+    ]
+}
+
+fn candidates() -> Vec<Case> {
+    const RUN: &str = "$TUNE run --device cpu --trials all --budget full";
+    vec![
+        case("candidates that read behind an argument")
+            .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i] + (ITEMS == 2 && i + 1 == n ? x[n] : 0.0f)")
+            .runs(RUN)
+            .prints("            out of bounds, for example THREADS=32,ITEMS=2: block (8,0,0) thread (4,0,0): out of bounds: it reads `x`[521] (4 bytes) at src/scale.cu:3, but there are 521 elements of 4 bytes"),
+        case("candidates that are wrong, without a reference")
+            .edit(SOURCE, "2.0f", "(ITEMS == 2 ? 3.0f : 2.0f)")
+            .runs(RUN)
+            .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, the baseline says 1.3381502628326416 (error 0.6690752506256104, bound 2.676300525665283e-6)"),
+        case("no candidate is right")
+            .edit(SOURCE, "2.0f", "(ITEMS == 2 || THREADS > 32 ? 3.0f : 2.0f)")
+            .runs(RUN)
+            .prints("  winner    baseline kept: no other config is valid"),
+    ]
+}
