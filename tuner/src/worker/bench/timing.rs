@@ -46,11 +46,26 @@ impl Opened {
             let job = &mut self.arms[place].job;
             (job.launches, job.launch_ns) = (launches, launch_ns);
         }
+        self.even_out();
         Ok(self
             .arms
             .iter()
             .map(|arm| (arm.job.launches, arm.job.launch_ns))
             .collect())
+    }
+
+    /// Arms of similar speed take samples of equally many launches. The first launch of a sample is colder than the
+    /// others and a sample has a cost of its own: with other numbers of launches, equal kernels would differ by more than
+    /// a proof takes for a difference.
+    fn even_out(&mut self) {
+        let paces: Vec<(u32, u64)> = self
+            .arms
+            .iter()
+            .map(|arm| (arm.job.launches, arm.job.launch_ns))
+            .collect();
+        for arm in &mut self.arms {
+            arm.job.launches = launches_beside(arm.job.launch_ns, &paces);
+        }
     }
 
     fn warm_arm(&self, place: usize, resolution: Resolution) -> Result<(u32, u64), Outcome> {
@@ -157,6 +172,7 @@ impl Opened {
             }
             let longer = launches_per_sample(&sample, resolution).ok_or_else(too_short)?;
             self.arms[place].job.launches = longer.max(launches + 1);
+            self.even_out();
         }
     }
 
@@ -180,5 +196,35 @@ impl Opened {
 fn too_short() -> Outcome {
     Outcome::LaunchRefused {
         reason: "too short to be timed: the clock does not resolve it".into(),
+    }
+}
+
+/// The most launches that any arm of similar speed, at most twice as fast or half as fast, takes in a sample.
+fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {
+    let is_similar = |other_ns: u64| {
+        launch_ns <= other_ns.saturating_mul(2) && other_ns <= launch_ns.saturating_mul(2)
+    };
+    let similar = paces.iter().filter(|(_, other_ns)| is_similar(*other_ns));
+    similar
+        .map(|(launches, _)| *launches)
+        .max()
+        .unwrap_or(0)
+        .max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_of_similar_speed_take_equally_many_launches() {
+        let paces = [(2, 21_000), (3, 19_000), (1, 500_000), (400, 100)];
+        let even = paces.map(|(_, launch_ns)| launches_beside(launch_ns, &paces));
+        assert_eq!(even, [3, 3, 1, 400]);
+    }
+
+    #[test]
+    fn an_arm_alone_keeps_its_launches() {
+        assert_eq!(launches_beside(0, &[(7, 0)]), 7);
     }
 }
