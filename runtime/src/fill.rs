@@ -221,6 +221,7 @@ mod tests {
             align: None,
             tolerance: None,
             compare: None,
+            constant: None,
         }
     }
 

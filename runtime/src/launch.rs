@@ -51,6 +51,16 @@ impl<'a> KernelArgs<'a> {
     pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
         KernelArgs::of(pointers)
     }
+
+    /// The address that the argument at a place holds, which must be a pointer argument.
+    pub(crate) fn address(self, place: usize) -> Option<u64> {
+        let pointer = self
+            .pointers
+            .get(place)
+            .filter(|pointer| !pointer.is_null())?;
+        // SAFETY: it points to a live value of the parameter's type, as `new` vouches for, and a pointer has 64 bits.
+        Some(unsafe { pointer.cast::<u64>().read() })
+    }
 }
 
 /// A value where kernels of the cpu device may read it as any of their vector types, which are aligned to 32 bytes at most.

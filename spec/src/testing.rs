@@ -182,6 +182,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
             align: None,
             tolerance: None,
             compare: None,
+            constant: None,
         })
     };
     let first = params.iter().map(|p| (p.name.clone(), p.values[0].clone()));

@@ -3,6 +3,8 @@
 //! NVRTC and everything of Kiln are real; the stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process when it
 //! is used wrongly: memory freed while work is queued, a handle that names nothing, a call without the context.
 
+#[path = "cuda_device/constants.rs"]
+mod constants;
 #[path = "cuda_device/graphs.rs"]
 mod graphs;
 
@@ -107,15 +109,23 @@ fn problem(n: i64) -> Problem {
 
 /// The loaded baseline of `tensor_add`, its rig for `n` elements, and its plan.
 fn baseline(stream: &Stream, n: i64) -> (Function, Rig, LaunchPlan) {
-    let problem = problem(n);
+    baseline_of(kernel(), stream, &problem(n))
+}
+
+/// The loaded baseline of a kernel, its rig for a problem, and its plan.
+fn baseline_of(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    problem: &Problem,
+) -> (Function, Rig, LaunchPlan) {
     let device = &**stream.device();
-    let prepared = prepare::get(kernel(), device, Choice::Baseline, &problem)
-        .expect("the baseline should load");
-    let plan = kernel()
-        .plan(Choice::Baseline, &problem, None)
+    let prepared =
+        prepare::get(kernel, device, Choice::Baseline, problem).expect("the baseline should load");
+    let plan = kernel
+        .plan(Choice::Baseline, problem, None)
         .expect("the baseline should have a plan");
-    let spec = Arc::new(kernel().spec().clone());
-    let rig = Rig::new(stream, &spec, &problem, 1, Layout::Plain).expect("the rig should be made");
+    let spec = Arc::new(kernel.spec().clone());
+    let rig = Rig::new(stream, &spec, problem, 1, Layout::Plain).expect("the rig should be made");
     (prepared.release.clone(), rig, plan)
 }
 

@@ -69,6 +69,16 @@ pub(crate) trait Gpu: Send + Sync + 'static {
     /// An event that keeps its time.
     fn new_event(&self) -> Result<Self::Event, Self::Failure>;
 
+    /// Queues a copy from one place on the device to another. The source is behind an argument that
+    /// [`KernelArgs::new`] vouches for, the target a variable of a loaded module, and both have that many bytes.
+    fn copy_on_device(
+        &self,
+        stream: &Self::Stream,
+        to: u64,
+        from: u64,
+        bytes: usize,
+    ) -> Result<(), Self::Failure>;
+
     /// Drops memory or a module once nothing uses it: after the work queued so far, and after the last recording.
     fn free(&self, what: impl Send + 'static) {
         let freed = &self.kept().freed;
@@ -115,6 +125,9 @@ pub(crate) trait Graph<Stream, Failure>: Send {
 pub(crate) trait Event<Stream, Failure> {
     /// Marks the end of what a stream has queued so far.
     fn record(&self, stream: &Stream) -> Result<(), Failure>;
+
+    /// Lets what a stream is given from here on wait until it is reached; the host does not wait.
+    fn hold_back(&self, stream: &Stream) -> Result<(), Failure>;
 
     /// Waits until it is reached.
     fn synchronize(&self) -> Result<(), Failure>;

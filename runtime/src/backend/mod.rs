@@ -1,6 +1,7 @@
 //! The devices that Kiln launches on, one folder each.
 
 pub(crate) mod batch;
+mod constants;
 pub mod cpu;
 pub mod cuda;
 pub mod fake;

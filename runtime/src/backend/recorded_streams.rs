@@ -41,18 +41,16 @@ impl RecordedStreams {
         end()
     }
 
-    /// Does something while no recording of a stream begins; refused while it is being recorded.
+    /// Does something while no recording of a stream begins; refused while it is being recorded, as unsupported `what`.
     pub fn unless_recorded(
         &self,
         stream: u64,
+        what: &str,
         act: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let streams = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if streams.contains(&stream) {
-            return Err(DeviceError::Unsupported {
-                what: "recording a launch on memory that another library may free before a replay"
-                    .into(),
-            });
+            return Err(DeviceError::Unsupported { what: what.into() });
         }
         act()
     }

@@ -7,6 +7,10 @@ use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
 use super::gpu::{Gpu, Graph as _};
 
+/// What a recording must not hold: a replay may come when the memory is gone.
+pub(crate) const LENT_MEMORY: &str =
+    "recording a launch on memory that another library may free before a replay";
+
 /// A recording of one device; while it lives, nothing that it could name is freed.
 pub(crate) struct Recording<G: Gpu> {
     gpu: Arc<G>,

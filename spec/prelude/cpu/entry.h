@@ -239,14 +239,20 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
     }
 };
 
+KILN_CPU_UNSEEN static void kiln_cpu_fill_nothing(const void* const*) {}
+
 // Exports a kernel to the executor as kiln_cpu_run_<name>, and how many arguments it takes. Its own names
 // must not hide the kernel's.
-#define KILN_CPU_ENTRY(name, ...)                                                                      \
+#define KILN_CPU_ENTRY(name, ...) KILN_CPU_ENTRY_FILLED(name, kiln_cpu_fill_nothing, __VA_ARGS__)
+
+// The same for a kernel with __constant__ variables that arguments fill: by `fill`, before any block runs.
+#define KILN_CPU_ENTRY_FILLED(name, fill, ...)                                                         \
     KILN_CPU_EXPORT const uint32_t kiln_cpu_parameters_##name =                                        \
         kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)>::parameters;                              \
     KILN_CPU_EXPORT KILN_CPU_UNSEEN int kiln_cpu_run_##name(const kiln_cpu_launch* kiln_cpu_asked,                     \
                                             uint64_t kiln_cpu_first, uint64_t kiln_cpu_count) {        \
         typedef kiln_cpu_entry<&__VA_ARGS__, decltype(&__VA_ARGS__)> kiln_cpu_this;                    \
+        fill(kiln_cpu_asked->args);                                                                    \
         return kiln_cpu_this::run(kiln_cpu_asked, kiln_cpu_first, kiln_cpu_count);                     \
     }
 

@@ -1,29 +1,122 @@
 //! `__constant__` variables against the spec.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::model::SliceArg;
 use crate::parse::ParsedKernel;
-use crate::source::SourceScan;
+use crate::source::{ConstantVariable, SourceScan};
+use crate::spelling::nearest;
 
-/// Reports `__constant__` variables that nobody gives a value: a kernel that reads zeros computes wrong results.
-pub(super) fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
+/// Reports `__constant__` variables that nobody gives a value (a kernel that reads zeros computes wrong results), and
+/// arguments that fill none.
+pub(super) fn check(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
+    unfilled(kernel, scan, diagnostics);
+    for (place, arg) in kernel.function.args.iter().enumerate() {
+        let slices = kernel.spec.slices();
+        let mut slices = slices.filter(|slice| arg.name() == slice.name);
+        if let (Some(constant), Some(slice)) = (&arg.constant, slices.next())
+            && let Some((message, help)) = mistake(kernel, scan, slice, &constant.value, place)
+        {
+            diagnostics.push(Diagnostic::new(constant.span, message).help(help));
+        }
+    }
+}
+
+fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let span = match &kernel.attr.source {
         Some(source) => source.span,
         None => SpanRange::from(kernel.function.ident.span()),
     };
     let spec = &kernel.spec;
+    let filled: Vec<&str> = spec
+        .slices()
+        .filter_map(|s| s.constant.as_deref())
+        .collect();
     let mut reported: Vec<&str> = Vec::new();
-    for entry in [&spec.entry, &spec.baseline.entry] {
-        for constant in scan.constants_of(entry) {
-            if constant.initialised || reported.contains(&constant.name.as_str()) {
-                continue;
-            }
-            reported.push(&constant.name);
-            let message = format!(
-                "nothing gives the `__constant__` variable `{}` a value ({})",
-                constant.name, constant.at
-            );
-            let help = "give it an initialiser in the source: without one it is all zeros";
-            diagnostics.push(Diagnostic::new(span, message).help(help));
+    for constant in reached(kernel, scan) {
+        let known = reported.contains(&constant.name.as_str());
+        if constant.initialised || known || filled.contains(&constant.path().as_str()) {
+            continue;
         }
+        reported.push(&constant.name);
+        let name = &constant.name;
+        let message = format!(
+            "nothing gives the `__constant__` variable `{name}` a value ({})",
+            constant.at
+        );
+        let path = constant.path();
+        let attribute = if path == *name {
+            "#[constant]".to_owned()
+        } else {
+            format!("#[constant({path})]")
+        };
+        let ty = &constant.ty;
+        let help = format!(
+            "callers give it by an argument behind the kernel's own, `{attribute} #[len(..)] {name}: &[..]` ({ty}); a value that \
+             never changes is an initialiser in the source"
+        );
+        diagnostics.push(Diagnostic::new(span, message).help(help));
     }
+}
+
+/// The variables that the kernel or its baseline reads.
+fn reached<'a>(
+    kernel: &ParsedKernel,
+    scan: &'a SourceScan,
+) -> impl Iterator<Item = &'a ConstantVariable> {
+    let spec = &kernel.spec;
+    let entries = [&spec.entry, &spec.baseline.entry];
+    entries
+        .into_iter()
+        .flat_map(|entry| scan.constants_of(entry))
+}
+
+/// What is wrong with an argument that fills the variable of that path, and what to do.
+fn mistake(
+    kernel: &ParsedKernel,
+    scan: &SourceScan,
+    slice: &SliceArg,
+    path: &str,
+    place: usize,
+) -> Option<(String, String)> {
+    let argument = &slice.name;
+    let all = scan.constants();
+    let Some(constant) = all.iter().find(|constant| constant.path() == path) else {
+        let message = format!("the source has no `__constant__` variable `{path}`");
+        let paths: Vec<String> = all.iter().map(ConstantVariable::path).collect();
+        let help = match nearest(path, paths.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `#[constant({near})]`?"),
+            None if paths.is_empty() => {
+                "declare it at file or namespace scope, as in `__constant__ float taps[9];`".into()
+            }
+            None => format!("it has {}", paths.join(", ")),
+        };
+        return Some((message, help));
+    };
+    let at = &constant.at;
+    if constant.namespaces.iter().any(String::is_empty) {
+        let message =
+            format!("the `__constant__` variable `{path}` is in a namespace without a name ({at})");
+        return Some((message, "give the namespace a name".into()));
+    }
+    let earlier = &kernel.function.args[..place];
+    let twice = earlier.iter().find(|arg| {
+        let constant = arg.constant.as_ref();
+        constant.is_some_and(|constant| constant.value == path)
+    });
+    if let Some(first) = twice {
+        let message = format!("`{}` and `{argument}` both fill `{path}`", first.ident);
+        return Some((message, "remove one of the two".into()));
+    }
+    if let Some(help) = scan.compare_constant(slice, constant) {
+        let ty = &constant.ty;
+        let message = format!(
+            "`{argument}` cannot fill the `__constant__` variable `{path}` of type `{ty}` ({at})"
+        );
+        return Some((message, help));
+    }
+    let is_read = reached(kernel, scan).any(|found| found.path() == path);
+    (!is_read).then(|| {
+        let message = format!("neither the kernel nor its baseline reads `{path}`");
+        (message, format!("remove the argument `{argument}`"))
+    })
 }

@@ -13,7 +13,7 @@ use crate::spelling::nearest;
 pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     entries(kernel, scan, &mut diagnostics);
-    constants::unfilled(kernel, scan, &mut diagnostics);
+    constants::check(kernel, scan, &mut diagnostics);
     host_headers(kernel, scan, &mut diagnostics);
     let attr = &kernel.attr;
     for param in &attr.params {

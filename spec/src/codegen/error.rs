@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::plan::PlanError;
 use crate::source::{EntryError, Location};
 
 /// Why a translation unit cannot be generated.
@@ -40,6 +41,14 @@ pub enum CodegenError {
         name: String,
         /// The problem's canonical text.
         problem: String,
+    },
+    /// The length of what fills a `__constant__` variable has no value.
+    #[error("the length of what fills `{path}`: {cause}")]
+    ConstantLength {
+        /// The variable.
+        path: String,
+        /// Why.
+        cause: PlanError,
     },
     /// Two defines of one name.
     #[error(

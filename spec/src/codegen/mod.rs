@@ -5,6 +5,7 @@
 //! its own, with one more parameter and one more statement. Other kernels of the file are left out, so
 //! that nothing collides and nothing is compiled that is not launched.
 
+mod constants;
 mod defines;
 mod edit;
 mod error;

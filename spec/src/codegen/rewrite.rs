@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::constants::Constant;
 use super::edit::Edits;
 use super::target::Row;
 use super::{CodegenError, Symbol};
@@ -19,6 +20,8 @@ pub(super) struct Rewriter<'a> {
     pub params: Vec<&'a str>,
     /// Structs and arrays that are passed by value, by their places among the parameters.
     pub plain: Vec<(usize, &'a PlainArg)>,
+    /// Arguments that fill `__constant__` variables.
+    pub constants: &'a [Constant],
     /// The arguments of the entry's template, with the config's values.
     pub instance: Option<&'a [String]>,
 }
@@ -66,8 +69,10 @@ impl Rewriter<'_> {
                 symbol.as_str(),
                 site.extern_c || site.in_extern_c_block,
             );
+            self.append_parameters(&mut edits, site, None);
             self.check_layouts(&mut edits, site);
         }
+        self.name_constants(&mut edits);
         if self.row.host {
             self.dynamic_shared(&mut edits)?;
             self.unroll_on_host(&mut edits);
@@ -97,6 +102,7 @@ impl Rewriter<'_> {
         for unroll in self.scan.unrolls() {
             edits.blank(self.text(), unroll.range.clone());
         }
+        self.name_constants(&mut edits);
         self.take_linkage(&mut edits);
         if self.row.host {
             self.dynamic_shared(&mut edits)?;
@@ -158,6 +164,7 @@ impl Rewriter<'_> {
         let mut params: Vec<String> = (site.params.iter().zip(names.clone()))
             .map(|(param, name)| format!("{} {name}", param.ty.replace(": :", "::")))
             .collect();
+        params.extend(self.constants.iter().map(Constant::parameter));
         let mut body = String::new();
         if let Some(signing) = signing {
             params.push(RECEIPT_PARAMETER.into());
@@ -185,13 +192,40 @@ impl Rewriter<'_> {
     }
 
     fn sign(&self, edits: &mut Edits, site: &KernelFunction, signing: &Signing<'_>) {
-        if site.params.is_empty() {
-            edits.replace(self.text(), site.params_range.clone(), RECEIPT_PARAMETER);
-        } else {
-            edits.insert(site.params_range.end, &format!(", {RECEIPT_PARAMETER}"));
-        }
+        self.append_parameters(edits, site, Some(RECEIPT_PARAMETER));
         if let Some(body) = site.body_open {
             edits.insert(body, &signing.statement());
+        }
+    }
+
+    /// Adds the parameters of arguments that fill `__constant__` variables, and the last one.
+    fn append_parameters(&self, edits: &mut Edits, site: &KernelFunction, last: Option<&str>) {
+        let constants = self.constants.iter().map(Constant::parameter);
+        let added: Vec<String> = constants.chain(last.map(str::to_owned)).collect();
+        let added = added.join(", ");
+        if added.is_empty() {
+            return;
+        }
+        if site.params.is_empty() {
+            edits.replace(self.text(), site.params_range.clone(), &added);
+        } else {
+            edits.insert(site.params_range.end, &format!(", {added}"));
+        }
+    }
+
+    /// Gives the `__constant__` variables that arguments fill a symbol by which the host finds them.
+    fn name_constants(&self, edits: &mut Edits) {
+        let mut blanked: Vec<Range<usize>> = Vec::new();
+        for variable in self.scan.constants() {
+            let path = variable.path();
+            let is_filled = self.constants.iter().any(|constant| constant.path == path);
+            // Several variables of one declaration share the word.
+            if let (true, Some(word)) = (is_filled, &variable.static_word)
+                && !blanked.contains(word)
+            {
+                edits.blank(self.text(), word.clone());
+                blanked.push(word.clone());
+            }
         }
     }
 

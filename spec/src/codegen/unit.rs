@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::constants::{self, Constant};
 use super::defines::Defines;
 use super::rewrite::{Rewriter, Signing};
 use super::target::Row;
@@ -64,7 +65,9 @@ pub fn symbol_hash(
     target: Target,
 ) -> Result<u64, CodegenError> {
     let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
-    Ok(hash(source, spec, entry, config, &defines, target))
+    let constants = Constant::all(spec, config, problem)?;
+    let parts = (&defines, constants.as_slice());
+    Ok(hash(source, spec, entry, config, parts, target))
 }
 
 fn hash(
@@ -72,7 +75,7 @@ fn hash(
     spec: &KernelSpec,
     entry: &str,
     config: &Config,
-    defines: &Defines,
+    (defines, constants): (&Defines, &[Constant]),
     target: Target,
 ) -> u64 {
     let mut hasher = Hasher::new("kiln symbol 1");
@@ -85,6 +88,9 @@ fn hash(
         .field(defines.to_string().as_bytes());
     for (place, plain) in plain_args(spec) {
         hasher.field(format!("{place} {:?}", layouts(&plain.value)).as_bytes());
+    }
+    for constant in constants {
+        hasher.field(format!("{constant:?}").as_bytes());
     }
     hasher.finish().short()
 }
@@ -133,7 +139,9 @@ impl TranslationUnit {
     ) -> Result<TranslationUnit, CodegenError> {
         let found = scan.entry(entry)?;
         let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
-        let symbol_hash = hash(source.hash(), spec, entry, config, &defines, target);
+        let constants = Constant::all(spec, config, problem)?;
+        let parts = (&defines, constants.as_slice());
+        let symbol_hash = hash(source.hash(), spec, entry, config, parts, target);
         let release = Symbol::release(entry, symbol_hash);
         let receipt = release.receipt();
         let config_hash = config.hash().0.short();
@@ -151,6 +159,7 @@ impl TranslationUnit {
             row: target.row(),
             params: defines.names().collect(),
             plain: plain_args(spec),
+            constants: &constants,
             instance: instance.as_deref(),
         };
         let signing = Signing {
@@ -283,6 +292,8 @@ struct Parts<'a> {
     inline_ptx: bool,
     /// Where both entries are inside their copies: empty, or namespaces, each with `::` after it.
     inside: String,
+    /// Arguments that fill `__constant__` variables.
+    constants: &'a [Constant],
 }
 
 impl<'a> Parts<'a> {
@@ -308,6 +319,7 @@ impl<'a> Parts<'a> {
             receipt_copy: rewriter.receipt(signing)?,
             inline_ptx: rewriter.scan.mentions("asm"),
             inside: rewriter.inside(),
+            constants: rewriter.constants,
         })
     }
 
@@ -350,13 +362,26 @@ impl<'a> Parts<'a> {
             self.receipt_copy
         );
         text += &format!("{MARKER}{pop}{undefines}{}", ptx.1);
-        if let Some(export) = self.row.entry_macro {
-            let place = if self.global { "" } else { RELEASE_NAMESPACE };
-            let inside = &self.inside;
-            text += &format!("{export}({release}, {place}::{inside}{release})\n");
-            text += &format!("{export}({receipt}, {RECEIPT_NAMESPACE}::{inside}{receipt})\n");
-        }
+        let release_place = if self.global { "" } else { RELEASE_NAMESPACE };
+        text += &self.export(release, release_place);
+        text += &self.export(receipt, RECEIPT_NAMESPACE);
         text
+    }
+
+    /// What lets the host launch an entry, whose copy of the source is in the namespace `copy`.
+    fn export(&self, entry: &Symbol, copy: &str) -> String {
+        let inside = &self.inside;
+        match (self.row.entry_macro, self.constants) {
+            (None, []) => String::new(),
+            (None, filled) => constants::device_table(filled, entry, copy),
+            (Some(export), []) => format!("{export}({entry}, {copy}::{inside}{entry})\n"),
+            (Some(export), filled) => {
+                let fill = constants::host_fill(filled, entry, copy);
+                format!(
+                    "{fill}{export}_FILLED({entry}, kiln_fill_{entry}, {copy}::{inside}{entry})\n"
+                )
+            }
+        }
     }
 
     /// What saves the source's macros before a copy and restores them after it.

@@ -31,6 +31,12 @@ impl ArgSpec {
         !matches!(self, ArgSpec::Scalar(scalar) if scalar.passing == Passing::Launch)
     }
 
+    /// Whether it is a parameter of the `__global__` function: what fills a `__constant__` variable is not.
+    pub fn is_parameter(&self) -> bool {
+        let fills = matches!(self, ArgSpec::Slice(slice) if slice.constant.is_some());
+        self.is_passed() && !fills
+    }
+
     /// The expression that its value is, where callers do not give it.
     pub fn computed(&self) -> Option<&Expr> {
         match self {
@@ -108,6 +114,10 @@ pub struct SliceArg {
     /// What of this output is compared (`#[compare(..)]`), where it is not each element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
+    /// The `__constant__` variable of the source that it fills (`#[constant]`), with its namespaces: `tables::taps`.
+    /// The kernel reads the variable; its own parameters have no such pointer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<String>,
 }
 
 /// What of an output is compared, where two right configs need not write the same elements.

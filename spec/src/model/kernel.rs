@@ -207,6 +207,12 @@ impl KernelSpec {
             .filter(|(_, arg)| arg.is_passed())
     }
 
+    /// The parameters of the `__global__` function, with their places among all arguments. They come before the
+    /// arguments that fill `__constant__` variables.
+    pub fn parameters(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
+        self.passed().filter(|(_, arg)| arg.is_parameter())
+    }
+
     /// Whether what a launch is given differs between configs for one problem: a length or a computed argument that
     /// depends on a tunable parameter.
     pub fn data_depends_on_the_config(&self) -> bool {

@@ -222,6 +222,8 @@ pub struct ArgDecl {
     pub computed: Option<SpannedExpr>,
     /// `#[compare(..)]`.
     pub compare: Option<Spanned<Comparison>>,
+    /// `#[constant]`: the variable that it fills.
+    pub constant: Option<Spanned<String>>,
     /// Whether it is of `sizes(..)`: the kernel does not get it.
     pub launch_only: bool,
 }
@@ -243,6 +245,7 @@ impl ArgDecl {
             plain: None,
             computed: None,
             compare: None,
+            constant: None,
             launch_only: false,
         }
     }

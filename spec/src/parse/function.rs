@@ -18,7 +18,7 @@ const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x:
      #[len(n)] y: &mut [f32]); }`";
 
 /// Attributes of arguments that mean something to Kiln.
-const ARGUMENT_ATTRIBUTES: [&str; 8] = [
+const ARGUMENT_ATTRIBUTES: [&str; 9] = [
     "len",
     "fill",
     "value",
@@ -27,6 +27,7 @@ const ARGUMENT_ATTRIBUTES: [&str; 8] = [
     "align",
     "tolerance",
     "compare",
+    "constant",
 ];
 
 impl KernelFn {
@@ -273,6 +274,10 @@ fn take_attribute(decl: &mut ArgDecl, attribute: &Attribute) -> syn::Result<()> 
         "value" => decl.value.replace(scalar_value(attribute)?).is_none(),
         "computed" => decl.computed.replace(attribute.parse_args()?).is_none(),
         "compare" => decl.compare.replace(comparison(attribute)?).is_none(),
+        "constant" => {
+            let constant = constant_variable(attribute, &decl.ident)?;
+            decl.constant.replace(constant).is_none()
+        }
         "inout" => {
             attribute.meta.require_path_only()?;
             decl.inout.replace(span).is_none()
@@ -321,6 +326,21 @@ fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     };
     Ok(Spanned {
         value: *value,
+        span: SpanRange::of(attribute),
+    })
+}
+
+/// `#[constant]`, of a variable with the argument's name, or `#[constant(tables::taps)]`.
+fn constant_variable(attribute: &Attribute, argument: &Ident) -> syn::Result<Spanned<String>> {
+    let value = if let syn::Meta::Path(_) = attribute.meta {
+        argument.to_string()
+    } else {
+        let path: syn::Path = attribute.parse_args_with(syn::Path::parse_mod_style)?;
+        let names = path.segments.iter().map(|name| name.ident.to_string());
+        names.collect::<Vec<_>>().join("::")
+    };
+    Ok(Spanned {
+        value,
         span: SpanRange::of(attribute),
     })
 }

@@ -16,12 +16,20 @@ pub struct ConstantVariable {
     pub dimensions: Vec<String>,
     /// Whether the source gives it a value.
     pub initialised: bool,
-    /// Whether it is in a namespace.
-    pub nested: bool,
+    /// The namespaces that it is in, outermost first; an anonymous one has no name.
+    pub namespaces: Vec<String>,
     /// The word `static` before it.
     pub static_word: Option<Range<usize>>,
     /// The file and line of its name.
     pub at: Location,
+}
+
+impl ConstantVariable {
+    /// Its name with those of its namespaces: `tables::taps`.
+    pub fn path(&self) -> String {
+        let names = self.namespaces.iter().chain([&self.name]);
+        names.map(String::as_str).collect::<Vec<_>>().join("::")
+    }
 }
 
 /// Words of a declaration that say nothing about the type.
@@ -39,7 +47,7 @@ const SPECIFIERS: [&str; 7] = [
 pub(super) fn variables(
     text: &str,
     tokens: &[Token],
-    nested: bool,
+    namespaces: &[String],
     locate: impl Fn(usize) -> Location,
 ) -> Vec<ConstantVariable> {
     let tokens: Vec<Token> = tokens
@@ -75,7 +83,7 @@ pub(super) fn variables(
                 ty: join(text, &words),
                 dimensions,
                 initialised: follows.is_some_and(|t| t.is_punct(b'=') || t.is_punct(b'{')),
-                nested,
+                namespaces: namespaces.to_vec(),
                 static_word: names("static").map(|word| word.start..word.end),
                 at: locate(name.start),
             });

@@ -351,8 +351,8 @@ fn constant_variables_are_found_with_their_types_and_whether_they_have_values() 
             ("braced", "int", String::new(), true),
         ]
     );
-    let nested: Vec<bool> = found.constants().iter().map(|c| c.nested).collect();
-    assert_eq!(nested, [false, false, false, false, true]);
+    let paths: Vec<String> = found.constants().iter().map(|c| c.path()).collect();
+    assert_eq!(paths, ["taps", "a", "table", "given", "n::braced"]);
     let reached: Vec<_> = found
         .constants_of("k")
         .into_iter()

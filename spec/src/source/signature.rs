@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::constant::ConstantVariable;
 use super::ctype::{Aliases, Base, CType};
 use super::entry::Entry;
 use super::error::Location;
@@ -86,13 +87,38 @@ impl SourceScan {
         errors
     }
 
+    /// What to change so that a slice can fill a `__constant__` variable; `None` if it can. Bytes fill a variable of any
+    /// type.
+    pub fn compare_constant(
+        &self,
+        slice: &SliceArg,
+        constant: &ConstantVariable,
+    ) -> Option<String> {
+        if slice.elem == ElemRef::Fixed(ElemType::U8) {
+            return None;
+        }
+        let meanings = CType::meanings(&constant.ty, &self.aliases);
+        let same = meanings.iter().any(|ty| match (&slice.elem, &ty.base) {
+            (ElemRef::Param(name), Base::Named(found)) => name == found,
+            // A struct, or a type of a header.
+            (ElemRef::Fixed(_), Base::Named(_)) => true,
+            (ElemRef::Fixed(elem), Base::Vector(found, _)) => elem == found,
+            (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
+            (ElemRef::Param(_), _) => false,
+        });
+        (!same).then(|| match meanings.first().and_then(|ty| ty.base.elem()) {
+            Some(elem) => format!("declare it `&[{}]`", elem.name()),
+            None => "declare it `&[u8]`: bytes fill a variable of any type".into(),
+        })
+    }
+
     fn compare_site(
         &self,
         spec: &KernelSpec,
         site: &KernelFunction,
         arguments: Option<&[String]>,
     ) -> Vec<SignatureError> {
-        let passed = spec.passed().count();
+        let passed = spec.parameters().count();
         if passed != site.params.len() {
             let params = site.params.iter().map(|p| format!("{} {}", p.ty, p.name));
             return vec![SignatureError::Count {
@@ -119,7 +145,7 @@ impl SourceScan {
                 scalar_aliases.insert(ty.name.to_string(), vec![only.c_name().into()]);
             }
         }
-        let pairs = spec.passed().zip(&site.params);
+        let pairs = spec.parameters().zip(&site.params);
         pairs
             .filter_map(|((index, arg), param)| {
                 let help = match arg {

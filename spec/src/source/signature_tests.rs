@@ -25,6 +25,7 @@ fn slice(name: &str, elem: ElemRef, access: Access, align: Option<i64>) -> ArgSp
         align: align.map(Expr::Int),
         tolerance: None,
         compare: None,
+        constant: None,
     })
 }
 

@@ -185,6 +185,19 @@ pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> i32 {
     })
 }
 
+/// The host waits in place of the stream: more than is asked for.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipStreamWaitEvent(stream: usize, event: usize, flags: u32) -> i32 {
+    call("hipStreamWaitEvent", |runtime| {
+        runtime.stream(stream)?;
+        if flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        event_of(event)?.wait();
+        runtime.check_broken()
+    })
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn hipEventSynchronize(event: usize) -> i32 {
     call("hipEventSynchronize", |runtime| {

@@ -212,6 +212,21 @@ pub unsafe extern "C" fn hipModuleGetFunction(
     })
 }
 
+/// No variable has a name: kernels of this device fill their `__constant__` variables themselves, as on the cpu device.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipModuleGetGlobal(
+    _address: *mut usize,
+    _bytes: *mut usize,
+    module: usize,
+    _name: *const c_char,
+) -> i32 {
+    call("hipModuleGetGlobal", |runtime| {
+        let alive = runtime.alive();
+        let _loaded = alive.modules.get(&module).ok_or(INVALID_HANDLE)?;
+        Err(NOT_FOUND)
+    })
+}
+
 /// The kernel of a handle, whose module is loaded.
 pub fn kernel_of(runtime: &Runtime, handle: usize) -> Outcome<Kernel> {
     let alive = runtime.alive();

@@ -191,3 +191,31 @@ fn a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled() {
         assert!(error.contains(says), "{to}: {error}");
     }
 }
+
+#[test]
+fn constant_memory_holds_what_each_launch_was_given() {
+    let test = "constant_memory_holds_what_each_launch_was_given";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    // Enough blocks for every thread of the device, each of which has a copy of the variables.
+    let n = 100_000;
+    let x: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
+    let x = Buffer::from_slice(&stream, &x).unwrap();
+    let window = Buffer::from_slice(&stream, &[0.5_f32, 0.25, 0.25]).unwrap();
+    let edges = Buffer::from_slice(&stream, &[0, n - 1]).unwrap();
+    let mut y = Buffer::<f32>::zeros(&stream, n as usize).unwrap();
+    for scale in [1.0_f32, -2.0, 3.0] {
+        let mut taps = [0.0_f32; 9];
+        taps[4] = scale;
+        let taps = Buffer::from_slice(&stream, &taps).unwrap();
+        kernels::filtered(&stream, &x, &mut y, n, &taps, &window, &edges).unwrap();
+        let found = y.to_vec(&stream).unwrap();
+        let wrong = (0..n as usize).find(|&i| found[i] != scale * (i % 7) as f32 + 1.0);
+        assert_eq!(wrong, None, "with taps of {scale}");
+    }
+    let short = Buffer::<f32>::zeros(&stream, 8).unwrap();
+    let error = kernels::filtered(&stream, &x, &mut y, n, &short, &window, &edges).unwrap_err();
+    assert!(error.to_string().contains("`taps`"), "{error}");
+}

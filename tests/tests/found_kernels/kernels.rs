@@ -17,6 +17,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &renamed::KERNEL,
     &blended::KERNEL,
     &spmv::KERNEL,
+    &filtered::KERNEL,
 ];
 
 fn widths_reference(
@@ -343,5 +344,54 @@ unsafe extern "C" {
         #[len(4 * rows)] value: &[f32],
         #[len(columns)] x: &[f32],
         #[len(rows)] y: &mut [f32],
+    );
+}
+
+fn filtered_reference(
+    x: &[f32],
+    y: &mut [f64],
+    n: i32,
+    taps: &[f32],
+    window: &[f32],
+    edges: &[i32],
+) {
+    for i in 0..n {
+        let at = |from: i32| match from {
+            from if from < 0 => edges[0],
+            from if from >= n => edges[1],
+            from => from,
+        };
+        let products = (-4..=4).map(|k: i32| {
+            let (place, from) = ((k + 4) as usize, at(i + k) as usize);
+            f64::from(taps[place]) * f64::from(x[from])
+        });
+        let window: f64 = window.iter().map(|&w| f64::from(w)).sum();
+        y[i as usize] = products.sum::<f64>() + window;
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/filtered.cu",
+    params(THREADS in [64, 128], ROUNDS in [3]),
+    baseline(THREADS = 64, ROUNDS = 3),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = filtered_reference,
+)]
+unsafe extern "C" {
+    pub fn filtered(
+        #[len(n)] x: &[f32],
+        #[len(n)] y: &mut [f32],
+        n: i32,
+        #[constant(tables::taps)]
+        #[len(9)]
+        taps: &[f32],
+        #[constant(tables::window)]
+        #[len(3)]
+        window: &[f32],
+        #[constant]
+        #[len(2)]
+        edges: &[i32],
     );
 }

@@ -192,6 +192,13 @@ fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, String> {
 
 fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String> {
     match argument {
+        ArgSpec::Slice(SliceArg {
+            name,
+            constant: Some(variable),
+            ..
+        }) => Err(format!(
+            "`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot say"
+        )),
         ArgSpec::Slice(slice) => vector(slice, scope),
         ArgSpec::Plain(plain) => Err(format!(
             "`{}` is a struct or an array by value, which T1 does not have",

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::recording::Recording;
+use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
@@ -177,6 +177,11 @@ impl Device for CudaDevice {
     ) -> Result<(), DeviceError> {
         let entry = self.checked(function, plan, args)?;
         let kernel = entry.function()?;
+        if let Some(constants) = &entry.constants {
+            let launch = |stream: &_| kernel.launch(stream, plan, args);
+            let context = &**self.context()?;
+            return constants.launch(context, stream, args, function.symbol(), launch);
+        }
         self.context()?.with_stream(stream, |stream| {
             kernel
                 .launch(stream, plan, args)
@@ -192,7 +197,8 @@ impl Device for CudaDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let kernel = self.checked(function, plan, sets.first())?.function()?;
+        let entry = self.checked(function, plan, sets.first())?;
+        let kernel = entry.function()?;
         let context = self.context()?;
         let stream = context.streams.get(stream)?;
         let timed = Timed {
@@ -204,7 +210,10 @@ impl Device for CudaDevice {
             sets,
             launches,
         };
-        timed.time()
+        match &entry.constants {
+            Some(constants) => constants.filled(context, &stream, sets.first(), || timed.time()),
+            None => timed.time(),
+        }
     }
 
     /// A device without such a limit says so, which is as good.
@@ -276,7 +285,10 @@ impl Device for CudaDevice {
     ) -> Result<(), DeviceError> {
         let context = self.context()?;
         let raw = context.with_stream(stream, |stream| Ok(stream.raw()))?;
-        context.kept.recorded.unless_recorded(raw, queue)
+        context
+            .kept
+            .recorded
+            .unless_recorded(raw, LENT_MEMORY, queue)
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {

@@ -71,6 +71,16 @@ impl Gpu for CudaContext {
     /// The driver keeps what it still runs; what its launches name is kept until they are done.
     fn wait_to_drop_graph(&self) {}
 
+    fn copy_on_device(
+        &self,
+        stream: &RawStream,
+        to: u64,
+        from: u64,
+        bytes: usize,
+    ) -> Result<(), Failed> {
+        stream.copy_on_device(&self.raw, to, from, bytes)
+    }
+
     fn new_event(&self) -> Result<Event, Failed> {
         Event::new(&self.raw)
     }

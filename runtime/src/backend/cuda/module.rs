@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
@@ -77,10 +78,24 @@ impl CudaModule {
                 max_threads,
                 parameters: parameters::count(&self.image, symbol),
             },
+            constants: constants(module, symbol)?,
             context: self.context.clone(),
             function: Some(function),
         })
     }
+}
+
+/// The `__constant__` variables that arguments of a kernel fill, if there are any.
+fn constants(
+    module: &LoadedModule,
+    symbol: &str,
+) -> Result<Option<Constants<CudaContext>>, DeviceError> {
+    let table = match module.read_global(&table_symbol(symbol)).map_err(of_call) {
+        Err(DeviceError::NotFound { .. }) => return Ok(None),
+        table => table?,
+    };
+    let find = |symbol: &str| module.global(symbol).map_err(of_call);
+    Constants::new(&String::from_utf8_lossy(&table), find).map(Some)
 }
 
 /// Whether an artifact is for this device: by its target, and by its image's own header.
@@ -119,6 +134,8 @@ pub(super) struct Entry {
     pub symbol: Box<str>,
     /// What its launches must keep to.
     pub bounds: KernelBounds,
+    /// The `__constant__` variables that its arguments fill.
+    pub constants: Option<Constants<CudaContext>>,
     context: Arc<CudaContext>,
     /// Until it is dropped.
     function: Option<RawFunction>,

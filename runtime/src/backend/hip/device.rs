@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::backend::gpu::Gpu;
-use crate::backend::recording::Recording;
+use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
@@ -165,6 +165,10 @@ impl Device for HipDevice {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError> {
         let entry = self.checked(function, plan, args)?;
+        if let Some(constants) = &entry.constants {
+            let launch = |stream: &_| entry.kernel.launch(plan, args, stream);
+            return constants.launch(&self.context, stream, args, function.symbol(), launch);
+        }
         let stream = self.context.stream(stream)?;
         let launched = entry.kernel.launch(plan, args, &stream);
         launched.map_err(|failure| failure.launch_error(function.symbol()))
@@ -189,7 +193,12 @@ impl Device for HipDevice {
             sets,
             launches,
         };
-        timed.time()
+        match &entry.constants {
+            Some(constants) => {
+                constants.filled(&self.context, &stream, sets.first(), || timed.time())
+            }
+            None => timed.time(),
+        }
     }
 
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
@@ -250,7 +259,10 @@ impl Device for HipDevice {
         queue: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let raw = self.context.stream(stream)?.raw();
-        self.context.kept.recorded.unless_recorded(raw, queue)
+        self.context
+            .kept
+            .recorded
+            .unless_recorded(raw, LENT_MEMORY, queue)
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {

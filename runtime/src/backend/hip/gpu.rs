@@ -77,6 +77,16 @@ impl Gpu for Context {
         let _ = self.wait();
     }
 
+    fn copy_on_device(
+        &self,
+        stream: &OwnedStream,
+        to: u64,
+        from: u64,
+        bytes: usize,
+    ) -> Result<(), Failure> {
+        stream.copy_on_device(to, from, bytes)
+    }
+
     fn new_event(&self) -> Result<Event, Failure> {
         Event::new(&self.place)
     }

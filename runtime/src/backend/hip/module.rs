@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
+use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
@@ -27,12 +28,13 @@ pub(super) struct HipModule {
 }
 
 /// One kernel, as the device launches it.
-#[derive(Debug)]
 pub(super) struct Entry {
     /// The kernel.
     pub kernel: LoadedKernel,
     /// What its launches must keep to.
     pub bounds: KernelBounds,
+    /// The `__constant__` variables that its arguments fill.
+    pub constants: Option<Constants<Context>>,
     /// Its module, which stays loaded as long as this.
     _module: Arc<HipModule>,
 }
@@ -104,7 +106,8 @@ impl Module for HipModule {
         let facts = self.kernels.get(symbol);
         let facts =
             facts.ok_or_else(|| not_found("the image's metadata does not list it".into()))?;
-        let entry = Entry::new(kernel, *facts, self.clone())?;
+        let constants = constants(&self.module, symbol)?;
+        let entry = Entry::new(kernel, *facts, constants, self.clone())?;
         let static_shared_bytes = entry.bounds.static_shared_bytes;
         let index = self.context.index;
         Ok(Function::new(
@@ -116,10 +119,27 @@ impl Module for HipModule {
     }
 }
 
+/// The `__constant__` variables that arguments of a kernel fill, if there are any.
+fn constants(
+    module: &LoadedModule,
+    symbol: &str,
+) -> Result<Option<Constants<Context>>, DeviceError> {
+    let table = match module
+        .read_global(&table_symbol(symbol))
+        .map_err(Failure::error)
+    {
+        Err(DeviceError::NotFound { .. }) => return Ok(None),
+        table => table?,
+    };
+    let find = |symbol: &str| module.global(symbol).map_err(Failure::error);
+    Constants::new(&String::from_utf8_lossy(&table), find).map(Some)
+}
+
 impl Entry {
     fn new(
         kernel: LoadedKernel,
         facts: KernelFacts,
+        constants: Option<Constants<Context>>,
         module: Arc<HipModule>,
     ) -> Result<Entry, DeviceError> {
         let number = |attribute| {
@@ -137,6 +157,7 @@ impl Entry {
                 max_threads,
                 parameters: Some(facts.parameters),
             },
+            constants,
             _module: module,
         })
     }

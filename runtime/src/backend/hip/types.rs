@@ -153,6 +153,7 @@ numbers! {
     CopyKind = "hipMemcpyKind" {
         TO_DEVICE = hipMemcpyHostToDevice = 1,
         TO_HOST = hipMemcpyDeviceToHost = 2,
+        ON_DEVICE = hipMemcpyDeviceToDevice = 3,
     }
     /// Whose calls a capture forbids.
     CaptureMode = "hipStreamCaptureMode" {

@@ -64,7 +64,7 @@ fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
     assert_eq!(
         found,
         [
-            "\"gemm.cu\": nothing gives the `__constant__` variable `taps` a value (source:1); give it an initialiser in the source: without one it is all zeros"
+            "\"gemm.cu\": nothing gives the `__constant__` variable `taps` a value (source:1); callers give it by an argument behind the kernel's own, `#[constant] #[len(..)] taps: &[..]` (float); a value that never changes is an initialiser in the source"
         ]
     );
     assert_eq!(with("__constant__ float taps[9] = {1.0f};"), [""; 0]);
@@ -141,4 +141,61 @@ fn a_header_for_host_code_is_an_error_with_its_line() {
     assert!(one.contains("under `#ifndef KILN`"), "{one}");
     let source = format!("#ifndef KILN\n#include <vector>\n#endif\n{SOURCE}");
     assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
+}
+
+#[test]
+fn an_argument_fills_a_constant_variable_of_its_type_that_the_kernel_reads() {
+    let body = "float tile[BLOCK_M * BLOCK_N / THREADS];";
+    let source = SOURCE.replace(
+        body,
+        &format!("{body} float f = tables::taps[0] + window[0].x;"),
+    );
+    let declared = "namespace tables { __constant__ float taps[9]; } __constant__ int2 window[4];\n\
+                    __constant__ float unread; namespace { __constant__ float hidden; }";
+    let source = format!("{declared}\n{source}");
+    let with = |arguments: &str| {
+        let item = GEMM_ITEM.replace("c: &mut [f32]", &format!("c: &mut [f32], {arguments}"));
+        let kernel = read(GEMM_ATTRIBUTE, &item).map_err(|e| e.render("spec", GEMM_ATTRIBUTE));
+        let scan = SourceScan::new(&SourceText::from_expanded(&*source)).unwrap();
+        lines(
+            &check_source(&kernel.unwrap(), &scan),
+            [GEMM_ATTRIBUTE, &item],
+        )
+    };
+    let taps = "#[constant(tables::taps)] #[len(9)] t: &[f32]";
+    let window = "#[constant] #[len(8)] window: &[i32]";
+    assert_eq!(with(&format!("{taps}, {window}")), [""; 0]);
+    assert_eq!(
+        with(&format!("{taps}, {}", window.replace("i32", "u8"))),
+        [""; 0]
+    );
+    for (changed, says) in [
+        (
+            taps.replace("f32", "f64"),
+            "#[constant(tables::taps)]: `t` cannot fill the `__constant__` variable `tables::taps` of type `float` (source:1); declare it `&[f32]`",
+        ),
+        (
+            format!("{taps}, {}", taps.replace("t:", "u:")),
+            "#[constant(tables::taps)]: `t` and `u` both fill `tables::taps`; remove one of the two",
+        ),
+        (
+            format!("{taps}, #[constant(tables::tap)] #[len(9)] u: &[f32]"),
+            "#[constant(tables::tap)]: the source has no `__constant__` variable `tables::tap`; did you mean `#[constant(tables::taps)]`?",
+        ),
+        (
+            format!("{taps}, #[constant] #[len(1)] unread: &[f32]"),
+            "#[constant]: neither the kernel nor its baseline reads `unread`; remove the argument `unread`",
+        ),
+    ] {
+        let found = with(&format!("{window}, {changed}"));
+        assert_eq!(found, [says], "{changed}");
+    }
+    let found = with(taps);
+    let [unfilled] = &found[..] else {
+        panic!("{found:#?}");
+    };
+    assert!(
+        unfilled.contains("`window` a value (source:1)"),
+        "{unfilled}"
+    );
 }

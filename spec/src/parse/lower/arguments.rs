@@ -25,7 +25,21 @@ impl Lower<'_> {
             self.report(self.name_span(), message, help);
         }
         self.something_is_compared();
+        self.constants_come_last();
         args
+    }
+
+    /// A launch passes what fills `__constant__` variables behind the kernel's own parameters.
+    fn constants_come_last(&mut self) {
+        let passed = || self.function.args.iter().filter(|arg| !arg.launch_only);
+        let mut behind = passed().skip_while(|arg| arg.constant.is_none());
+        let Some(late) = behind.find(|arg| arg.constant.is_none()) else {
+            return;
+        };
+        let (name, span) = (late.name(), late.ident.span());
+        let message = format!("the parameter `{name}` comes after a `#[constant]` argument");
+        let help = "move it before them: arguments that fill `__constant__` variables come last";
+        self.report(span, message, help);
     }
 
     /// A kernel of whose outputs none is compared could compute anything.
@@ -54,6 +68,7 @@ impl Lower<'_> {
             ("tolerance", arg.tolerance.as_ref().map(|t| t.span)),
             ("inout", arg.inout),
             ("compare", arg.compare.as_ref().map(|c| c.span)),
+            ("constant", arg.constant.as_ref().map(|c| c.span)),
         ];
         for (name, span) in misplaced {
             if let Some(span) = span {
@@ -77,6 +92,7 @@ impl Lower<'_> {
             ("tolerance", arg.tolerance.as_ref().map(|t| t.span)),
             ("inout", arg.inout),
             ("compare", arg.compare.as_ref().map(|c| c.span)),
+            ("constant", arg.constant.as_ref().map(|c| c.span)),
             ("computed", arg.computed.as_ref().map(|e| e.span())),
         ];
         for (name, span) in misplaced {
@@ -194,6 +210,7 @@ impl Lower<'_> {
             let message = format!("`#[compare]` on the input `{}`", arg.ident);
             self.report(compare.span, message, "inputs are not compared; remove it");
         }
+        self.constant_slice(arg, access);
         SliceArg {
             name: arg.name(),
             elem: elem.clone(),
@@ -203,6 +220,32 @@ impl Lower<'_> {
             align: arg.align.as_ref().map(|align| align.expr.clone()),
             tolerance: self.output_tolerance(arg, elem),
             compare: arg.compare.as_ref().map(|c| c.value),
+            constant: arg.constant.as_ref().map(|c| c.value.clone()),
+        }
+    }
+
+    /// What fills a `__constant__` variable is only read, and of a length that is known when the kernel is compiled.
+    fn constant_slice(&mut self, arg: &ArgDecl, access: Access) {
+        let Some(constant) = &arg.constant else {
+            return;
+        };
+        if access.is_output() {
+            let message = format!("`#[constant]` on `{}`, which is written", arg.ident);
+            let help = "kernels only read `__constant__` variables; make it `&[T]`";
+            self.report(constant.span, message, help);
+        }
+        let sizes: Vec<String> = (self.function.dimensions())
+            .map(|(ident, _)| ident.to_string())
+            .collect();
+        let len = arg.len.as_ref();
+        let size = len.and_then(|len| {
+            let names = len.expr.names();
+            sizes.iter().find(|size| names.contains(size.as_str()))
+        });
+        if let (Some(len), Some(size)) = (len, size) {
+            let message = format!("the length of `{}` depends on the size `{size}`", arg.ident);
+            let help = "a `__constant__` variable has a fixed size: give the number of elements that it is declared with";
+            self.report(len.span(), message, help);
         }
     }
 

@@ -499,7 +499,7 @@ const CASES: &[Case] = &[
         "#[len(m * k)] a",
         "#[len(m * k)] #[serde(x)] a",
         &[
-            "serde: unknown attribute `serde`; arguments take len, fill, value, computed, inout, align, tolerance, compare",
+            "serde: unknown attribute `serde`; arguments take len, fill, value, computed, inout, align, tolerance, compare, constant",
         ],
     ),
     (
@@ -626,6 +626,26 @@ const CASES: &[Case] = &[
         "#[len(m * k)] a",
         "#[len(m * k)] #[compare(sum)] a",
         &["#[compare(sum)]: `#[compare]` on the input `a`; inputs are not compared; remove it"],
+    ),
+    (
+        "#[len(m * n)] c",
+        "#[len(8)] #[constant] c",
+        &[
+            "#[constant]: `#[constant]` on `c`, which is written; kernels only read `__constant__` variables; make it `&[T]`",
+        ],
+    ),
+    (
+        "#[len(m * k)] a",
+        "#[len(m)] #[constant(tables::a)] a",
+        &[
+            "m: the length of `a` depends on the size `m`; a `__constant__` variable has a fixed size: give the number of elements that it is declared with",
+            "b: the parameter `b` comes after a `#[constant]` argument; move it before them: arguments that fill `__constant__` variables come last",
+        ],
+    ),
+    (
+        "m: u32",
+        "#[constant] m: u32",
+        &["#[constant]: `#[constant]` on the scalar `m`; it describes slices; remove it"],
     ),
     (
         "#[len(m * n)] c",

@@ -241,8 +241,14 @@ impl Walker<'_> {
 
     /// Remembers the `__constant__` variables of a declaration.
     fn constants(&mut self, range: Range<usize>) {
-        let nested = self.open_namespaces().next().is_some();
-        let found = constant::variables(self.text, &self.tokens[range], nested, |offset| {
+        let mut namespaces: Vec<String> = Vec::new();
+        for names in self.open_namespaces() {
+            if names.is_empty() {
+                namespaces.push(String::new());
+            }
+            namespaces.extend_from_slice(names);
+        }
+        let found = constant::variables(self.text, &self.tokens[range], &namespaces, |offset| {
             self.lines.locate(offset)
         });
         self.scan.constants.extend(found);

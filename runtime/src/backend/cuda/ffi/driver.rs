@@ -65,6 +65,7 @@ functions! {
         free = "cuMemFree_v2"(Address);
         copy_in = "cuMemcpyHtoDAsync_v2"(Address, *const c_void, usize, Handle);
         copy_out = "cuMemcpyDtoHAsync_v2"(*mut c_void, Address, usize, Handle);
+        copy_on_device = "cuMemcpyDtoDAsync_v2"(Address, Address, usize, Handle);
         set_bytes = "cuMemsetD8Async"(Address, u8, usize, Handle);
         granularity = "cuMemGetAllocationGranularity"(*mut usize, *const AllocationProperties, c_int);
         reserve = "cuMemAddressReserve"(*mut Address, usize, usize, Address, c_ulonglong);
@@ -80,11 +81,13 @@ functions! {
         event_create = "cuEventCreate"(*mut Handle, c_uint);
         event_destroy = "cuEventDestroy_v2"(Handle);
         event_record = "cuEventRecord"(Handle, Handle);
+        stream_wait_event = "cuStreamWaitEvent"(Handle, Handle, c_uint);
         event_synchronize = "cuEventSynchronize"(Handle);
         event_elapsed = "cuEventElapsedTime"(*mut f32, Handle, Handle);
         module_load = "cuModuleLoadData"(*mut Handle, *const c_void);
         module_unload = "cuModuleUnload"(Handle);
         module_function = "cuModuleGetFunction"(*mut Handle, Handle, *const c_char);
+        module_global = "cuModuleGetGlobal_v2"(*mut Address, *mut usize, Handle, *const c_char);
         function_attribute = "cuFuncGetAttribute"(*mut c_int, c_int, Handle);
         function_set = "cuFuncSetAttribute"(Handle, c_int, c_int);
         launch = "cuLaunchKernel"(

@@ -87,6 +87,20 @@ impl RawStream {
         self.handle
     }
 
+    /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
+    pub fn copy_on_device(
+        &self,
+        context: &Context,
+        to: u64,
+        from: u64,
+        bytes: usize,
+    ) -> Result<(), Failed> {
+        let functions = context.enter()?;
+        // SAFETY: the caller vouches for both places; the stream was created, or is the default one.
+        let code = unsafe { (functions.copy_on_device)(to, from, bytes, self.handle) };
+        context.check("cuMemcpyDtoDAsync", code)
+    }
+
     /// Waits for its work.
     pub fn synchronize(&self, context: &Context) -> Result<(), Failed> {
         let functions = context.enter()?;
@@ -159,6 +173,13 @@ impl gpu::Event<RawStream, Failed> for Event {
         self.context.check("cuEventRecord", code)
     }
 
+    fn hold_back(&self, stream: &RawStream) -> Result<(), Failed> {
+        let functions = self.context.enter()?;
+        // SAFETY: event and stream were created in this context; there are no flags.
+        let code = unsafe { (functions.stream_wait_event)(stream.handle, self.handle, 0) };
+        self.context.check("cuStreamWaitEvent", code)
+    }
+
     fn synchronize(&self) -> Result<(), Failed> {
         let functions = self.context.enter()?;
         // SAFETY: the event was created.
@@ -213,6 +234,35 @@ impl LoadedModule {
             handle,
             module: self.clone(),
         })
+    }
+}
+
+impl LoadedModule {
+    /// Address and size of a variable, in bytes.
+    pub fn global(&self, symbol: &str) -> Result<(u64, usize), Failed> {
+        let name = CString::new(symbol).unwrap_or_default();
+        let functions = self.context.enter()?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, the name ends with a zero byte, and two numbers of ours are written.
+        let code = unsafe {
+            (functions.module_global)(&raw mut address, &raw mut bytes, self.handle, name.as_ptr())
+        };
+        let found = self.context.check("cuModuleGetGlobal", code);
+        found.map(|()| (address, bytes))
+    }
+
+    /// What a variable holds.
+    pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, Failed> {
+        let (address, bytes) = self.global(symbol)?;
+        let mut content = vec![0; bytes];
+        let functions = self.context.enter()?;
+        let (to, stream) = (content.as_mut_ptr().cast(), RawStream::DEFAULT);
+        // SAFETY: the driver just said where the variable is and how large, as large as the target is; both are waited
+        // for before this returns.
+        let code = unsafe { (functions.copy_out)(to, address, bytes, stream.handle) };
+        let queued = self.context.check("cuMemcpyDtoHAsync", code);
+        queued.and(stream.synchronize(&self.context))?;
+        Ok(content)
     }
 }
 

@@ -92,11 +92,13 @@ table! {
     hipEventCreateWithFlags(*mut RawEvent, c_uint) -> Status;
     hipEventDestroy(RawEvent) -> Status;
     hipEventRecord(RawEvent, RawStream) -> Status;
+    hipStreamWaitEvent(RawStream, RawEvent, c_uint) -> Status;
     hipEventSynchronize(RawEvent) -> Status;
     hipEventElapsedTime(*mut f32, RawEvent, RawEvent) -> Status;
     hipModuleLoadData(*mut RawModule, *const c_void) -> Status;
     hipModuleUnload(RawModule) -> Status;
     hipModuleGetFunction(*mut RawFunction, RawModule, *const c_char) -> Status;
+    hipModuleGetGlobal(*mut *mut c_void, *mut usize, RawModule, *const c_char) -> Status;
     hipModuleLaunchKernel(
         RawFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, RawStream,
         *mut *mut c_void, *mut *mut c_void

@@ -9,8 +9,8 @@ use super::Place;
 use crate::backend::gpu;
 use crate::backend::hip::status::Failure;
 use crate::backend::hip::types::{
-    CaptureMode, FunctionAttribute, RawEvent, RawFunction, RawGraph, RawGraphExec, RawModule,
-    RawStream,
+    CaptureMode, CopyKind, FunctionAttribute, RawEvent, RawFunction, RawGraph, RawGraphExec,
+    RawModule, RawStream,
 };
 use crate::device::KernelArgs;
 use crate::interop::VouchedStream;
@@ -78,6 +78,17 @@ impl OwnedStream {
             return Ok(());
         }
         self.place.hip.select(self.place.ordinal)
+    }
+
+    /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
+    pub fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        let (to, from) = (to as *mut c_void, from as *const c_void);
+        let kind = CopyKind::ON_DEVICE;
+        // SAFETY: the caller vouches for both places; the stream is alive.
+        let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, self.raw) };
+        hip.check("hipMemcpyAsync", status)
     }
 
     /// Waits for everything queued on it.
@@ -195,6 +206,14 @@ impl gpu::Event<OwnedStream, Failure> for Event {
         self.place.hip.check("hipEventRecord", status)
     }
 
+    fn hold_back(&self, stream: &OwnedStream) -> Result<(), Failure> {
+        stream.select_if_default()?;
+        let wait = self.place.hip.table.hipStreamWaitEvent;
+        // SAFETY: event and stream are alive and of one library; there are no flags.
+        let status = unsafe { wait(stream.raw, self.raw, 0) };
+        self.place.hip.check("hipStreamWaitEvent", status)
+    }
+
     fn synchronize(&self) -> Result<(), Failure> {
         // SAFETY: the event is alive.
         let status = unsafe { (self.place.hip.table.hipEventSynchronize)(self.raw) };
@@ -237,6 +256,43 @@ impl LoadedModule {
         place.hip.check("hipModuleLoadData", status)?;
         let place = place.clone();
         Ok(LoadedModule { place, raw })
+    }
+}
+
+impl LoadedModule {
+    /// Address and size of a variable, in bytes.
+    pub fn global(&self, symbol: &str) -> Result<(u64, usize), Failure> {
+        let hip = &self.place.hip;
+        hip.select(self.place.ordinal)?;
+        let name = CString::new(symbol).unwrap_or_default();
+        let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
+        // SAFETY: the module is loaded, the name is terminated; writes one address and one number.
+        let status = unsafe {
+            (hip.table.hipModuleGetGlobal)(
+                &raw mut address,
+                &raw mut bytes,
+                self.raw,
+                name.as_ptr(),
+            )
+        };
+        hip.check("hipModuleGetGlobal", status)?;
+        Ok((address as u64, bytes))
+    }
+
+    /// What a variable holds.
+    pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, Failure> {
+        let (address, bytes) = self.global(symbol)?;
+        let mut content = vec![0; bytes];
+        let hip = &self.place.hip;
+        let stream = OwnedStream::default_of(&self.place);
+        let (to, from) = (content.as_mut_ptr().cast(), address as *const c_void);
+        let kind = CopyKind::TO_HOST;
+        // SAFETY: the runtime just said where the variable is and how large, as large as the target is; both are waited
+        // for before this returns.
+        let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
+        hip.check("hipMemcpyAsync", status)?;
+        stream.synchronize()?;
+        Ok(content)
     }
 }
 
