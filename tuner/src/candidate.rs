@@ -88,6 +88,8 @@ pub enum Which<'a> {
     Baseline,
     /// The tuned entry with a config.
     Config(&'a Config),
+    /// The entry that the spec names as reference, launched as the baseline is.
+    Reference(&'a String),
 }
 
 impl Workshop<'_> {
@@ -184,15 +186,14 @@ impl Workshop<'_> {
         problem: &Problem,
     ) -> Result<Draft, Outcome> {
         let spec = &kernel.spec;
+        let baseline = &spec.baseline;
+        let like_the_baseline = |entry| {
+            let plan = spec.baseline_plan(problem, None);
+            (entry, &baseline.config, plan)
+        };
         let (entry, config, plan) = match which {
-            Which::Baseline => {
-                let baseline = &spec.baseline;
-                (
-                    &baseline.entry,
-                    &baseline.config,
-                    spec.baseline_plan(problem, None),
-                )
-            }
+            Which::Baseline => like_the_baseline(&baseline.entry),
+            Which::Reference(entry) => like_the_baseline(entry),
             Which::Config(config) => (&spec.entry, config, spec.plan(config, problem, None)),
         };
         let plan = plan.map_err(|error| Outcome::Rejected {
@@ -212,7 +213,7 @@ impl Workshop<'_> {
             unit,
             plan,
             config: config.clone(),
-            baseline: matches!(which, Which::Baseline),
+            baseline: !matches!(which, Which::Config(_)),
             recipe: None,
         })
     }

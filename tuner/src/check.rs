@@ -171,7 +171,13 @@ impl<'a> Checker<'a> {
             seed: bench.seed,
         };
         let bench = Bench::new(&on_cpu, kernel, problem);
-        let oracle = Oracle::of(site.catalogue, kernel, problem, NAME, &baseline.arm);
+        let oracle = Oracle::of(
+            site.catalogue,
+            (kernel, problem),
+            site.workshop,
+            NAME,
+            &baseline.arm,
+        )?;
         let own = Expectations::new(oracle, bench.clone(), site.folder);
         Ok(Checker {
             kernel,

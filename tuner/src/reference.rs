@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use kiln::Kernel;
+use kiln::compiler::BuildKind;
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{LaunchPlan, Problem};
+use kiln_spec::{LaunchPlan, Problem, Reference};
 
+use crate::candidate::{Which, Workshop};
 use crate::lab::Bench;
 use crate::peaks;
 use crate::project::TunedKernel;
@@ -47,32 +49,50 @@ pub enum Oracle {
 }
 
 impl Oracle {
-    /// The reference of a kernel that is linked in, where it can be waited for; else its baseline, launched on the device at
-    /// hand.
+    /// The plain-Rust reference of a kernel if it is linked in and can be waited for; else the entry that the spec names as
+    /// reference, or the baseline, launched on the device at hand, for which `workshop` compiles.
+    ///
+    /// # Errors
+    /// Why the reference entry cannot be launched, in words.
     pub fn of(
         catalogue: &[&'static Kernel],
-        kernel: &TunedKernel,
-        problem: &Problem,
+        (kernel, problem): (&TunedKernel, &Problem),
+        workshop: &Workshop<'_>,
         device: &str,
         baseline: &ArmJob,
-    ) -> Oracle {
-        let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
+    ) -> Result<Oracle, String> {
         if is_linked_in(catalogue, kernel, problem) {
-            return Oracle::Rust;
+            return Ok(Oracle::Rust);
         }
+        if let Some(Reference::Entry(entry)) = &kernel.spec.reference {
+            let which = Which::Reference(entry);
+            let made = workshop.make(kernel, which, problem, BuildKind::Release);
+            let made = made.map_err(|outcome| {
+                format!(
+                    "the reference entry `{entry}` does not work: {outcome}\nhelp: outputs are compared with it: it must compile \
+                     and be launched as the baseline is"
+                )
+            })?;
+            return Ok(Oracle::Launch {
+                device: device.to_owned(),
+                arm: Box::new(made.arm),
+                grade: ReferenceGrade::ReferenceEntry,
+            });
+        }
+        let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
         if reference_of(catalogue, &kernel.package, &kernel.spec).is_some() {
             let problem = problem.clone();
-            return Oracle::RustInSmall {
+            return Ok(Oracle::RustInSmall {
                 problem,
                 device,
                 arm,
-            };
+            });
         }
-        Oracle::Launch {
+        Ok(Oracle::Launch {
             device,
             arm,
             grade: ReferenceGrade::BaselineOnly,
-        }
+        })
     }
 
     /// How good its word is.

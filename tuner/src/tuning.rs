@@ -102,11 +102,12 @@ fn search_and_decide(
     let expected = Expectations::new(
         Oracle::of(
             ground.catalogue,
-            task.kernel,
-            problem,
+            (task.kernel, problem),
+            ground.workshop,
             ground.device,
             &baseline.arm,
-        ),
+        )
+        .map_err(Stop::Task)?,
         bench.clone(),
         ground.folder,
     );

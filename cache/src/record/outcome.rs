@@ -52,6 +52,8 @@ pub enum Against {
     /// A plain-Rust reference. Records of earlier programs do not say; they mean this.
     #[default]
     Reference,
+    /// A launch of the entry that the spec names as reference.
+    ReferenceEntry,
     /// A launch of the baseline, because there is no reference for the problem.
     Baseline,
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Against {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Against::Reference => "reference",
+            Against::ReferenceEntry => "reference entry",
             Against::Baseline => "baseline",
         })
     }

@@ -41,6 +41,8 @@ pub enum ReferenceGrade {
     /// Compared with the author's reference on small problems, and on the tuned one, which is too much work for the
     /// reference, with the baseline, which was compared with the reference in the same way.
     ReferenceInSmall,
+    /// Compared with the entry of the same source that the author names as reference.
+    ReferenceEntry,
     /// Compared with the same source on the cpu device.
     SameSourceOnCpu,
     /// Compared with the baseline on the same device: self-consistent, not verified.
@@ -52,6 +54,7 @@ impl fmt::Display for ReferenceGrade {
         f.write_str(match self {
             ReferenceGrade::Reference => "reference",
             ReferenceGrade::ReferenceInSmall => "reference in small",
+            ReferenceGrade::ReferenceEntry => "reference entry",
             ReferenceGrade::SameSourceOnCpu => "same source on cpu",
             ReferenceGrade::BaselineOnly => "baseline only",
         })

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
-    SliceArg,
+    Reference, SliceArg,
 };
 use thiserror::Error;
 
@@ -54,6 +54,17 @@ pub enum Layout {
     Plain,
 }
 
+/// What made an expected output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// A plain-Rust reference.
+    Reference,
+    /// A launch of the entry that the spec names as reference.
+    ReferenceEntry,
+    /// A launch of the baseline.
+    Baseline,
+}
+
 /// What is wrong with a launch.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -69,8 +80,8 @@ pub enum RigError {
     Incorrect {
         /// The worst element.
         worst: MaxError,
-        /// Whether a launch made what was expected; else a plain-Rust reference did.
-        launched: bool,
+        /// What made the expected value.
+        against: Against,
     },
     /// An output holds NaN or infinity where the reference is finite.
     #[error("`{output}`[{index}] is not a finite number, but should be")]
@@ -616,7 +627,11 @@ impl HeldSlice {
             }
             Some(worst) => Err(RigError::Incorrect {
                 worst,
-                launched: expected.is_launched(),
+                against: match &spec.reference {
+                    _ if !expected.is_launched() => Against::Reference,
+                    Some(Reference::Entry(_)) => Against::ReferenceEntry,
+                    _ => Against::Baseline,
+                },
             }),
         }
     }

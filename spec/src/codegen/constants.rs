@@ -40,7 +40,7 @@ impl Constant {
             let len = spec.slice_len(&slice.len, config, problem);
             let len = len.map_err(|cause| CodegenError::ConstantLength {
                 path: path.clone(),
-                cause,
+                cause: Box::new(cause),
             })?;
             let bytes = spec.elem_type(slice, problem).map_or(1, ElemType::bytes);
             Ok(Constant {

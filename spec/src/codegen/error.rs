@@ -48,7 +48,7 @@ pub enum CodegenError {
         /// The variable.
         path: String,
         /// Why.
-        cause: PlanError,
+        cause: Box<PlanError>,
     },
     /// Two defines of one name.
     #[error(

@@ -81,6 +81,21 @@ fn candidates() -> Vec<Case> {
             .edit(SOURCE, "2.0f", "(ITEMS == 2 ? 3.0f : 2.0f)")
             .runs(RUN)
             .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, the baseline says 1.<hash> (error 0.<hash>, bound 2.<hash>-6)"),
+        case("candidates that are right by the reference entry of the source")
+            .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
+            .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }\nextern")
+            .runs(RUN)
+            .prints("  outputs   compared with the reference entry of the same source"),
+        case("a baseline that the reference entry of the source contradicts")
+            .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
+            .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1.0f; }\nextern")
+            .runs(RUN)
+            .says("tune: scale (n=10000): the baseline does not work: incorrect: y[413] is -1.<hash>, the reference entry says 0.004783332347869873 (error 1.<hash>, bound 2.<hash>-6)"),
+        case("a reference entry that does not compile")
+            .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
+            .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { nothing(); }\nextern")
+            .runs(RUN)
+            .says("tune: scale (n=10000): the reference entry `simple` does not work: compile failed: `simple_<hash>` does not compile: src/scale.cu:1:92: error: use of undeclared identifier 'nothing'"),
         case("no candidate is right")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 || THREADS > 32 ? 3.0f : 2.0f)")
             .runs(RUN)

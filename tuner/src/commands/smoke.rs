@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicU64;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{BuildKind, CompileLimits};
 use kiln::{Device, Kernel};
-use kiln_cache::record::ReferenceGrade;
 use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
@@ -247,11 +246,10 @@ impl Stage<'_> {
             .workshop
             .make(kernel, Which::Baseline, problem, BuildKind::Release);
         let baseline = baseline.map_err(|outcome| Trouble::Failed(outcome.to_string()))?;
-        Ok(Oracle::Launch {
-            device: self.name.to_owned(),
-            arm: Box::new(baseline.arm),
-            grade: ReferenceGrade::BaselineOnly,
-        })
+        let (workshop, device) = (&self.workshop, self.name);
+        let compared = (kernel, problem);
+        let oracle = Oracle::of(self.catalogue, compared, workshop, device, &baseline.arm);
+        oracle.map_err(Trouble::Failed)
     }
 }
 

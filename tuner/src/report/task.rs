@@ -258,6 +258,7 @@ pub(crate) fn grade(grade: ReferenceGrade) -> &'static str {
         ReferenceGrade::ReferenceInSmall => {
             "compared with the plain-Rust reference on small problems, on this one with the baseline"
         }
+        ReferenceGrade::ReferenceEntry => "compared with the reference entry of the same source",
         ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
         ReferenceGrade::BaselineOnly => {
             "compared with the baseline only: self-consistent, not verified"

@@ -186,13 +186,13 @@ impl Stage<'_> {
             .make(kernel, Which::Baseline, problem, BuildKind::Release);
         let baseline =
             baseline.map_err(|outcome| format!("the baseline does not work: {outcome}"))?;
-        Ok(Oracle::of(
+        Oracle::of(
             catalogue,
-            kernel,
-            problem,
+            (kernel, problem),
+            &self.workshop,
             self.device,
             &baseline.arm,
-        ))
+        )
     }
 }
 
@@ -214,7 +214,12 @@ impl Scene<'_> {
 
     /// Whether outputs are compared with more than the kernel's own baseline.
     pub fn has_reference(&self) -> bool {
-        self.expected.grade() == kiln_cache::record::ReferenceGrade::Reference
+        use kiln_cache::record::ReferenceGrade;
+        let grade = self.expected.grade();
+        matches!(
+            grade,
+            ReferenceGrade::Reference | ReferenceGrade::ReferenceEntry
+        )
     }
 
     /// Launches a side on every case: outputs must be right, and the device's receipts the intended launch. `spec` is the

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use kiln::device::{DeviceError, ErrorClass};
-use kiln::rig::RigError;
+use kiln::rig::{self, RigError};
 use kiln_cache::Outcome;
 use kiln_cache::record::{Against, MaxError, Real, all_lines};
 
@@ -17,17 +17,17 @@ pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
 /// What an error of a rig means for the candidate.
 pub(super) fn outcome_of(error: RigError) -> Outcome {
     match error {
-        RigError::Incorrect { worst, launched } => Outcome::Incorrect(MaxError {
+        RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
             output: worst.output,
             index: worst.index,
             got: Real(worst.got),
             want: Real(worst.want),
             error: Real(worst.error),
             bound: Real(worst.bound),
-            against: if launched {
-                Against::Baseline
-            } else {
-                Against::Reference
+            against: match against {
+                rig::Against::Reference => Against::Reference,
+                rig::Against::ReferenceEntry => Against::ReferenceEntry,
+                rig::Against::Baseline => Against::Baseline,
             },
         }),
         RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },
