@@ -29,6 +29,8 @@ pub enum Need {
     CudaOccupancy,
     /// NVRTC, which compiles for NVIDIA GPUs.
     Nvrtc,
+    /// NVRTC of each of [`OLDER_NVRTC`].
+    OlderNvrtc,
     /// An NVIDIA GPU that the CUDA driver answers for.
     CudaDevice,
     /// An AMD GPU that the HIP runtime answers for.
@@ -77,6 +79,11 @@ impl Need {
                 Ok(_) => Ok(()),
                 Err(error) => Err(first_line(&error.to_string())),
             },
+            Need::OlderNvrtc => OLDER_NVRTC.iter().try_for_each(|version| {
+                let there = older_nvrtc(version).is_dir();
+                let reason = format!("no NVRTC {version}: run `cargo xtask setup`");
+                there.then_some(()).ok_or(reason)
+            }),
             Need::CudaDevice => device("cuda:0"),
             Need::HipDevice => device("hip:0"),
             Need::HipHeaders => file("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
@@ -139,6 +146,14 @@ pub fn cuda_occupancy() -> Option<PathBuf> {
         .into_iter()
         .chain([unpacked])
         .find(|folder| folder.join("cuda_occupancy.h").is_file())
+}
+
+/// Earlier versions of NVRTC that kernels are compiled with, beginning with the oldest that is supported.
+pub const OLDER_NVRTC: [&str; 3] = ["12.1", "12.9", "13.0"];
+
+/// The folder of one of them, as `cargo xtask setup` unpacks it.
+pub fn older_nvrtc(version: &str) -> PathBuf {
+    crate::command::workspace().join(format!("target/nvrtc-{version}"))
 }
 
 /// A Python that has Kernel Tuner: that of the virtual environment that `cargo xtask setup` makes, or the one that

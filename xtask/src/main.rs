@@ -8,9 +8,11 @@ mod fresh;
 mod fuzz;
 mod kernel_tuner;
 mod occupancy_header;
+mod older_nvrtc;
 mod setup;
 mod step;
 mod suite;
+mod wheels;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::apt::apt;
-use crate::{kernel_tuner, occupancy_header, step};
+use crate::{kernel_tuner, occupancy_header, older_nvrtc, step};
 
 /// A program that tests use, and the Debian packages that bring it.
 struct Tool {
@@ -86,6 +86,9 @@ pub fn run() -> Result<(), String> {
     hip_runtime();
     if let Err(how) = occupancy_header::install() {
         missing("cuda_occupancy.h", &how)?;
+    }
+    if let Err(how) = older_nvrtc::install() {
+        missing("an earlier NVRTC", &how)?;
     }
     packages_of_lock_file()
 }
@@ -173,7 +176,7 @@ fn nvrtc() -> Result<(), String> {
 }
 
 /// Whether a virtual environment or folder of packages has the library.
-fn has_nvrtc(folder: &Path) -> bool {
+pub fn has_nvrtc(folder: &Path) -> bool {
     let entries = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()

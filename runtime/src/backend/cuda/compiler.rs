@@ -284,6 +284,8 @@ impl Compiler for NvrtcCompiler {
         vec![
             format!("--gpu-architecture={}", self.arch),
             "--std=c++17".into(),
+            // NVRTC before 13.2 takes the body of a generic lambda for host code otherwise, and refuses it.
+            "--device-as-default-execution-space".into(),
             VERBOSE.into(),
         ]
     }

@@ -18,8 +18,18 @@ use super::ffi::Nvrtc;
 /// What the system's loader is asked for, newest first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-const HELP: &str = "python3 -m venv nvrtc && nvrtc/bin/pip install --no-deps nvidia-cuda-nvrtc==13.5.37, then set \
-                    KILN_NVRTC to that folder (`cargo xtask setup` does both in Kiln's own workspace)";
+/// How to get one that the driver of such a CUDA version loads images of; the newest where that is not known. NVRTC 12
+/// does not bring the CUDA headers.
+fn help(newest_major: Option<u32>) -> String {
+    let wheels = match newest_major {
+        Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",
+        _ => "nvidia-cuda-nvrtc==13.5.37",
+    };
+    format!(
+        "python3 -m venv nvrtc && nvrtc/bin/pip install --no-deps {wheels}, then set KILN_NVRTC to that folder (`cargo \
+         xtask setup` does both in Kiln's own workspace)"
+    )
+}
 
 /// What helps where the variable names none.
 const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
@@ -61,7 +71,7 @@ pub(super) fn find(wanted: Wanted) -> Result<Arc<NvrtcLibrary>, CompileError> {
             }
         }
     }
-    match not_found(&looked) {
+    match not_found(&looked, wanted) {
         CompileError::NotFound { what, looked, .. } if given().is_some() => {
             let help = CORRECT.into();
             Err(CompileError::NotFound { what, looked, help })
@@ -83,7 +93,10 @@ fn given() -> Option<PathBuf> {
 pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
     let files = files_in(place);
     if files.is_empty() {
-        return Err(not_found(&[format!("{}: no libnvrtc.so", place.display())]));
+        return Err(not_found(
+            &[format!("{}: no libnvrtc.so", place.display())],
+            Wanted::default(),
+        ));
     }
     let mut looked = Vec::new();
     for file in files {
@@ -92,14 +105,14 @@ pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
             Err(reason) => looked.push(reason),
         }
     }
-    Err(not_found(&looked))
+    Err(not_found(&looked, Wanted::default()))
 }
 
-fn not_found(looked: &[String]) -> CompileError {
+fn not_found(looked: &[String], wanted: Wanted) -> CompileError {
     CompileError::NotFound {
         what: "NVRTC".into(),
         looked: looked.join("; "),
-        help: HELP.into(),
+        help: help(wanted.newest_major),
     }
 }
 
@@ -299,6 +312,17 @@ mod tests {
     fn touch(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
+    }
+
+    #[test]
+    fn what_is_to_be_installed_is_of_a_version_that_the_driver_takes() {
+        let driver_of_12 = Wanted {
+            newest_major: Some(12),
+        };
+        let error = not_found(&[], driver_of_12).to_string();
+        assert!(error.contains("nvidia-cuda-nvrtc-cu12==12."), "{error}");
+        let error = not_found(&[], Wanted::default()).to_string();
+        assert!(error.contains("nvidia-cuda-nvrtc==13."), "{error}");
     }
 
     #[test]

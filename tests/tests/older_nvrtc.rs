@@ -1,0 +1,43 @@
+//! The kernel library, compiled by the NVRTC of earlier toolkits: those that most drivers ask for.
+
+use kiln_tests::capability::{Need, OLDER_NVRTC, have, older_nvrtc};
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use serde_json::Value;
+
+/// Every kernel with the extremes of its space, for the oldest of the GPUs that Kiln is for.
+fn compiles_with(version: &str) {
+    if !have(
+        &format!("the library with NVRTC {version}"),
+        &[Need::OlderNvrtc],
+    ) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    let mut command = tune(&workspace(), &folder.path().join("cache"));
+    command.args(["inspect", "-p", "kiln-kernels", "--target", "sm_86"]);
+    command.args(["--all-corners", "--json"]);
+    command.env("KILN_NVRTC", older_nvrtc(version));
+    let output = expect_code(&mut command, 0);
+    let found: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("it should be JSON");
+    assert!(found.len() >= 60, "only {} configs", found.len());
+    let failed = found.iter().filter(|one| !one["error"].is_null());
+    let failed: Vec<String> = failed
+        .map(|one| format!("{} {}: {}", one["kernel"], one["config"], one["error"]))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn the_library_compiles_with_the_oldest_nvrtc_that_is_supported() {
+    compiles_with(OLDER_NVRTC[0]);
+}
+
+#[test]
+fn the_library_compiles_with_the_newest_nvrtc_of_cuda_12() {
+    compiles_with(OLDER_NVRTC[1]);
+}
+
+#[test]
+fn the_library_compiles_with_the_oldest_nvrtc_of_cuda_13() {
+    compiles_with(OLDER_NVRTC[2]);
+}
