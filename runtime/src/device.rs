@@ -29,7 +29,8 @@ pub struct DeviceInfo {
     pub fingerprint: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,
-    /// The smallest difference that [`Device::time`] can tell, in nanoseconds.
+    /// The smallest difference that [`Device::time`] can tell, in nanoseconds: the step of the clock, and on a GPU what
+    /// varies from the start of one batch to the next.
     pub timer_tick_ns: u64,
 }
 

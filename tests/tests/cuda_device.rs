@@ -271,7 +271,7 @@ fn child_launches() {
     // The clock of the stand-in goes on by a microsecond a launch.
     let span_ns = rig.time(&function, &plan, 600).unwrap();
     assert!(span_ns.abs_diff(600_000) < 100, "{span_ns}");
-    assert_eq!(device.info().timer_tick_ns, 500);
+    assert_eq!(device.info().timer_tick_ns, 10_000);
     assert_eq!(device.occupancy(&function, 256, 0).unwrap(), 6);
     assert_eq!(device.occupancy(&function, 256, 60_000).unwrap(), 5);
 
@@ -574,12 +574,13 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
         .collect();
     let (event, graph) = ("EventRecord", "GraphLaunch");
     let (begin, upload) = ("StreamBeginCapture", "GraphUpload");
-    let single = [event, event];
-    let batch = [begin, upload, event, graph, event];
+    // The first batch makes the filler, which every batch is queued behind.
+    let filler = [begin, upload];
+    let batch = [begin, upload, graph, event, graph, event];
     let long = [
-        begin, upload, begin, upload, event, graph, graph, graph, event,
+        begin, upload, begin, upload, graph, event, graph, graph, graph, event,
     ];
-    assert_eq!(calls, [&single[..], &batch, &batch, &long].concat());
+    assert_eq!(calls, [&filler[..], &batch, &batch, &batch, &long].concat());
 }
 
 #[test]
@@ -588,9 +589,33 @@ fn child_times_batches() {
     // The default stream, too: recording takes a stream of its own.
     let stream = Stream::default_of(device());
     let (function, rig, plan) = baseline(&stream, 1000);
-    for (launches, ns) in [(1, 10_000), (2, 2000), (600, 600_000), (10_000, 10_000_000)] {
+    for (launches, ns) in [(1, 1000), (2, 2000), (600, 600_000), (10_000, 10_000_000)] {
         let span_ns = rig.time(&function, &plan, launches).unwrap();
         assert!(span_ns.abs_diff(ns) < ns / 100, "{launches}: {span_ns}");
+    }
+}
+
+#[test]
+fn the_start_of_a_batch_is_no_part_of_its_time() {
+    in_child_with(
+        "child_times_short_batches",
+        &[("KILN_STAND_IN_START_US", "8")],
+    );
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_times_short_batches() {
+    let stream = Stream::new(device()).unwrap();
+    let (function, rig, plan) = baseline(&stream, 1000);
+    // A microsecond a launch, and eight until an idle device begins: launches of one and the same speed, whichever number
+    // a sample has.
+    for launches in [1, 2, 3, 50] {
+        let span_ns = rig.time(&function, &plan, launches).unwrap();
+        assert!(
+            span_ns.abs_diff(u64::from(launches) * 1000) < 10,
+            "{launches}: {span_ns}"
+        );
     }
 }
 

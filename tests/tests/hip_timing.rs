@@ -64,12 +64,13 @@ fn time_batches() -> Result<(), String> {
 
 #[test]
 fn a_batch_is_launched_as_one() {
-    // The launches of a recording are no calls of the launch function: three batches have two, two and thirty.
+    // The launches of a recording are no calls of the launch function: three batches have two, two and thirty. Before each,
+    // the filler is launched.
     in_child(
-        "child_fails_to_launch_the_third_graph",
-        "hipGraphLaunch@3=1",
+        "child_fails_to_launch_the_third_batch",
+        "hipGraphLaunch@6=1",
     );
-    in_child("child_times", "hipGraphLaunch@4=1");
+    in_child("child_times", "hipGraphLaunch@7=1");
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn child_times() {
 
 #[test]
 #[ignore = "the child of another test"]
-fn child_fails_to_launch_the_third_graph() {
+fn child_fails_to_launch_the_third_batch() {
     assert!(time_batches().unwrap_err().contains("hipGraphLaunch"));
 }
 

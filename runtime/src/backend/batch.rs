@@ -22,11 +22,10 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// The split of so many launches. A recording begins with the first set of arguments, so each but the last takes
-    /// whole turns of them. `None` for what is better queued: a single launch, or more sets than a recording has room
-    /// for.
+    /// whole turns of them. `None` for more sets than a recording has room for.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();
-        if launches < 2 || turn > MOST {
+        if launches == 0 || turn > MOST {
             return None;
         }
         let whole = u32::try_from(MOST / turn * turn).unwrap_or(launches);
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn every_launch_is_in_one_recording_and_turns_of_the_sets_stay_whole() {
         for sets in [1, 2, 3, 7, 4095, 4096] {
-            for launches in [2, 3, 600, 4096, 4097, 100_000] {
+            for launches in [1, 2, 3, 600, 4096, 4097, 100_000] {
                 let batch = of(launches, sets).unwrap();
                 assert_eq!(batch.recorded * batch.times + batch.rest, launches);
                 assert!(batch.recorded <= 4096 && batch.rest < batch.recorded);
@@ -112,7 +111,6 @@ mod tests {
                 assert!(!again || turns, "{batch:?}");
             }
         }
-        assert_eq!(of(1, 1), None);
         assert_eq!(of(10_000, 4097), None);
     }
 
@@ -127,7 +125,7 @@ mod tests {
         );
         assert!(failed.unwrap_err().to_string().contains("launching"));
         assert_eq!(recorder.time(of(2, 1), |_| Ok(3), || Ok(7)), Ok(3));
-        assert_eq!(recorder.time(of(1, 1), |_| Ok(3), || Ok(7)), Ok(7));
+        assert_eq!(recorder.time(None, |_| Ok(3), || Ok(7)), Ok(7));
         assert_eq!(recorder.time(of(2, 1), |_| Err(refusal()), || Ok(7)), Ok(7));
         assert_eq!(recorder.time(of(2, 1), |_| Ok(3), || Ok(7)), Ok(7));
     }

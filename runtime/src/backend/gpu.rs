@@ -11,7 +11,7 @@ use super::recorded_streams::RecordedStreams;
 use super::timer::Timer;
 
 /// One GPU of this process, by its driver's own calls.
-pub(crate) trait Gpu: Send + Sync + 'static {
+pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// A stream.
     type Stream;
     /// What the driver allocated; freed when dropped.
@@ -29,7 +29,7 @@ pub(crate) trait Gpu: Send + Sync + 'static {
     fn index(&self) -> u32;
 
     /// What is kept of it from one call to the next.
-    fn kept(&self) -> &Kept<Self::Stream>;
+    fn kept(&self) -> &Kept<Self>;
 
     /// What a failure means; `symbol` is the kernel that was to be launched, where one was.
     fn error(failure: Self::Failure, symbol: Option<&str>) -> DeviceError;
@@ -65,6 +65,9 @@ pub(crate) trait Gpu: Send + Sync + 'static {
 
     /// Waits until a recording that may still be running can be dropped.
     fn wait_to_drop_graph(&self);
+
+    /// New memory, with anything in it.
+    fn new_memory(&self, bytes: usize) -> Result<Self::Memory, Self::Failure>;
 
     /// An event that keeps its time.
     fn new_event(&self) -> Result<Self::Event, Self::Failure>;
@@ -137,17 +140,17 @@ pub(crate) trait Event<Stream, Failure> {
 }
 
 /// What a GPU's streams, recordings and timing have in common from one call to the next.
-pub(crate) struct Kept<Stream> {
+pub(crate) struct Kept<G: Gpu> {
     /// The streams that are being recorded.
     pub recorded: RecordedStreams,
     /// What timing keeps.
-    pub timer: Timer<Stream>,
+    pub timer: Timer<G>,
     /// What may not be freed yet.
     pub freed: Freed,
 }
 
-impl<Stream> Default for Kept<Stream> {
-    fn default() -> Kept<Stream> {
+impl<G: Gpu> Default for Kept<G> {
+    fn default() -> Kept<G> {
         Kept {
             recorded: RecordedStreams::default(),
             timer: Timer::default(),

@@ -5,6 +5,7 @@ mod constants;
 pub mod cpu;
 pub mod cuda;
 pub mod fake;
+pub(crate) mod filler;
 pub(crate) mod freed;
 pub(crate) mod gpu;
 pub(crate) mod gpu_memory;

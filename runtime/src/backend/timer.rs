@@ -7,17 +7,25 @@ use kiln_spec::LaunchPlan;
 use crate::device::{ArgSets, DeviceError};
 
 use super::batch::{Batch, Recorder, Untimed};
+use super::filler::Filler;
 use super::gpu::{Event as _, Gpu, Graph as _};
 
 /// What timing keeps from one batch to the next.
-pub(crate) struct Timer<Stream> {
+pub(crate) struct Timer<G: Gpu> {
     recorder: Recorder,
-    /// Streams of its own that no batch is on: the caller's may be the default one, which is not recorded.
-    idle: Mutex<Vec<Stream>>,
+    /// Those that no batch is on.
+    idle: Mutex<Vec<Lane<G>>>,
 }
 
-impl<Stream> Default for Timer<Stream> {
-    fn default() -> Timer<Stream> {
+/// A stream of the timer's own, since the caller's may be the default one, which is not recorded.
+struct Lane<G: Gpu> {
+    stream: G::Stream,
+    /// What keeps it busy while a batch is queued.
+    filler: Filler<G>,
+}
+
+impl<G: Gpu> Default for Timer<G> {
+    fn default() -> Timer<G> {
         Timer {
             recorder: Recorder::default(),
             idle: Mutex::default(),
@@ -25,8 +33,8 @@ impl<Stream> Default for Timer<Stream> {
     }
 }
 
-impl<Stream> Timer<Stream> {
-    fn idle(&self) -> MutexGuard<'_, Vec<Stream>> {
+impl<G: Gpu> Timer<G> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Lane<G>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -61,8 +69,8 @@ impl<G: Gpu> Drop for Alive<'_, G> {
 impl<G: Gpu> Timed<'_, G> {
     /// The time of all launches together, in nanoseconds.
     ///
-    /// Events tell half a microsecond apart; how many launches make a span that is long enough for that is the caller's
-    /// business, from [`crate::device::DeviceInfo::timer_tick_ns`].
+    /// How many launches make a span that is long enough is the caller's business, from
+    /// [`crate::device::DeviceInfo::timer_tick_ns`].
     pub fn time(&self) -> Result<u64, DeviceError> {
         let batch = Batch::of(self.launches, self.sets);
         let queued = || self.queued().map_err(|failure| self.error(failure));
@@ -75,7 +83,7 @@ impl<G: Gpu> Timed<'_, G> {
     }
 
     /// Queued one by one, on the caller's stream: a kernel shorter than what the host takes to queue one is timed at the
-    /// rate at which it can be queued.
+    /// rate at which it can be queued, and the start of the first is a part of the time.
     fn queued(&self) -> Result<u64, G::Failure> {
         self.between_events(self.stream, || self.launch(self.stream, self.launches))
     }
@@ -90,24 +98,35 @@ impl<G: Gpu> Timed<'_, G> {
         let unrecorded = |failure| Untimed::Unrecorded(self.error(failure));
         let failed = |failure| Untimed::Failed(self.error(failure));
         self.gpu.wait_for(self.stream).map_err(failed)?;
-        let own = self.own_stream().map_err(unrecorded)?;
+        let own = self.lane().map_err(unrecorded)?;
         self.gpu.recording_begins();
         let _alive = Alive(self.gpu);
-        let record = |launches| self.record(&own, launches).map_err(unrecorded);
+        let record = |launches| self.record(&own.stream, launches).map_err(unrecorded);
         let again = record(batch.recorded)?;
         let rest = (batch.rest > 0).then(|| record(batch.rest)).transpose()?;
         let run = || {
-            (0..batch.times).try_for_each(|_| again.launch(&own))?;
-            rest.iter().try_for_each(|rest| rest.launch(&own))
+            (0..batch.times).try_for_each(|_| again.launch(&own.stream))?;
+            rest.iter().try_for_each(|rest| rest.launch(&own.stream))
         };
-        let ns = self.between_events(&own, run).map_err(failed)?;
+        let timed = || {
+            own.filler.launch(&own.stream)?;
+            self.between_events(&own.stream, run)
+        };
+        let ns = timed().map_err(failed)?;
         self.gpu.kept().timer.idle().push(own);
         Ok(ns)
     }
 
-    fn own_stream(&self) -> Result<G::Stream, G::Failure> {
+    fn lane(&self) -> Result<Lane<G>, G::Failure> {
         let idle = self.gpu.kept().timer.idle().pop();
-        idle.map_or_else(|| self.gpu.new_stream(), Ok)
+        idle.map_or_else(
+            || {
+                let stream = self.gpu.new_stream()?;
+                let filler = Filler::new(self.gpu, &stream)?;
+                Ok(Lane { stream, filler })
+            },
+            Ok,
+        )
     }
 
     /// A recording, brought to the device so that its first launch is as the others.

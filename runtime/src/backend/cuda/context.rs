@@ -19,7 +19,7 @@ pub(super) struct CudaContext {
     /// The [`crate::Device::index`] of the device.
     pub device_index: u32,
     /// What recordings and timing keep.
-    pub kept: Kept<RawStream>,
+    pub kept: Kept<CudaContext>,
 }
 
 impl CudaContext {

@@ -23,7 +23,7 @@ impl Gpu for CudaContext {
         self.device_index
     }
 
-    fn kept(&self) -> &Kept<RawStream> {
+    fn kept(&self) -> &Kept<CudaContext> {
         &self.kept
     }
 
@@ -79,6 +79,10 @@ impl Gpu for CudaContext {
         bytes: usize,
     ) -> Result<(), Failed> {
         stream.copy_on_device(&self.raw, to, from, bytes)
+    }
+
+    fn new_memory(&self, bytes: usize) -> Result<Memory, Failed> {
+        Memory::new(&self.raw, bytes)
     }
 
     fn new_event(&self) -> Result<Event, Failed> {

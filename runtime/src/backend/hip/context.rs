@@ -20,7 +20,7 @@ pub(super) struct Context {
     /// The [`crate::Device::index`] of the device.
     pub index: u32,
     /// What recordings and timing keep.
-    pub kept: Kept<OwnedStream>,
+    pub kept: Kept<Context>,
     streams: RwLock<BTreeMap<u64, Arc<OwnedStream>>>,
     next_stream: AtomicU64,
 }

@@ -23,7 +23,7 @@ impl Gpu for Context {
         self.index
     }
 
-    fn kept(&self) -> &Kept<OwnedStream> {
+    fn kept(&self) -> &Kept<Context> {
         &self.kept
     }
 
@@ -85,6 +85,10 @@ impl Gpu for Context {
         bytes: usize,
     ) -> Result<(), Failure> {
         stream.copy_on_device(to, from, bytes)
+    }
+
+    fn new_memory(&self, bytes: usize) -> Result<DeviceMemory, Failure> {
+        DeviceMemory::new(&self.place, bytes)
     }
 
     fn new_event(&self) -> Result<Event, Failure> {
