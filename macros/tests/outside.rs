@@ -18,8 +18,20 @@ fn packaged_crates_build_launch_and_smoke_test_outside_the_workspace() {
         "{}",
         stdout(&smoke)
     );
+    a_failed_smoke_test_says_why_once(&outside);
     programs_carry_no_parser(&outside);
     rebuilds_exactly_when_something_it_depends_on_changed(&outside);
+}
+
+fn a_failed_smoke_test_says_why_once(outside: &Outside) {
+    let header = HEADER.replace("i * i", "i * i + 1u");
+    outside.write("squares/src/cu/square.cuh", &header);
+    let smoke = outside.cargo("squares", &["test"], &[]);
+    assert!(!smoke.status.success());
+    let said = stdout(&smoke) + &stderr(&smoke);
+    let why = "out[0] is 1e0, it should be 0e0";
+    assert_eq!(said.matches(why).count(), 1, "{said}");
+    outside.write("squares/src/cu/square.cuh", HEADER);
 }
 
 fn programs_carry_no_parser(outside: &Outside) {

@@ -32,8 +32,9 @@ impl Lower<'_> {
     /// A launch passes what fills `__constant__` variables behind the kernel's own parameters.
     fn constants_come_last(&mut self) {
         let passed = || self.function.args.iter().filter(|arg| !arg.launch_only);
-        let mut behind = passed().skip_while(|arg| arg.constant.is_none());
-        let Some(late) = behind.find(|arg| arg.constant.is_none()) else {
+        let fills = |arg: &&ArgDecl| arg.elem().is_some() && arg.constant.is_some();
+        let mut behind = passed().skip_while(|arg| !fills(arg));
+        let Some(late) = behind.find(|arg| !fills(arg)) else {
             return;
         };
         let (name, span) = (late.name(), late.ident.span());
