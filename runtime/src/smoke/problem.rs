@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::space::verification_problems;
-use kiln_spec::{Config, KernelSpec, PlanError, Problem};
+use kiln_spec::{Backend, Config, KernelSpec, PlanError, Problem};
 
 use super::SmokeOptions;
+use crate::backend::cpu::CpuOptions;
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::select::Choice;
@@ -39,7 +40,7 @@ pub(super) fn choose(
     for problem in own.into_iter().chain(small) {
         match launchable(kernel, device, choice, &problem) {
             Ok(()) => return Ok(problem),
-            Err(error) => reason = Some(error.to_string()),
+            Err(error) => reason = Some(refusal(device, &error)),
         }
     }
     Err(reason.unwrap_or_else(|| {
@@ -57,6 +58,21 @@ fn launchable(
     kernel.plan(choice, problem, Some(limits))?.check(limits)
 }
 
+/// Why a launch is refused. The cpu device of a smoke test allows more than `tune` does there, so the text says both.
+fn refusal(device: &Arc<dyn Device>, error: &PlanError) -> String {
+    let info = device.info();
+    let ordinary = CpuOptions::default();
+    let raised = info.limits.shared_bytes_per_block > ordinary.shared_bytes;
+    if info.key.backend != Backend::Cpu || !raised || !matches!(error, PlanError::Limit { .. }) {
+        return error.to_string();
+    }
+    format!(
+        "{error}: smoke tests raise the cpu device's limits, so that they can launch other devices' rows; `tune` keeps \
+         {} threads and {} bytes of shared memory",
+        ordinary.max_threads, ordinary.shared_bytes
+    )
+}
+
 fn is_small(spec: &KernelSpec, problem: &Problem, max_work: u64) -> bool {
     let at_most = |expr: &Option<kiln_spec::Expr>| {
         expr.as_ref().is_none_or(|expr| {
@@ -67,4 +83,37 @@ fn is_small(spec: &KernelSpec, problem: &Problem, max_work: u64) -> bool {
     at_most(&spec.work.flops)
         && at_most(&spec.work.bytes)
         && footprint.is_ok_and(|bytes| bytes <= max_work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cpu::CpuDevice;
+
+    #[test]
+    fn a_smoke_test_that_is_refused_on_the_cpu_says_what_tune_allows_there() {
+        let ordinary = CpuOptions {
+            threads: 1,
+            ..CpuOptions::default()
+        };
+        let refused = |options| {
+            let device: Arc<dyn Device> = CpuDevice::with_options(options).unwrap();
+            let error = PlanError::Limit {
+                what: "static and dynamic shared memory",
+                value: 400_000,
+                limit: device.info().limits.shared_bytes_per_block.into(),
+            };
+            refusal(&device, &error)
+        };
+        assert_eq!(
+            refused(ordinary.clone()),
+            "static and dynamic shared memory is 400000, but the device allows 49152"
+        );
+        assert_eq!(
+            refused(ordinary.with_raised_limits()),
+            "static and dynamic shared memory is 400000, but the device allows 262144: smoke tests raise the cpu \
+             device's limits, so that they can launch other devices' rows; `tune` keeps 1024 threads and 49152 bytes of \
+             shared memory"
+        );
+    }
 }
