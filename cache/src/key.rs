@@ -1,9 +1,11 @@
 //! Tuning keys: everything a measurement depends on, in clear and hashed.
 //!
-//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed.
+//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed. What tells one device from
+//! another of its kind is not in a key: it is recorded beside the run.
 
 use std::collections::BTreeMap;
 
+use kiln_spec::limits::DeviceLimit;
 use kiln_spec::{DeviceKey, DeviceLimits, Hash, SourceHash, SpecHash, hash::Hasher};
 use serde::{Deserialize, Serialize};
 
@@ -183,7 +185,10 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
         ("device.arch".to_string(), device.arch.clone()),
         ("device.name".to_string(), device.name.clone()),
     ];
-    fields.extend(kiln_spec::limits::DeviceLimit::ALL.iter().map(|limit| {
+    // The exact size of the memory is not the same on two devices of a kind, and changes no time.
+    let limits = DeviceLimit::ALL.iter();
+    let limits = limits.filter(|limit| **limit != DeviceLimit::MemoryBytes);
+    fields.extend(limits.map(|limit| {
         let value = limit.of(parts.limits).to_string();
         (format!("device.{}", limit.name()), value)
     }));

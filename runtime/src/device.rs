@@ -25,8 +25,12 @@ pub struct DeviceInfo {
     pub key: DeviceKey,
     /// Launch limits and sizes.
     pub limits: DeviceLimits,
-    /// The device fingerprint in clear text: driver, processor features, clocks… Never a compiler.
+    /// The device fingerprint in clear text: driver, processor features, clocks… Never a compiler, and
+    /// nothing that another device of its kind has otherwise.
     pub fingerprint: BTreeMap<String, String>,
+    /// What tells this one device from others of its kind: a UUID, the exact size of its memory. It changes no time, so it is
+    /// recorded beside results and never part of what they are keyed by.
+    pub instance: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,
     /// The smallest difference that [`Device::time`] can tell, in nanoseconds: the step of the clock, and on a GPU what

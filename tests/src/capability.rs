@@ -41,6 +41,8 @@ pub enum Need {
     HipLibrary,
     /// A Python that has Kernel Tuner.
     KernelTuner,
+    /// A kernel that lets anybody make a process namespace of his own: many sandboxes forbid it.
+    Namespaces,
 }
 
 impl Need {
@@ -91,11 +93,26 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
+            Need::Namespaces => match process_1(Command::new("true").by_ref()).status() {
+                Ok(status) if status.success() => Ok(()),
+                _ => Err("`unshare --user --pid` is not permitted here".into()),
+            },
             Need::HipLibrary => file(
                 "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
                 "libamdhip64-5",
             ),
         }
+    }
+
+    /// Whether `KILN_REQUIRE` demands it: a list of devices of which no test may be skipped, as in `cuda` or `cuda,hip`. On a
+    /// machine that was borrowed for its GPU a skip would read as a pass.
+    fn is_required(self, devices: &str) -> bool {
+        let needs = |device: &str| match device {
+            "cuda" => matches!(self, Need::CudaDevice | Need::Nvrtc),
+            "hip" => matches!(self, Need::HipDevice | Need::AmdClang),
+            _ => false,
+        };
+        devices.split(',').map(str::trim).any(needs)
     }
 
     /// Whether its absence is no failure in CI: machines have no GPU, checkouts no recorded data, and only Debian has
@@ -108,8 +125,32 @@ impl Need {
                 | Need::HipDevice
                 | Need::HipHeaders
                 | Need::HipLibrary
+                | Need::Namespaces
         )
     }
+}
+
+/// A command as process 1 of a namespace of its own, as in a container.
+pub fn process_1(command: &Command) -> Command {
+    let mut unshare = Command::new("unshare");
+    unshare.args([
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+    ]);
+    unshare.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => unshare.env(name, value),
+            None => unshare.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        unshare.current_dir(folder);
+    }
+    unshare
 }
 
 /// Whether the test may go on. `false` means: return now, the skip has been said and counted.
@@ -122,6 +163,11 @@ pub fn have(test: &str, needs: &[Need]) -> bool {
         let excusable = need.is_excusable();
         let in_ci = std::env::var("CI").as_deref() == Ok("true");
         assert!(excusable || !in_ci, "{test} needs {need:?} in CI: {reason}");
+        let required = std::env::var("KILN_REQUIRE").unwrap_or_default();
+        assert!(
+            !need.is_required(&required),
+            "{test} needs {need:?}, which KILN_REQUIRE={required} demands: {reason}"
+        );
         let line = format!("skipped: {test}: {reason}");
         eprintln!("{line}");
         let path = crate::command::workspace().join("target/kiln-skips.txt");

@@ -4,11 +4,13 @@
 //! [`tuning::tune`] takes one task from baseline to sealed decision, [`bake::bake`] writes proven winners into the
 //! tables that the macro reads.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{CompileLimits, Compiler};
+use kiln::device::DeviceInfo;
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
 use kiln_cache::record::{RunEnded, RunSettings, printable};
@@ -233,7 +235,22 @@ fn settings(run: &Run<'_>, regime: Regime) -> RunSettings {
         budget_ns: options.budget.map(nanoseconds),
         trials: options.trials.map(|trials| trials as u64),
         jobs: options.jobs as u64,
+        observer: observer(run.device.info()),
     }
+}
+
+/// Which machine and which device of its kind measured.
+fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
+    let host = rustix::system::uname();
+    let host = (
+        "host".to_owned(),
+        host.nodename().to_string_lossy().into_owned(),
+    );
+    let known = info.instance.clone().into_iter().chain([host]);
+    let known = known.filter(|(_, value)| !value.is_empty());
+    known
+        .map(|(name, value)| (name, printable(&value)))
+        .collect()
 }
 
 fn unix_s() -> u64 {

@@ -10,8 +10,8 @@ use kiln_tuner::measure::simulate::SimulatedLab;
 use kiln_tuner::measure::span::Resolution;
 use kiln_tuner::measure::wealth::{Standing, Wealth};
 use kiln_tuner::measure::{
-    ArmId, Claim, ConfirmSettings, Decision, Doubt, Expected, RaceSettings, Tournament, Verdict,
-    confirm,
+    ArmId, Claim, ConfirmSettings, Decision, Doubt, Expected, Lab, Opening, RaceSettings,
+    Tournament, Verdict, confirm,
 };
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -51,9 +51,14 @@ impl Found {
 
 /// A whole search: arm 0 is the baseline, the others race in batches, the best meet in the play-off, and the
 /// finalist is confirmed; one that fails there makes way for the next.
-fn search(mut lab: SimulatedLab, arms: usize, seed: u64) -> Found {
+fn search(lab: SimulatedLab, arms: usize, seed: u64) -> Found {
+    search_on(lab, TICK, arms, seed)
+}
+
+/// As [`search`], on a device of that clock.
+fn search_on(mut lab: SimulatedLab, tick: Resolution, arms: usize, seed: u64) -> Found {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut tournament = Tournament::new(BASELINE, RaceSettings::new(TICK));
+    let mut tournament = Tournament::new(BASELINE, RaceSettings::new(tick));
     let mut survivors = Vec::new();
     let candidates: Vec<ArmId> = (1..arms).map(ArmId).collect();
     for batch in candidates.chunks(BATCH) {
@@ -72,7 +77,7 @@ fn search(mut lab: SimulatedLab, arms: usize, seed: u64) -> Found {
             defender: BASELINE,
             challenger: named.arm,
         };
-        let settings = ConfirmSettings::new(TICK, seed);
+        let settings = ConfirmSettings::new(tick, seed);
         let verdict = confirm(
             &mut lab,
             claim,
@@ -106,21 +111,26 @@ fn search_of(times_ns: &[u64], model: NoiseModel, seed: u64) -> Found {
 /// The confirm step alone, on a challenger that is truly `gain` times as fast.
 fn confirm_alone(gain: f64, model: NoiseModel, seed: u64) -> Verdict {
     let times = [BASE_NS, (BASE_NS as f64 / gain) as u64];
-    let mut lab = SimulatedLab::new(times.to_vec(), model, seed);
+    let lab = SimulatedLab::new(times.to_vec(), model, seed);
+    confirm_on(lab, TICK, &times, seed)
+}
+
+/// The confirm step alone, on a lab with two arms of those true times, in nanoseconds.
+fn confirm_on(mut lab: SimulatedLab, tick: Resolution, times: &[u64; 2], seed: u64) -> Verdict {
     let claim = Claim {
         defender: BASELINE,
         challenger: ArmId(1),
     };
     let expected = Expected {
-        ratio: 1.0 / gain,
-        defender_span_ns: times[0],
-        challenger_span_ns: times[1],
+        ratio: times[1] as f64 / times[0] as f64,
+        defender_span_ns: times[0].max(2 * tick.least_ns()),
+        challenger_span_ns: times[1].max(2 * tick.least_ns()),
     };
     confirm(
         &mut lab,
         claim,
         expected,
-        ConfirmSettings::new(TICK, seed),
+        ConfirmSettings::new(tick, seed),
         Vec::new(),
         &mut |_| {},
     )
@@ -170,6 +180,89 @@ fn one_identical_candidate_is_not_called_faster() {
             .count() as u64;
         println!("{name}: {faster} of {claims} equal challengers called faster");
         assert!(faster <= claims / 1_000, "{name}: {faster} of {claims}");
+    }
+}
+
+/// What a CUDA device says of its clock.
+const GPU_TICK: Resolution = Resolution { tick_ns: 10_000 };
+
+/// From the start event of a sample to its first launch, in nanoseconds. The untimed work before the event hides most of it on
+/// a real GPU; here nothing does.
+const SAMPLE_STARTS_NS: [f64; 3] = [2_000.0, 6_000.0, 12_000.0];
+
+/// Times of a launch around which samples of the same length hold one launch more or less.
+const GPU_LAUNCHES_NS: [u64; 6] = [5_000, 19_000, 31_000, 47_000, 94_000, 300_000];
+
+fn gpu(times_ns: &[u64], start_ns: f64, seed: u64) -> SimulatedLab {
+    let model = NoiseModel::with_sample_start(start_ns);
+    SimulatedLab::new(times_ns.to_vec(), model, seed).with_samples_for(GPU_TICK)
+}
+
+#[test]
+fn equal_kernels_of_a_gpu_are_not_told_apart_by_the_start_of_their_samples() {
+    let searches = count(1_000, 12);
+    for start_ns in SAMPLE_STARTS_NS {
+        for launch_ns in GPU_LAUNCHES_NS {
+            let replaced = (0..searches)
+                .filter(|&seed| {
+                    let lab = gpu(&[launch_ns; 21], start_ns, seed);
+                    search_on(lab, GPU_TICK, 21, seed ^ 0x5eed).baked() != BASELINE
+                })
+                .count();
+            println!(
+                "{start_ns} ns before each sample, kernels of {launch_ns} ns: {replaced} of {searches} searches replaced an equal baseline"
+            );
+            assert!(
+                replaced <= 1,
+                "{start_ns} {launch_ns}: {replaced} of {searches}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_kernel_of_twenty_microseconds_is_timed_within_a_hundredth_on_a_gpu() {
+    for start_ns in SAMPLE_STARTS_NS {
+        let quiet = NoiseModel {
+            sample_start_ns: start_ns,
+            sample_start_sd_ns: start_ns / 5.0,
+            ..NoiseModel::QUIET
+        };
+        let mut lab = SimulatedLab::new(vec![20_000], quiet, 1).with_samples_for(GPU_TICK);
+        let arms = vec![BASELINE];
+        let opening = Opening {
+            load: arms.clone(),
+            allocate: arms,
+        };
+        let samples = lab.open(&opening).unwrap().run(&[BASELINE; 50]).unwrap();
+        for sample in samples {
+            let off = sample.span_ns as f64 / f64::from(sample.launches) / 20_000.0 - 1.0;
+            assert!(off.abs() <= 0.01, "{start_ns} ns: {sample:?}");
+        }
+    }
+}
+
+#[test]
+fn a_gain_of_three_percent_is_confirmed_on_a_gpu() {
+    let claims = count(1_000, 40);
+    for start_ns in SAMPLE_STARTS_NS {
+        for launch_ns in GPU_LAUNCHES_NS {
+            let times = [launch_ns, (launch_ns as f64 / 1.03) as u64];
+            let faster = (0..claims).filter(|&seed| {
+                confirm_on(gpu(&times, start_ns, seed), GPU_TICK, &times, seed).is_faster()
+            });
+            let share = percent(faster.count() as u64, claims);
+            println!(
+                "{start_ns} ns before each sample, kernels of {launch_ns} ns: +3 % confirmed in {share:.1} % of {claims}"
+            );
+            // A reduced run can miss once by chance.
+            let slack = if claims < 1_000 {
+                100.0 / claims as f64
+            } else {
+                0.0
+            };
+            assert!(share >= 95.0 - slack, "{start_ns} {launch_ns}: {share} %");
+        }
     }
 }
 

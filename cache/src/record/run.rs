@@ -1,5 +1,7 @@
 //! Runs of `tune`: what was asked for, and where the time went.
 
+use std::collections::BTreeMap;
+
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,10 @@ pub struct RunSettings {
     pub trials: Option<u64>,
     /// Compile threads.
     pub jobs: u64,
+    /// Who measured: the host's name, and what tells the device from others of its kind (a UUID, the size of its memory). It is
+    /// in no key, so that what one device measured is known to the next. Empty in records of earlier programs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observer: BTreeMap<String, String>,
 }
 
 /// A run of `tune` ended in order.
@@ -138,7 +144,9 @@ impl RunStarted {
         plain_text("device", &settings.device)?;
         plain_text("machine", &settings.machine)?;
         plain_text("regime", &settings.regime)?;
-        plain_text("strategy", &settings.strategy)
+        plain_text("strategy", &settings.strategy)?;
+        let mut texts = settings.observer.iter().flat_map(<[&String; 2]>::from);
+        texts.try_for_each(|text| plain_text("observer", text))
     }
 }
 

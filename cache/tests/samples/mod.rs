@@ -218,6 +218,7 @@ pub fn settings() -> RunSettings {
         budget_ns: Some(300_000_000_000),
         trials: None,
         jobs: 2,
+        observer: [("uuid".to_owned(), "GPU-0".to_owned())].into(),
     }
 }
 

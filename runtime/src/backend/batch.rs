@@ -47,18 +47,22 @@ pub(crate) enum Untimed {
     Failed(DeviceError),
 }
 
-/// Whether a device's batches are recorded: until it refuses to once.
+/// Whether a device's batches are recorded: what became of the first one holds for all.
+///
+/// A recorded batch and a queued one do not take equally long, so times of both in one process would tell equal kernels apart.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
+    recorded: AtomicBool,
     refused: AtomicBool,
 }
 
 impl Recorder {
-    /// Times a batch by `recorded`, or by `queued` where it cannot be recorded. A device that queues what it does not
-    /// record is not asked to record again.
+    /// Times a batch by `recorded`, or by `queued` if it cannot be recorded. A device that queued one is not asked to record
+    /// again.
     ///
     /// # Errors
-    /// What the batch that ran says; what ended the process's work on the device.
+    /// What the batch that ran says; what ended the process's work on the device; a batch that cannot be recorded after others
+    /// were.
     pub fn time(
         &self,
         batch: Option<Batch>,
@@ -69,9 +73,19 @@ impl Recorder {
             return queued();
         };
         match recorded(batch) {
-            Ok(ns) => Ok(ns),
+            Ok(ns) => {
+                self.recorded.store(true, Ordering::Relaxed);
+                Ok(ns)
+            }
             Err(Untimed::Failed(error)) => Err(error),
             Err(Untimed::Unrecorded(error)) if ends_work(&error) => Err(error),
+            Err(Untimed::Unrecorded(error)) if self.recorded.load(Ordering::Relaxed) => {
+                Err(DeviceError::Internal {
+                    what: "recording a batch, after earlier ones of this process were recorded,"
+                        .into(),
+                    text: error.to_string(),
+                })
+            }
             Err(Untimed::Unrecorded(_)) => {
                 let ns = queued()?;
                 self.refused.store(true, Ordering::Relaxed);
@@ -115,6 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_recorded_a_batch_times_none_in_another_way() {
+        let recorder = Recorder::default();
+        let refusal = || Untimed::Unrecorded(DeviceError::internal("cuGraphLaunch", "no"));
+        assert_eq!(recorder.time(of(2, 1), |_| Ok(3), || Ok(7)), Ok(3));
+        let void = recorder.time(of(2, 1), |_| Err(refusal()), || panic!("it is not queued"));
+        let said = void.unwrap_err().to_string();
+        assert!(
+            said.contains("after earlier ones") && said.contains("cuGraphLaunch"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn what_cannot_be_recorded_is_queued_and_recorded_no_more() {
         let recorder = Recorder::default();
         let refusal = || Untimed::Unrecorded(DeviceError::internal("recording", "no"));
@@ -124,7 +151,6 @@ mod tests {
             || Err(DeviceError::internal("launching", "no")),
         );
         assert!(failed.unwrap_err().to_string().contains("launching"));
-        assert_eq!(recorder.time(of(2, 1), |_| Ok(3), || Ok(7)), Ok(3));
         assert_eq!(recorder.time(None, |_| Ok(3), || Ok(7)), Ok(7));
         assert_eq!(recorder.time(of(2, 1), |_| Err(refusal()), || Ok(7)), Ok(7));
         assert_eq!(recorder.time(of(2, 1), |_| Ok(3), || Ok(7)), Ok(7));

@@ -10,14 +10,18 @@ use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef as _};
 
-/// Folders that the loader looks into last.
-const STANDARD: [&str; 6] = [
+/// Folders that the loader looks into last, and those that containers, WSL and NixOS put a driver into without telling it.
+const STANDARD: [&str; 10] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
     "/lib64",
     "/usr/lib64",
     "/lib",
     "/usr/lib",
+    "/usr/local/nvidia/lib64",
+    "/usr/local/nvidia/lib",
+    "/usr/lib/wsl/lib",
+    "/run/opengl-driver/lib",
 ];
 
 /// The files that the loader could take for a library of that name, in its order: `LD_LIBRARY_PATH`, its own cache,

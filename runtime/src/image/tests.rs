@@ -126,6 +126,7 @@ fn what_the_driver_takes_is_read_from_the_fingerprint() {
         },
         limits: kiln_spec::targets::CPU_LIMITS,
         fingerprint: [(field.to_owned(), value.to_owned())].into(),
+        instance: std::collections::BTreeMap::new(),
         ordinal: 0,
         timer_tick_ns: 1,
     };

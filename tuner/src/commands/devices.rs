@@ -33,6 +33,7 @@ struct Listed {
     shared_bytes_per_block: u32,
     multiprocessors: u32,
     fingerprint: BTreeMap<String, String>,
+    instance: BTreeMap<String, String>,
 }
 
 pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
@@ -112,6 +113,7 @@ impl Listed {
             shared_bytes_per_block: info.limits.shared_bytes_per_block,
             multiprocessors: info.limits.multiprocessors,
             fingerprint: info.fingerprint.clone(),
+            instance: info.instance.clone(),
         }
     }
 

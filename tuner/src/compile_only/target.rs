@@ -61,6 +61,7 @@ impl Target {
             },
             limits: known.limits,
             fingerprint: BTreeMap::from([("limits".into(), "target table".into())]),
+            instance: BTreeMap::new(),
             ordinal: 0,
             timer_tick_ns: 0,
         };

@@ -47,6 +47,9 @@ fn settings(figures: &RunFigures) -> Vec<(String, String)> {
     if let Some(settings) = &figures.settings {
         row("command", settings.command.clone());
         row("machine", settings.machine.clone());
+        for (name, value) in &settings.observer {
+            row(name, value.clone());
+        }
     }
     let mut devices: Vec<&str> = figures
         .tasks

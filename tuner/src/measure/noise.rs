@@ -1,6 +1,6 @@
 //! Models of what disturbs a measurement, for simulations and tests: seeded and deterministic.
 //!
-//! All effects add up in log time. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
+//! All effects on launches add up in log time; what a sample costs beside them is added in nanoseconds. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
 //! not measurements of one device; the other models each add what was seen to fool a tuner.
 
 use rand::{RngExt, SeedableRng};
@@ -52,6 +52,10 @@ pub struct NoiseModel {
     pub tail_scale: f64,
     /// Shape of the tail (Pareto); below 2 the variance is infinite.
     pub tail_shape: f64,
+    /// How much longer than its launches a sample lasts, in nanoseconds: on a GPU from its first event to its first launch.
+    pub sample_start_ns: f64,
+    /// Standard deviation of that, in nanoseconds.
+    pub sample_start_sd_ns: f64,
 }
 
 impl NoiseModel {
@@ -78,6 +82,8 @@ impl NoiseModel {
         tail_chance: 0.0,
         tail_scale: 0.05,
         tail_shape: 1.2,
+        sample_start_ns: 0.0,
+        sample_start_sd_ns: 0.0,
     };
 
     /// A machine as one would expect it.
@@ -90,6 +96,16 @@ impl NoiseModel {
             first_launch: 0.15,
             placement_sd: 0.007,
             ..Self::QUIET
+        }
+    }
+
+    /// [`Self::nominal`] with the start of a batch in every sample, as on a GPU: `start_ns` on the mean, a fifth of it as
+    /// its deviation.
+    pub const fn with_sample_start(start_ns: f64) -> Self {
+        Self {
+            sample_start_ns: start_ns,
+            sample_start_sd_ns: start_ns / 5.0,
+            ..Self::nominal()
         }
     }
 
@@ -204,6 +220,16 @@ impl Noise {
             factor += (1.0 + model.tail_scale * uniform.powf(-1.0 / model.tail_shape)).ln();
         }
         factor
+    }
+
+    /// What one sample lasts longer than its launches, in nanoseconds.
+    pub fn sample_start_ns(&mut self) -> f64 {
+        let model = self.model;
+        if model.sample_start_ns == 0.0 {
+            return 0.0;
+        }
+        let jitter: f64 = StandardNormal.sample(&mut self.rng);
+        (model.sample_start_ns + jitter * model.sample_start_sd_ns).max(0.0)
     }
 
     /// What hits all arms alike at this launch.

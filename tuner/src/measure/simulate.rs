@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::lab::{Clock, Lab, Opening, Session};
 use super::noise::{Noise, NoiseModel};
 use super::sample::Sample;
+use super::span::{Resolution, launches_beside, launches_per_sample};
 use kiln_cache::Outcome;
 use std::collections::HashMap;
 
@@ -28,6 +29,10 @@ pub struct SimulatedLab {
     runs: HashMap<ArmId, u64>,
     clocks: Option<Vec<u32>>,
     openings: Vec<Opening>,
+    /// What samples must span; none: each is of one launch.
+    resolution: Option<Resolution>,
+    /// Launches of a sample and nanoseconds of a launch, of every arm that was paced.
+    paces: HashMap<ArmId, (u32, u64)>,
 }
 
 impl SimulatedLab {
@@ -43,6 +48,8 @@ impl SimulatedLab {
             runs: HashMap::new(),
             clocks: None,
             openings: Vec::new(),
+            resolution: None,
+            paces: HashMap::new(),
         }
     }
 
@@ -64,6 +71,12 @@ impl SimulatedLab {
         self
     }
 
+    /// Lets samples hold as many launches as a clock of that resolution takes, found out and evened out as workers do.
+    pub fn with_samples_for(mut self, resolution: Resolution) -> Self {
+        self.resolution = Some(resolution);
+        self
+    }
+
     /// Launches so far, warm-up included.
     pub fn launches(&self) -> u64 {
         self.launches
@@ -79,12 +92,37 @@ impl SimulatedLab {
         &self.openings
     }
 
-    fn launch(&mut self, arm: ArmId, slot: usize) -> u64 {
-        let true_ns = self.true_ns[arm.0] as f64;
-        let span_ns = (true_ns * self.noise.launch(slot).exp()).round() as u64;
-        self.launches += 1;
+    /// The span of some launches of an arm. Disturbances hit all of them alike, which is worse than what they do to a real
+    /// sample of many.
+    fn launch(&mut self, arm: ArmId, slot: usize, launches: u32) -> Sample {
+        let true_ns = self.true_ns[arm.0] as f64 * f64::from(launches);
+        let disturbed_ns = true_ns * self.noise.launch(slot).exp();
+        let span_ns = (disturbed_ns + self.noise.sample_start_ns()).round() as u64;
+        self.launches += u64::from(launches);
         self.now_ns += span_ns;
-        span_ns
+        Sample::new(span_ns, launches)
+    }
+
+    /// Finds out how many launches a sample of each arm takes, as a worker does that has just warmed them.
+    fn pace(&mut self, arms: &[ArmId], resolution: Resolution) {
+        for (slot, &arm) in arms.iter().enumerate() {
+            let mut probe = self.launch(arm, slot, 1);
+            if let Some((launches, _)) = self.paces.get(&arm).copied() {
+                self.paces.insert(arm, (launches, probe.launch_ns()));
+                continue;
+            }
+            while let Some(launches) = launches_per_sample(&probe, resolution)
+                && (launches > probe.launches || probe.span_ns < resolution.least_ns())
+            {
+                probe = self.launch(arm, slot, launches.max(probe.launches));
+            }
+            self.paces.insert(arm, (probe.launches, probe.launch_ns()));
+        }
+        let paces: Vec<(u32, u64)> = arms.iter().map(|arm| self.paces[arm]).collect();
+        for (arm, (_, launch_ns)) in arms.iter().zip(&paces) {
+            let even = launches_beside(*launch_ns, &paces);
+            self.paces.insert(*arm, (even, *launch_ns));
+        }
     }
 }
 
@@ -107,8 +145,11 @@ impl Lab for SimulatedLab {
         );
         for _ in 0..WARM_UP {
             for (slot, &arm) in arms.iter().enumerate() {
-                self.launch(arm, slot);
+                self.launch(arm, slot, 1);
             }
+        }
+        if let Some(resolution) = self.resolution {
+            self.pace(&arms, resolution);
         }
         Ok(Box::new(SimulatedSession { lab: self, arms }))
     }
@@ -150,7 +191,12 @@ impl SimulatedSession<'_> {
             return Err(Fault::of(arm, outcome.clone()));
         }
         *runs += 1;
-        let mut sample = Sample::new(self.lab.launch(arm, slot), 1);
+        let launches = self
+            .lab
+            .paces
+            .get(&arm)
+            .map_or(1, |(launches, _)| *launches);
+        let mut sample = self.lab.launch(arm, slot, launches);
         sample.clock_khz = self.lab.clocks.as_ref().map(|clocks| clocks[arm.0]);
         Ok(sample)
     }

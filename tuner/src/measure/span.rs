@@ -81,6 +81,22 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
     u32::try_from(trusted.clamp(1, u128::from(MOST_LAUNCHES))).ok()
 }
 
+/// The launches that a sample of an arm of `launch_ns` takes beside other arms, of which `paces` holds the launches of a sample
+/// and the nanoseconds of a launch: the most that any arm of similar speed takes, at most twice as fast or half as fast.
+///
+/// A sample has a cost of its own. With other numbers of launches, equal arms would differ by a part of it.
+pub fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {
+    let is_similar = |other_ns: u64| {
+        launch_ns <= other_ns.saturating_mul(2) && other_ns <= launch_ns.saturating_mul(2)
+    };
+    let similar = paces.iter().filter(|(_, other_ns)| is_similar(*other_ns));
+    similar
+        .map(|(launches, _)| *launches)
+        .max()
+        .unwrap_or(0)
+        .max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +112,18 @@ mod tests {
             launches = launches_per_sample(&sample, resolution)?;
         }
         None
+    }
+
+    #[test]
+    fn arms_of_similar_speed_take_equally_many_launches() {
+        let paces = [(2, 21_000), (3, 19_000), (1, 500_000), (400, 100)];
+        let even = paces.map(|(_, launch_ns)| launches_beside(launch_ns, &paces));
+        assert_eq!(even, [3, 3, 1, 400]);
+    }
+
+    #[test]
+    fn an_arm_alone_keeps_its_launches() {
+        assert_eq!(launches_beside(0, &[(7, 0)]), 7);
     }
 
     #[test]

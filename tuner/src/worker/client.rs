@@ -54,6 +54,9 @@ pub enum WorkerError {
     },
 }
 
+/// Names the process that started a worker, in its environment.
+pub(super) const PARENT: &str = "KILN_WORKER_PARENT";
+
 /// How workers are started.
 #[derive(Clone, Debug)]
 pub struct WorkerLimits {
@@ -113,6 +116,7 @@ impl Worker {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .env("RUST_BACKTRACE", "0")
+            .env(PARENT, std::process::id().to_string())
             .process_group(0)
             .spawn()
             .map_err(spawn)?;

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use kiln::Kernel;
 use kiln_cache::Outcome;
 use rustix::process::{
-    Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
+    Pid, Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
 };
 
 use super::bench::Opened;
+use super::client::PARENT;
 use super::compile::{CompileJob, CompileServer, CompilerJob};
 use super::frame;
 use super::protocol::{OpenJob, PROTOCOL, Reply, Request};
@@ -50,8 +51,9 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
 /// A worker must not outlive the `tune` that asked for it, even if that was killed.
 fn die_with_parent() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the call: then nobody will ever signal.
-    if getppid().is_none_or(|parent| parent.is_init()) {
+    // The parent may have died before the call: then nobody will ever signal. Whether it did cannot be told from process 1
+    // as the parent: in a container `tune` itself is process 1.
+    if !parent_lives(std::env::var(PARENT).ok().as_deref(), getppid()) {
         return Err(io::Error::other("the parent process is gone"));
     }
     setrlimit(
@@ -62,6 +64,12 @@ fn die_with_parent() -> io::Result<()> {
         },
     )?;
     Ok(())
+}
+
+/// Whether the process that `stated` names (none for a worker that somebody started by hand) is still the parent.
+fn parent_lives(stated: Option<&str>, parent: Option<Pid>) -> bool {
+    let stated = stated.and_then(|text| text.parse::<i32>().ok());
+    stated.is_none_or(|stated| parent.is_some_and(|parent| parent.as_raw_nonzero().get() == stated))
 }
 
 struct Server {
@@ -138,4 +146,26 @@ fn limit(job: &OpenJob) -> io::Result<()> {
         setrlimit(Resource::Cpu, bound(job.limits.cpu_seconds))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_that_is_process_1_lives_if_it_started_the_worker() {
+        let init = Pid::from_raw(1);
+        let other = Pid::from_raw(4711);
+        assert!(parent_lives(Some("1"), init));
+        assert!(parent_lives(Some("4711"), other));
+        assert!(parent_lives(None, init), "started by hand");
+        assert!(
+            !parent_lives(Some("4711"), init),
+            "the parent died: init adopts the worker"
+        );
+        assert!(
+            !parent_lives(Some("4711"), None),
+            "the parent is in another namespace"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! The cpu device.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -54,6 +55,7 @@ impl CpuDevice {
             key: device_key(),
             limits: device_limits(&options),
             fingerprint: fingerprint(&options),
+            instance: BTreeMap::new(),
             ordinal: 0,
             timer_tick_ns: timer_tick_ns(),
         };

@@ -21,7 +21,7 @@ use super::context::CudaContext;
 use super::driver::FoundDriver;
 use super::error::{device_error, of_call};
 use super::ffi::Context;
-use super::fingerprint::device_info;
+use super::fingerprint::{INSTANCE_UUID, device_info};
 use super::module::{CudaModule, Entry};
 use super::numbers::DeviceAttribute;
 use super::{memory, processes};
@@ -143,7 +143,13 @@ impl Device for CudaDevice {
     }
 
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
-        Ok(Box::new(memory::alloc(self.context()?, bytes, align)?))
+        let most = self.info.limits.memory_bytes;
+        Ok(Box::new(memory::alloc(
+            self.context()?,
+            bytes,
+            align,
+            most,
+        )?))
     }
 
     fn alloc_guarded(
@@ -226,7 +232,7 @@ impl Device for CudaDevice {
     }
 
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
-        let uuid = self.info.fingerprint.get("uuid");
+        let uuid = self.info.instance.get(INSTANCE_UUID);
         processes::others(uuid.map_or("", String::as_str))
     }
 

@@ -7,6 +7,7 @@ use super::ffi::Failed;
 /// Result codes (`CUresult` of `cuda.h`).
 const INVALID_VALUE: i32 = 1;
 const OUT_OF_MEMORY: i32 = 2;
+const DEVICE_UNAVAILABLE: i32 = 46;
 const NOT_FOUND: i32 = 500;
 const LAUNCH_OUT_OF_RESOURCES: i32 = 701;
 const LAUNCH_TOO_LARGE: i32 = 720;
@@ -30,6 +31,15 @@ pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError
             what: "what the driver was asked for".into(),
             text,
         },
+        (DEVICE_UNAVAILABLE, _) => DeviceError::Setting {
+            what: "the device".into(),
+            problem: format!(
+                "not to be had now ({text}): its compute mode may admit one process, which is another one"
+            ),
+            help:
+                "end the other process, or admit several with `nvidia-smi --compute-mode=DEFAULT`"
+                    .into(),
+        },
         (code, _) if is_lost(code) => DeviceError::Lost { text },
         (code, _) if is_sticky(code) => DeviceError::Sticky { text },
         (code, _) if is_image(code) => DeviceError::Load { text },
@@ -48,16 +58,20 @@ pub(super) fn of_call(failed: Failed) -> DeviceError {
     device_error(&failed, None)
 }
 
-/// The device itself failed: unavailable, uncorrectable memory, an uncorrectable link.
+/// The device itself failed: uncorrectable memory, an uncorrectable link.
 fn is_lost(code: i32) -> bool {
-    matches!(code, 46 | 214 | 220)
+    matches!(code, 214 | 220)
 }
 
-/// After these the header says that the process must be ended and started again: a context that is gone, and what a
-/// kernel did (illegal address, time-out of a display, assertion, stack, instruction, alignment, address space, counter,
-/// launch failure, a fault contained to the process).
+/// After these the header says that the process must be ended and started again: a context that is gone, an error contained
+/// to the process (226), what a kernel did (illegal address, time-out of a display, assertion, stack, instruction, alignment,
+/// address space, counter, launch failure, tensor memory), a client that the MPS server ended (810). An unknown error (999)
+/// says nothing of what it left behind.
 fn is_sticky(code: i32) -> bool {
-    matches!(code, 4 | 201 | 700 | 702 | 709 | 710 | 714..=719 | 721)
+    matches!(
+        code,
+        4 | 201 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 810 | 999
+    )
 }
 
 /// An image that is damaged or for another device or driver.
@@ -89,7 +103,7 @@ mod tests {
     #[test]
     fn what_a_kernel_broke_ends_the_process_and_what_was_refused_does_not() {
         for code in [
-            700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 4, 201,
+            700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 4, 201, 226, 810, 999,
         ] {
             assert_eq!(class(code, Some("k")), ErrorClass::Sticky, "{code}");
         }
@@ -99,6 +113,8 @@ mod tests {
         }
         assert_eq!(class(2, Some("k")), ErrorClass::Oom);
         assert_eq!(class(214, None), ErrorClass::DeviceLost);
+        // Somebody else has it: that is no fault of the device.
+        assert_eq!(class(46, None), ErrorClass::Invalid);
         assert_eq!(class(209, None), ErrorClass::Invalid);
         assert_eq!(class(900, None), ErrorClass::Unsupported);
         assert_eq!(class(500, None), ErrorClass::NotFound);

@@ -12,6 +12,9 @@ use super::driver::FoundDriver;
 use super::error::of_call;
 use super::numbers::DeviceAttribute as Attribute;
 
+/// The name of a device's UUID among what tells it from others of its kind.
+pub(super) const INSTANCE_UUID: &str = "uuid";
+
 /// What a span between two events is trusted to tell apart: the driver's documentation gives half a microsecond for the
 /// events (`cuEventElapsedTime`), and the front end of the GPU takes some more from one recording to the next. A sample
 /// spans a hundred times as much, a millisecond.
@@ -34,7 +37,6 @@ pub(super) fn device_info(found: &FoundDriver, ordinal: u32) -> Result<DeviceInf
     let limits = limits(found, device)?;
     let mut fingerprint = fingerprint(found, device)?;
     fingerprint.insert("compute_capability".into(), format!("{major}.{minor}"));
-    fingerprint.insert("memory_bytes".into(), limits.memory_bytes.to_string());
     fingerprint.insert("multiprocessors".into(), limits.multiprocessors.to_string());
     fingerprint.insert("l2_bytes".into(), limits.l2_bytes.to_string());
     Ok(DeviceInfo {
@@ -43,6 +45,7 @@ pub(super) fn device_info(found: &FoundDriver, ordinal: u32) -> Result<DeviceInf
             arch: format!("sm_{major}{minor}"),
             name: printable(&name),
         },
+        instance: instance(found, device, &name, limits.memory_bytes)?,
         limits,
         fingerprint,
         ordinal,
@@ -85,8 +88,6 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
         "timer".into(),
         "cuda events around recorded batches behind a filler".into(),
     );
-    let uuid = found.driver.device_uuid(device).map_err(of_call)?;
-    fields.insert("uuid".into(), uuid_text(uuid));
     let numbers = [
         ("clock_khz", Attribute::ClockRate),
         ("memory_clock_khz", Attribute::MemoryClockRate),
@@ -94,8 +95,10 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
         ("ecc", Attribute::EccEnabled),
     ];
     for (name, attribute) in numbers {
-        let value = found.driver.attribute(device, attribute).map_err(of_call)?;
-        fields.insert(name.into(), value.to_string());
+        // A number that this driver does not tell is no reason to refuse the device.
+        let value = found.driver.attribute(device, attribute);
+        let value = value.map_or("unknown".into(), |value| value.to_string());
+        fields.insert(name.into(), value);
     }
     Ok(fields)
 }
@@ -112,8 +115,28 @@ fn version_in(text: &str) -> Option<String> {
     line.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// As `nvidia-smi` writes it.
-fn uuid_text(uuid: [u8; 16]) -> String {
+/// What tells this device from others of its kind: its UUID as `nvidia-smi` writes it, and its memory.
+fn instance(
+    found: &FoundDriver,
+    device: i32,
+    name: &str,
+    memory_bytes: u64,
+) -> Result<BTreeMap<String, String>, DeviceError> {
+    let uuid = found.driver.device_uuid(device).map_err(of_call)?;
+    let fields = [
+        (INSTANCE_UUID, uuid_text(uuid, is_mig(name))),
+        ("memory_bytes", memory_bytes.to_string()),
+    ];
+    Ok(fields.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+/// Whether a product name is that of a part of a GPU: `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
+fn is_mig(name: &str) -> bool {
+    name.split_whitespace().any(|word| word == "MIG")
+}
+
+/// As `nvidia-smi -L` writes it.
+fn uuid_text(uuid: [u8; 16], mig: bool) -> String {
     let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
     let parts = [
         &hex[..8],
@@ -122,7 +145,8 @@ fn uuid_text(uuid: [u8; 16]) -> String {
         &hex[16..20],
         &hex[20..],
     ];
-    format!("GPU-{}", parts.join("-"))
+    let kind = if mig { "MIG" } else { "GPU" };
+    format!("{kind}-{}", parts.join("-"))
 }
 
 /// A name that a baked table can hold.
@@ -152,7 +176,13 @@ mod tests {
     #[test]
     fn names_and_numbers_are_written_as_tables_and_nvidia_smi_write_them() {
         let uuid = std::array::from_fn(|i| i as u8);
-        assert_eq!(uuid_text(uuid), "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+        let digits = "00010203-0405-0607-0809-0a0b0c0d0e0f";
+        assert_eq!(
+            uuid_text(uuid, is_mig("NVIDIA L4")),
+            format!("GPU-{digits}")
+        );
+        let part = is_mig("NVIDIA A100-SXM4-40GB MIG 1g.5gb");
+        assert_eq!(uuid_text(uuid, part), format!("MIG-{digits}"));
         assert_eq!(printable("NVIDIA L4\n"), "NVIDIA L4");
         assert_eq!(printable(" \u{7} "), "unnamed");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::gpu::Memory as _;
 use crate::backend::gpu_memory::GpuMemory;
-use crate::device::DeviceError;
+use crate::device::{DeviceError, ErrorClass};
 use crate::launch_checks::check_align;
 
 use super::context::CudaContext;
@@ -17,14 +17,23 @@ const DRIVER_ALIGN: usize = 256;
 /// One allocation.
 pub(super) type CudaMemory = GpuMemory<CudaContext>;
 
-/// Memory of zeros aligned to `align`.
+/// Memory of zeros aligned to `align`, on a device that has `most` bytes.
 pub(super) fn alloc(
     context: &Arc<CudaContext>,
     bytes: usize,
     align: usize,
+    most: u64,
 ) -> Result<CudaMemory, DeviceError> {
-    let memory = Memory::new(&context.raw, room(bytes, align)?)
-        .map_err(|failed| of_allocation(context, bytes, &failed))?;
+    let room = room(bytes, align)?;
+    // The driver says of a size that no device has that the value is invalid.
+    if room as u64 > most {
+        return Err(DeviceError::Oom {
+            wanted_bytes: bytes as u64,
+            text: format!("the device has {most} bytes{}", free_text(context)),
+        });
+    }
+    let memory =
+        Memory::new(&context.raw, room).map_err(|failed| of_allocation(context, bytes, &failed))?;
     let misaligned = (memory.address() % align as u64) as usize;
     let start = if misaligned == 0 {
         0
@@ -41,7 +50,7 @@ pub(super) fn alloc_guarded(
     align: usize,
 ) -> Result<CudaMemory, DeviceError> {
     let memory = Memory::between_guards(&context.raw, room(bytes, align)?)
-        .map_err(|failed| of_allocation(context, bytes, &failed))?;
+        .map_err(|failed| of_guarded_allocation(context, bytes, &failed))?;
     let end = memory.address() + memory.bytes() as u64;
     let first = (end - bytes as u64) / align as u64 * align as u64;
     let start = (first - memory.address()) as usize;
@@ -58,15 +67,28 @@ fn room(bytes: usize, align: usize) -> Result<usize, DeviceError> {
 /// An allocation's error, with what was asked for and what is free.
 fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     match device_error(failed, None) {
-        DeviceError::Oom { text, .. } => {
-            let free = context.raw.free_bytes();
-            let free =
-                free.map_or_else(|_| String::new(), |free| format!(", {free} bytes are free"));
-            DeviceError::Oom {
-                wanted_bytes: bytes as u64,
-                text: format!("{text}{free}"),
-            }
-        }
+        DeviceError::Oom { text, .. } => DeviceError::Oom {
+            wanted_bytes: bytes as u64,
+            text: format!("{text}{}", free_text(context)),
+        },
         other => other,
     }
+}
+
+/// As [`of_allocation`]. A sandbox or a virtual GPU refuses to map memory with codes of its own: whatever leaves the context
+/// usable means that there is no guarded memory here.
+fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
+    let error = of_allocation(context, bytes, failed);
+    match error.class() {
+        ErrorClass::Oom | ErrorClass::Sticky | ErrorClass::Hang | ErrorClass::DeviceLost => error,
+        _ => DeviceError::Unsupported {
+            what: format!("guarded memory ({})", failed.text),
+        },
+    }
+}
+
+/// How much is free, if the driver tells.
+fn free_text(context: &CudaContext) -> String {
+    let free = context.raw.free_bytes();
+    free.map_or_else(|_| String::new(), |free| format!(", {free} bytes are free"))
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use kiln_spec::Backend;
+
 use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
 use crate::compiler::{Artifact, BuildKind};
@@ -51,6 +53,10 @@ impl CudaModule {
             what: format!("kernel `{symbol}`"),
             text: "the image has no such entry".into(),
         };
+        // The driver says of a name that cannot be one that the value is invalid.
+        if symbol.is_empty() {
+            return Err(not_found());
+        }
         let module = self.module.as_ref().ok_or_else(not_found)?;
         let function = module.function(symbol);
         let function = function.map_err(|failed| match of_call(failed) {
@@ -102,6 +108,10 @@ fn constants(
 fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), String> {
     if artifact.build != BuildKind::Release {
         return Err("it is a build for checking, which no GPU runs".into());
+    }
+    let (target, arch) = (&artifact.target, &info.key.arch);
+    if artifact.backend == Backend::Cuda && target != arch {
+        return Err(format!("it was compiled for {target}, not for {arch}"));
     }
     image::check(artifact, &Wanted::of_device(info)).map_err(|error| error.to_string())
 }

@@ -87,6 +87,7 @@ impl FakeDevice {
                 },
                 limits: script.limits,
                 fingerprint: BTreeMap::from([("script".into(), script.name.clone())]),
+                instance: BTreeMap::new(),
                 ordinal: 0,
                 timer_tick_ns: script.timer_tick_ns,
             },

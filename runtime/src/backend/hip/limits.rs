@@ -39,6 +39,7 @@ pub(super) fn device_info(place: &Place) -> Result<DeviceInfo, DeviceError> {
     Ok(DeviceInfo {
         key,
         limits: limits(place, total as u64)?,
+        instance: BTreeMap::from([("memory_bytes".into(), total.to_string())]),
         fingerprint: fingerprint(place, full_arch)?,
         ordinal,
         timer_tick_ns: TIMER_TICK_NS,

@@ -239,6 +239,7 @@ impl Sample {
             budget_ns: Some(60_000_000_000),
             trials: Some(200),
             jobs: 2,
+            observer: [("host".into(), "a <host>".into())].into(),
         };
         let run = self
             .cache

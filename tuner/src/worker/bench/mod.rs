@@ -5,6 +5,7 @@ mod expected;
 mod failure;
 mod opened;
 mod reference;
+mod settle;
 mod timing;
 mod verification;
 

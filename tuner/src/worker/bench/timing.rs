@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use kiln::device::DeviceError;
 use kiln::rig::{HostPace, RigError};
 use kiln_cache::Outcome;
-use kiln_spec::Access;
+use kiln_spec::{Access, Backend};
 
 use super::arm::LoadedArm;
 use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce};
+use super::settle::settle;
 use crate::measure::Sample;
-use crate::measure::span::{Resolution, launches_per_sample};
+use crate::measure::span::{Resolution, launches_beside, launches_per_sample};
 
 /// Launches that warm an arm: module loading, page faults and caches are behind it then.
 const WARM_LAUNCHES: u32 = 3;
@@ -38,6 +39,7 @@ impl Opened {
         let resolution = Resolution {
             tick_ns: self.timer_tick_ns,
         };
+        self.settle_clocks(replies)?;
         for place in 0..self.arms.len() {
             announce(replies, place)?;
             let (launches, launch_ns) = self
@@ -52,6 +54,15 @@ impl Opened {
             .iter()
             .map(|arm| (arm.job.launches, arm.job.launch_ns))
             .collect())
+    }
+
+    fn settle_clocks(&self, replies: &mut impl Write) -> Result<(), ArmFailure> {
+        let backend = self.stream.device().info().key.backend;
+        let (Backend::Cuda | Backend::Hip, Some(arm)) = (backend, self.arms.first()) else {
+            return Ok(());
+        };
+        announce(replies, 0)?;
+        settle(|launches| self.time(arm, launches)).map_err(|failure| (Some(0), failure))
     }
 
     /// Arms of similar speed take samples of equally many launches. The first launch of a sample is colder than the
@@ -196,35 +207,5 @@ impl Opened {
 fn too_short() -> Outcome {
     Outcome::LaunchRefused {
         reason: "too short to be timed: the clock does not resolve it".into(),
-    }
-}
-
-/// The most launches that any arm of similar speed, at most twice as fast or half as fast, takes in a sample.
-fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {
-    let is_similar = |other_ns: u64| {
-        launch_ns <= other_ns.saturating_mul(2) && other_ns <= launch_ns.saturating_mul(2)
-    };
-    let similar = paces.iter().filter(|(_, other_ns)| is_similar(*other_ns));
-    similar
-        .map(|(launches, _)| *launches)
-        .max()
-        .unwrap_or(0)
-        .max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arms_of_similar_speed_take_equally_many_launches() {
-        let paces = [(2, 21_000), (3, 19_000), (1, 500_000), (400, 100)];
-        let even = paces.map(|(_, launch_ns)| launches_beside(launch_ns, &paces));
-        assert_eq!(even, [3, 3, 1, 400]);
-    }
-
-    #[test]
-    fn an_arm_alone_keeps_its_launches() {
-        assert_eq!(launches_beside(0, &[(7, 0)]), 7);
     }
 }

@@ -112,6 +112,9 @@ pub(super) struct OptionalFunctions {
     set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
     /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
     reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
+    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: of a part of a GPU (MIG) its own UUID, where the function without `_v2` gives
+    /// that of the whole GPU.
+    device_uuid_v2: Option<unsafe extern "C" fn(*mut [u8; 16], c_int) -> c_int>,
 }
 
 impl OptionalFunctions {
@@ -123,6 +126,8 @@ impl OptionalFunctions {
             set_limit: unsafe { symbol(library, "cuCtxSetLimit") }.ok(),
             // SAFETY: as above.
             reset_persisting: unsafe { symbol(library, "cuCtxResetPersistingL2Cache") }.ok(),
+            // SAFETY: as above.
+            device_uuid_v2: unsafe { symbol(library, "cuDeviceGetUuid_v2") }.ok(),
         }
     }
 }
@@ -231,8 +236,12 @@ impl Driver {
     /// A device's number in the world.
     pub fn device_uuid(&self, device: c_int) -> Result<[u8; 16], Failed> {
         let mut uuid = [0; 16];
+        let ask = self
+            .optional
+            .device_uuid_v2
+            .unwrap_or(self.functions.device_uuid);
         // SAFETY: it points to 16 bytes of ours.
-        let code = unsafe { (self.functions.device_uuid)(&raw mut uuid, device) };
+        let code = unsafe { ask(&raw mut uuid, device) };
         self.check("cuDeviceGetUuid", code).map(|()| uuid)
     }
 

@@ -1,0 +1,100 @@
+//! Launching until the clocks of a GPU have settled.
+//!
+//! An idle GPU runs at a fraction of its clock and takes tens of milliseconds to raise it. The order of samples cancels such a
+//! ramp in a comparison, but times would be told that no busy GPU shows.
+
+use kiln_cache::Outcome;
+
+use crate::measure::Sample;
+use crate::measure::span::MOST_LAUNCHES;
+
+/// A probe spans about this long, in nanoseconds.
+const PROBE_NS: u64 = 10_000_000;
+
+/// So many probes in a row have to agree.
+const AGREEING: usize = 3;
+
+/// The slowest of them takes at most so many times as long as the fastest.
+const AGREED: f64 = 1.01;
+
+/// Clocks that never come to rest are not waited for longer than this, in nanoseconds.
+const MOST_NS: u64 = 300_000_000;
+
+/// Launches until probes agree. `time` gives a sample of so many launches.
+pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
+    let (mut launches, mut spent_ns) = (1, 0_u64);
+    let mut probes: Vec<f64> = Vec::new();
+    while spent_ns < MOST_NS && !agree(&probes) {
+        let probe = time(launches)?;
+        spent_ns = spent_ns.saturating_add(probe.span_ns);
+        if probe.span_ns >= PROBE_NS / 2 {
+            probes.push(probe.log_ns().exp());
+        } else if launches == MOST_LAUNCHES {
+            // Too short for any sample: what paces the arm says so.
+            break;
+        } else {
+            launches = more(&probe);
+        }
+    }
+    Ok(())
+}
+
+/// How many launches span a probe, judged by one that was too short.
+fn more(probe: &Sample) -> u32 {
+    let launches = u64::from(probe.launches);
+    let wanted = (PROBE_NS * launches).div_ceil(probe.span_ns.max(1));
+    let wanted = wanted.min(launches * 10).min(MOST_LAUNCHES.into());
+    u32::try_from(wanted).unwrap_or(MOST_LAUNCHES)
+}
+
+fn agree(probes: &[f64]) -> bool {
+    let Some(last) = probes.last_chunk::<AGREEING>() else {
+        return false;
+    };
+    let slowest = last.iter().copied().fold(0.0, f64::max);
+    last.iter().all(|probe| slowest <= probe * AGREED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Launches of a GPU whose launch takes what `launch_ns` says after so many busy nanoseconds; how long it was busy.
+    fn busy_ns(launch_ns: impl Fn(u64) -> u64) -> u64 {
+        let mut busy_ns = 0;
+        settle(|launches| {
+            let span_ns = launch_ns(busy_ns) * u64::from(launches);
+            busy_ns += span_ns;
+            Ok(Sample::new(span_ns, launches))
+        })
+        .unwrap();
+        busy_ns
+    }
+
+    #[test]
+    fn a_clock_at_rest_takes_three_probes() {
+        let busy = busy_ns(|_| 20_000);
+        assert!((30_000_000..60_000_000).contains(&busy), "{busy}");
+    }
+
+    #[test]
+    fn a_clock_that_rises_is_waited_for() {
+        // From 345 MHz to 1,980 MHz within 150 ms.
+        let rising =
+            |busy_ns: u64| 20_000 * 1_980 / (345 + busy_ns.min(150_000_000) * 1_635 / 150_000_000);
+        let busy = busy_ns(rising);
+        assert!((150_000_000..=MOST_NS).contains(&busy), "{busy}");
+    }
+
+    #[test]
+    fn a_clock_that_never_rests_and_a_launch_of_no_time_end_it_all_the_same() {
+        let unsteady = |busy_ns: u64| 20_000 + busy_ns / 5_000_000 % 2 * 10_000;
+        assert!(busy_ns(unsteady) < 2 * MOST_NS);
+        assert_eq!(busy_ns(|_| 0), 0);
+    }
+
+    #[test]
+    fn a_launch_of_a_second_is_launched_once() {
+        assert_eq!(busy_ns(|_| 1_000_000_000), 1_000_000_000);
+    }
+}
