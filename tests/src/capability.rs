@@ -93,7 +93,7 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
-            Need::Namespaces => match process_1(Command::new("true").by_ref()).status() {
+            Need::Namespaces => match process_1(&Command::new("true")).status() {
                 Ok(status) if status.success() => Ok(()),
                 _ => Err("`unshare --user --pid` is not permitted here".into()),
             },

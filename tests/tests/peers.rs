@@ -1,6 +1,7 @@
 //! Kernels beside other programs: right ones are timed, others are named for what they are.
 
 use std::path::Path;
+use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
@@ -76,6 +77,35 @@ fn peers_are_timed_where_they_are_right_and_named_where_they_are_not() {
     assert_eq!(said(2), "it only multiplies");
     assert!(said(3).contains("it answered `hello`"), "{peers:#}");
     assert!(said(4).contains("it ended (exit status: 7)"), "{peers:#}");
+}
+
+/// The peers' own protocol with a device whose clock goes on by a millisecond a call.
+const EVENTS: &str = r#"
+import protocol
+calls = 0
+def call():
+    global calls
+    calls += 1
+class Event:
+    def record(self):
+        self.at = calls
+    def elapsed_time(self, later):
+        return float(later.at - self.at)
+taken = protocol.timed(call, 10, lambda: None, Event)
+assert calls == 10 + protocol.FILLERS, calls
+assert taken["device_ns"] == 10_000_000, taken
+assert "device_ns" not in protocol.timed(call, 10, lambda: None, None)
+"#;
+
+#[test]
+fn a_peer_on_a_gpu_counts_what_is_between_two_events_and_not_the_work_before() {
+    let test = "a_peer_on_a_gpu_counts_what_is_between_two_events_and_not_the_work_before";
+    if have(test, &[Need::Python]) {
+        let mut python = Command::new("python3");
+        python.args(["-c", EVENTS]);
+        python.env("PYTHONPATH", workspace().join("benches/peers/kernels"));
+        expect_code(&mut python, 0);
+    }
 }
 
 #[test]

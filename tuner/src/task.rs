@@ -84,16 +84,25 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
 /// When no kernel declares a problem of that text.
 pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, Failure> {
     let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
-    if let Some(missing) = problems.iter().find(|wanted| !texts.contains(wanted)) {
-        let known = texts.join("  ");
-        return Err(Failure::Other(format!(
-            "no kernel declares the problem `{missing}` (declared: {known})\nhelp: run `tune list`"
-        )));
-    }
+    check_declared(&texts, problems)?;
     let chosen = tasks
         .into_iter()
         .filter(|task| problems.is_empty() || problems.contains(&task.problem.to_string()));
     Ok(chosen.collect())
+}
+
+/// Refuses problems that are not among the declared ones.
+///
+/// # Errors
+/// The first that is not.
+pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), Failure> {
+    let Some(missing) = wanted.iter().find(|wanted| !declared.contains(wanted)) else {
+        return Ok(());
+    };
+    let declared = declared.join("  ");
+    Err(Failure::Other(format!(
+        "no kernel declares the problem `{missing}` (declared: {declared})\nhelp: run `tune list`"
+    )))
 }
 
 /// The tuning key of a kernel and problem under some conditions.

@@ -4,7 +4,8 @@
     tune:  {"open": {"kernel": .., "problem": {"n": 1024, "T": "f32"}, "args": [..]}}
     peer:  {"opened": "np.add", "threads": 1}    or {"unsupported": "why"}
     tune:  {"time": 10}
-    peer:  {"ns": 123456, "cpu_ns": 120000}      all ten together: by the clock, and CPU time of all threads
+    peer:  {"ns": 123456, "cpu_ns": 120000}      all ten together: by the clock, and CPU time of all threads;
+           on a GPU also "device_ns": between two events of the device, behind work that is not timed
     tune:  {"write": {"y": "/tmp/y"}}
     peer:  {"written": true}
 
@@ -17,13 +18,38 @@ import sys
 import time
 
 
+# Calls before the first event: the device is busy with them while the host queues what is timed.
+FILLERS = 8
+
+
+def timed(call, calls, sync, event):
+    """What so many calls take, all together."""
+    sync()
+    start, cpu = time.perf_counter_ns(), time.process_time_ns()
+    if event:
+        for _ in range(FILLERS):
+            call()
+        first, last = event(), event()
+        first.record()
+    for _ in range(calls):
+        call()
+    if event:
+        last.record()
+    sync()
+    taken = {"ns": time.perf_counter_ns() - start, "cpu_ns": time.process_time_ns() - cpu}
+    if event:
+        taken["device_ns"] = round(first.elapsed_time(last) * 1e6)
+    return taken
+
+
 class Unsupported(Exception):
     """The peer has no such kernel, type or size."""
 
 
-def serve(name, make, sync=lambda: None):
+def serve(name, make, sync=lambda: None, event=None):
     """Answers until standard input ends. `make(kernel, problem, args)` gives a description, how many threads it uses, a function
-    to time, and a function from an output's name to its bytes."""
+    to time, and a function from an output's name to its bytes. On a GPU `sync` waits for it, and `event` makes an event with
+    `record()` and `elapsed_time(later)` in milliseconds."""
     # Libraries print what they like: only answers go to standard output.
     answers, sys.stdout = sys.stdout, sys.stderr
 
@@ -43,12 +69,7 @@ def serve(name, make, sync=lambda: None):
             except Unsupported as why:
                 say({"unsupported": str(why)})
         elif request == "time":
-            sync()
-            start, cpu = time.perf_counter_ns(), time.process_time_ns()
-            for _ in range(value):
-                call()
-            sync()
-            say({"ns": time.perf_counter_ns() - start, "cpu_ns": time.process_time_ns() - cpu})
+            say(timed(call, value, sync, event))
         elif request == "write":
             for output, path in value.items():
                 with open(path, "wb") as file:

@@ -160,10 +160,6 @@ def make(kernel, problem, args):
     return text, 1 if GPU else torch.get_num_threads(), call, read
 
 
-def nothing():
-    """A call on the cpu has ended when it returns."""
-
-
 if __name__ == "__main__":
     if sys.argv[1:] not in (["cpu"], ["cuda"]):
         raise SystemExit("name a device: cpu or cuda")
@@ -175,4 +171,8 @@ if __name__ == "__main__":
     # What is timed needs no gradients.
     torch.set_grad_enabled(False)
     where = torch.cuda.get_device_name() if GPU else "the cpu"
-    protocol.serve(f"PyTorch {torch.__version__} on {where}", make, torch.cuda.synchronize if GPU else nothing)
+    name = f"PyTorch {torch.__version__} on {where}"
+    if GPU:
+        protocol.serve(name, make, torch.cuda.synchronize, lambda: torch.cuda.Event(enable_timing=True))
+    else:
+        protocol.serve(name, make)

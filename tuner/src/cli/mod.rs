@@ -16,7 +16,7 @@ pub use exchange::{ExportArgs, ExportFormat, ReplayArgs};
 pub use kernels::{InspectArgs, ListArgs, SpaceArgs};
 pub use results::{CacheAction, CacheArgs, ReportArgs, WhyArgs};
 pub use run::RunArgs;
-pub use scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+pub use scope::{DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 pub use tables::{BakeArgs, InitArgs, SmokeArgs, Untuned};
 pub use watch::{BenchArgs, CompareArgs, WatchArgs};
 

@@ -40,6 +40,14 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
+/// How results are printed by commands that take long: also one by one.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LinesArgs {
+    /// Print one JSON object a line on standard output, each as soon as its result is known
+    #[arg(long, conflicts_with = "json")]
+    pub json_lines: bool,
+}
+
 /// Which device.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DeviceArgs {

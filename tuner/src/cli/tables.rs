@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+use super::scope::{DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 
 /// `tune init`
 #[derive(Debug, Args)]
@@ -67,7 +67,13 @@ pub struct SmokeArgs {
     /// Which device.
     #[command(flatten)]
     pub device: DeviceArgs,
+    /// Only these problems, as `tune list` prints them: `n=100`, or several as `n=100,n=200` or with the option repeated
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// How to print while it runs.
+    #[command(flatten)]
+    pub lines: LinesArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::scope::{OutputArgs, PackageArgs, RegimeArgs};
+use super::scope::{LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 
 /// What is watched, and with how much time.
 #[derive(Debug, Args)]
@@ -57,6 +57,9 @@ pub struct BenchArgs {
     /// A command that computes the same (docs/peers.md): times every kernel beside it; may be given several times
     #[arg(long = "peer", value_name = "COMMAND")]
     pub peers: Vec<String>,
+    /// How to print while it runs.
+    #[command(flatten)]
+    pub lines: LinesArgs,
 }
 
 /// `tune compare`

@@ -8,7 +8,7 @@ use kiln::{Device, Kernel};
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json, read_project};
+use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::budget::Budget;
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
@@ -16,6 +16,7 @@ use crate::progress::{self, Counter, Reporter};
 use crate::project::{Project, TunedKernel};
 use crate::regime::Regime;
 use crate::scratch::Scratch;
+use crate::task::check_declared;
 use crate::watch::bench::{self, Benched, Outcome};
 use crate::watch::compare::budget_ns;
 use crate::watch::saved::{Recorded, Saved};
@@ -23,6 +24,16 @@ use crate::watch::stage::{self, Setting, Stage};
 use crate::watch::throughput::Yardsticks;
 use crate::watch::{copied, kept, least, table};
 use crate::{machine, options, preflight};
+
+/// What a line of `--json-lines` says.
+#[derive(Serialize)]
+struct Line<'a> {
+    device: &'a str,
+    regime: &'static str,
+    #[serde(flatten)]
+    yardsticks: Yardsticks,
+    kernel: &'a Benched,
+}
 
 /// What was timed on one device.
 #[derive(Serialize)]
@@ -45,12 +56,8 @@ pub(super) fn run(
         Saved::can_be_written(path)?;
     }
     let devices = open(&args.devices)?;
-    let all = project
-        .kernels
-        .iter()
-        .flat_map(|kernel| kernel.spec.all_problems());
     let problems = options::problems(&watch.problems);
-    known_problems(all.map(ToString::to_string), &problems)?;
+    check_declared(&project.problems(), &problems)?;
     let tasks: Vec<Tasks<'_>> = devices
         .iter()
         .map(|(_, device)| tasks(&project, &problems, device.info().key.backend))
@@ -76,6 +83,7 @@ pub(super) fn run(
             budget: &budget,
             left: tasks[at..].iter().map(Vec::len).sum(),
             reporter: &*reporter,
+            lines: args.lines.json_lines,
         };
         let report = stage::on(setting, name, &**device, |stage| run.on(stage, &mut saved))?;
         reports.push(report);
@@ -107,7 +115,7 @@ fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failu
 fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     if args.watch.output.json {
         print_json(&reports)?;
-    } else {
+    } else if !args.lines.json_lines {
         print(&to_text(reports));
     }
     let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
@@ -139,18 +147,6 @@ fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks
         .collect()
 }
 
-/// Refuses problems that nobody declares.
-fn known_problems(known: impl Iterator<Item = String>, wanted: &[String]) -> Result<(), Failure> {
-    let known: Vec<String> = known.collect();
-    let Some(missing) = wanted.iter().find(|wanted| !known.contains(wanted)) else {
-        return Ok(());
-    };
-    let known = known.join("  ");
-    Err(Failure::Other(format!(
-        "no kernel declares the problem `{missing}` (declared: {known})\nhelp: run `tune list`"
-    )))
-}
-
 type Opened = (String, std::sync::Arc<dyn Device>);
 
 /// The devices of these names; the first GPU, else the cpu, where none is named.
@@ -167,6 +163,8 @@ struct BenchRun<'a> {
     /// Kernels and problems that are left, on this device and those to come.
     left: usize,
     reporter: &'a dyn Reporter,
+    /// Whether each kernel is printed as soon as it is timed.
+    lines: bool,
 }
 
 impl BenchRun<'_> {
@@ -187,6 +185,7 @@ impl BenchRun<'_> {
         };
         let mut section = kept::section(saved, stage.info, stage.workshop.compiler, stage.regime);
         let progress = Counter::new("kernel problems", self.tasks.len() as u64);
+        let device = stage.info.key.to_string();
         let mut kernels = Vec::new();
         for (at, (kernel, problem)) in self.tasks.iter().enumerate() {
             let budget_ns = budget_ns(self.budget, self.left - at);
@@ -198,13 +197,21 @@ impl BenchRun<'_> {
                     .kernels
                     .push(kept::keep(saved, kernel, &problem, &draft, recorded));
             }
+            if self.lines {
+                print_json_line(&Line {
+                    device: &device,
+                    regime: stage.regime.name(),
+                    yardsticks,
+                    kernel: &benched,
+                })?;
+            }
             kernels.push(benched);
             progress.step();
         }
         progress.finish();
         saved.sections.push(section);
         Ok(OnDevice {
-            device: stage.info.key.to_string(),
+            device,
             regime: stage.regime.name(),
             yardsticks,
             kernels,

@@ -57,6 +57,14 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a value as one line of JSON.
+pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    print(&(text + "\n"));
+    Ok(())
+}
+
 /// The exit code of a command that checked something.
 pub(super) fn checked(passed: bool) -> ExitCode {
     ExitCode::from(if passed { DONE } else { FAILED })

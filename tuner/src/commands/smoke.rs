@@ -12,7 +12,7 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
-use super::output::{checked, print, print_json, read_project};
+use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::candidate::{Compiled, Which, Workshop, target_of};
 use crate::check::{CheckPlace, Checked, Checker};
 use crate::cli::SmokeArgs;
@@ -20,14 +20,15 @@ use crate::exit::Failure;
 use crate::inspect::LaunchRules;
 use crate::lab::Bench;
 use crate::local_tables;
-use crate::machine;
 use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::project::{Project, TunedKernel};
 use crate::reference::{Expectations, Oracle};
+use crate::task::check_declared;
 use crate::verify::{self, Verifier};
 use crate::worker::protocol::ProcessLimits;
 use crate::worker::{WorkerLimits, reference_of};
+use crate::{machine, options};
 
 /// Problems with more work than this are launched in small only; their plans are checked by calculation.
 const MOST_WORK: u64 = 200_000_000;
@@ -46,6 +47,8 @@ pub(super) fn run(
     catalogue: &'static [&'static Kernel],
 ) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;
+    let problems = options::problems(&args.problems);
+    check_declared(&project.problems(), &problems)?;
     let (name, device) = machine::open_device(args.device.device.as_deref())?;
     let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
@@ -72,28 +75,56 @@ pub(super) fn run(
         catalogue,
         folder: folder.path(),
     };
-    let mut smoked = Vec::new();
+    let mut printer = Printer::new(args);
     for kernel in &project.kernels {
-        stage.kernel(&project, kernel, &mut smoked)?;
+        stage.kernel(&project, kernel, &problems, &mut printer)?;
     }
-    let failed = smoked.iter().filter(|one| one.state == "failed").count();
-    if args.output.json {
-        print_json(&smoked)?;
-    } else {
-        for one in &smoked {
+    printer.finish()
+}
+
+/// Prints what became of each row as soon as it is known: a command that is cut off has shown the rows before.
+struct Printer {
+    json: bool,
+    json_lines: bool,
+    smoked: Vec<Smoked>,
+}
+
+impl Printer {
+    fn new(args: &SmokeArgs) -> Printer {
+        Printer {
+            json: args.output.json,
+            json_lines: args.lines.json_lines,
+            smoked: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, one: Smoked) -> Result<(), Failure> {
+        if self.json_lines {
+            print_json_line(&one)?;
+        } else if !self.json {
             print(&format!(
                 "{:<8} {} {}: {}\n",
                 one.state, one.kernel, one.row, one.detail
             ));
         }
-        let count = |state| smoked.iter().filter(|one| one.state == state).count();
-        print(&format!(
-            "{} passed, {failed} failed, {} not run\n",
-            count("passed"),
-            count("not run")
-        ));
+        self.smoked.push(one);
+        Ok(())
     }
-    Ok(checked(failed == 0))
+
+    fn finish(self) -> Result<ExitCode, Failure> {
+        let count = |state| self.smoked.iter().filter(|one| one.state == state).count();
+        let failed = count("failed");
+        if self.json {
+            print_json(&self.smoked)?;
+        } else if !self.json_lines {
+            print(&format!(
+                "{} passed, {failed} failed, {} not run\n",
+                count("passed"),
+                count("not run")
+            ));
+        }
+        Ok(checked(failed == 0))
+    }
 }
 
 struct Stage<'a> {
@@ -110,17 +141,24 @@ impl Stage<'_> {
         &self,
         project: &Project,
         kernel: &TunedKernel,
-        smoked: &mut Vec<Smoked>,
+        problems: &[String],
+        printer: &mut Printer,
     ) -> Result<(), Failure> {
         let spec = &kernel.spec;
+        let is_meant = |problem: &str| problems.is_empty() || problems.iter().any(|p| p == problem);
         for problem in &spec.problems {
-            let result = self.launch(kernel, Which::Baseline, problem, None);
-            smoked.push(outcome(kernel, format!("baseline ({problem})"), result));
+            let text = problem.to_string();
+            if is_meant(&text) {
+                let result = self.launch(kernel, Which::Baseline, problem, None);
+                printer.add(outcome(kernel, format!("baseline ({text})"), result))?;
+            }
         }
         let local = project.local_tables(kernel);
         for row in local_tables::rows(&spec.name, &kernel.tuned, &local)? {
-            let name = format!("{} ({})", row.device, row.problem);
-            smoked.push(outcome(kernel, name, self.row(kernel, &row)));
+            if is_meant(&row.problem) {
+                let name = format!("{} ({})", row.device, row.problem);
+                printer.add(outcome(kernel, name, self.row(kernel, &row)))?;
+            }
         }
         Ok(())
     }

@@ -35,6 +35,13 @@ pub struct Project {
 }
 
 impl Project {
+    /// Every problem that a kernel declares, on whatever device, as `tune list` prints it.
+    pub fn problems(&self) -> Vec<String> {
+        let kernels = self.kernels.iter();
+        let problems = kernels.flat_map(|kernel| kernel.spec.all_problems());
+        problems.map(ToString::to_string).collect()
+    }
+
     /// Reads the kernels of the packages that the flags choose: the named one, the one in the current folder, or all
     /// of the workspace.
     ///

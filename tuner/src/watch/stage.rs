@@ -256,11 +256,23 @@ impl Scene<'_> {
     /// # Errors
     /// When they cannot be loaded or launched.
     pub fn lab(&self, sides: &[&ArmJob]) -> Result<WorkerLab, Fault> {
+        self.lab_of(sides, self.stage.resolution())
+    }
+
+    /// As [`Self::lab`], with samples for a clock of that resolution.
+    ///
+    /// # Errors
+    /// As [`Self::lab`].
+    pub fn lab_of(&self, sides: &[&ArmJob], resolution: Resolution) -> Result<WorkerLab, Fault> {
         let outputs = self
             .expected
             .get(self.problem, self.timed_seed(), self.baseline_plan());
         let outputs = outputs.map_err(|error| Fault::unattributed(of_worker_error(&error)))?;
-        let mut lab = WorkerLab::new(self.bench.clone(), outputs);
+        let bench = Bench {
+            timer_tick_ns: resolution.tick_ns,
+            ..self.bench.clone()
+        };
+        let mut lab = WorkerLab::new(bench, outputs);
         let arms: Vec<ArmId> = sides.iter().map(|side| lab.add((*side).clone())).collect();
         let opening = Opening {
             load: arms.clone(),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use cudarc::cublas::{CudaBlas, Gemm};
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cudarc::driver::sys::CUevent_flags_enum::CU_EVENT_DEFAULT;
+use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 use half::{bf16, f16};
 
 use crate::element::Element;
@@ -49,6 +50,16 @@ impl Gpu {
     /// Waits for all that was queued.
     pub fn wait(&self) -> Result<()> {
         Ok(self.stream.synchronize()?)
+    }
+
+    /// An event behind all that was queued.
+    pub fn event(&self) -> Result<CudaEvent> {
+        Ok(self.stream.record_event(Some(CU_EVENT_DEFAULT))?)
+    }
+
+    /// The time between two events that have passed, in nanoseconds.
+    pub fn between_ns(first: &CudaEvent, last: &CudaEvent) -> Result<u64> {
+        Ok((f64::from(first.elapsed_ms(last)?) * 1e6) as u64)
     }
 
     /// The product that a kernel computes; `None` for what cuBLAS has not.

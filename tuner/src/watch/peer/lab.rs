@@ -9,6 +9,7 @@ use crate::lab::WorkerLab;
 use crate::measure::span::{Resolution, launches_per_sample};
 use crate::measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_cache::Outcome;
+use kiln_spec::Backend;
 
 /// The kernel.
 pub const KERNEL: ArmId = ArmId(0);
@@ -36,11 +37,58 @@ struct Side<'a> {
     command: &'a str,
     given: &'a Given,
     resolution: Resolution,
-    /// Whether the kernel is timed by the CPU time of its threads: the peer is then, too.
-    cpu: bool,
+    clock: PeerClock,
     /// Whether what it wrote is right.
     check: Check<'a>,
     pace: Pace,
+}
+
+/// Which of a peer's times counts: the one that the kernel's is taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerClock {
+    /// CPU time of its threads, as on the cpu device.
+    CpuTime,
+    /// Time between two events of the device, as on a GPU. The host's clock would count what queueing and waiting take, which
+    /// the kernel's time does not contain.
+    Events,
+    /// The host's clock.
+    Wall,
+}
+
+impl PeerClock {
+    /// The clock beside kernels of a backend.
+    pub fn beside(backend: Backend) -> PeerClock {
+        match backend {
+            Backend::Cpu => PeerClock::CpuTime,
+            Backend::Cuda | Backend::Hip => PeerClock::Events,
+            Backend::Fake => PeerClock::Wall,
+        }
+    }
+
+    /// Samples of both sides span a hundred of these at least, in nanoseconds. A peer on a GPU queues call by call, and the two
+    /// processes take turns on the device: what begins and ends a sample is a thousandth of 20 ms at most.
+    pub fn tick_ns(self, timer_tick_ns: u64) -> u64 {
+        match self {
+            PeerClock::Events => timer_tick_ns.max(200_000),
+            PeerClock::CpuTime | PeerClock::Wall => timer_tick_ns,
+        }
+    }
+
+    fn span_ns(self, timed: Timed, threads: u32) -> Result<u64, PeerError> {
+        match self {
+            // The kernel's is that of its busiest thread. What a peer's threads take is not known one by one: their mean is
+            // never more than that.
+            PeerClock::CpuTime => Ok(timed.cpu_ns / u64::from(threads.max(1))),
+            PeerClock::Wall => Ok(timed.wall_ns),
+            PeerClock::Events => timed.device_ns.ok_or_else(|| {
+                PeerError::Said(
+                    "it does not say `device_ns`, the time between two events: by the host's clock any kernel would look faster \
+                     than it\nhelp: see docs/peers.md, and `benches/peers/kernels/torch_peer.py` for an example"
+                        .into(),
+                )
+            }),
+        }
+    }
 }
 
 /// How a peer is sampled.
@@ -58,14 +106,14 @@ impl<'a> PeerLab<'a> {
         command: &'a str,
         given: &'a Given,
         resolution: Resolution,
-        cpu: bool,
+        clock: PeerClock,
         check: Check<'a>,
     ) -> PeerLab<'a> {
         let side = Side {
             command,
             given,
             resolution,
-            cpu,
+            clock,
             check,
             pace: Pace::default(),
         };
@@ -139,18 +187,8 @@ impl Side<'_> {
 
     fn sample(&self, process: &mut PeerProcess, calls: u32) -> Result<Sample, Fault> {
         let timed = process.time(calls, SAMPLE).map_err(fault)?;
-        let span_ns = span_ns(timed, self.cpu, self.pace.threads);
-        Ok(Sample::new(span_ns, calls))
-    }
-}
-
-/// The kernel's time on the cpu is the CPU time of its busiest thread. What a peer's threads take is not known one by one: their
-/// mean is never more than that.
-fn span_ns(timed: Timed, cpu: bool, threads: u32) -> u64 {
-    if cpu {
-        timed.cpu_ns / u64::from(threads.max(1))
-    } else {
-        timed.wall_ns
+        let span_ns = self.clock.span_ns(timed, self.pace.threads);
+        Ok(Sample::new(span_ns.map_err(fault)?, calls))
     }
 }
 
@@ -218,4 +256,49 @@ fn fault(error: PeerError) -> Fault {
             reason: error.to_string(),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMED: Timed = Timed {
+        wall_ns: 150,
+        cpu_ns: 40,
+        device_ns: Some(100),
+    };
+
+    #[test]
+    fn a_peer_is_timed_as_the_kernel_beside_it_is() {
+        let span_ns = |backend| PeerClock::beside(backend).span_ns(TIMED, 4).unwrap();
+        assert_eq!(span_ns(Backend::Cpu), 10);
+        assert_eq!(span_ns(Backend::Cuda), 100);
+        assert_eq!(span_ns(Backend::Hip), 100);
+        assert_eq!(span_ns(Backend::Fake), 150);
+    }
+
+    #[test]
+    fn on_a_gpu_no_time_of_the_hosts_clock_is_taken_for_the_devices() {
+        let without = Timed {
+            device_ns: None,
+            ..TIMED
+        };
+        let error = PeerClock::Events.span_ns(without, 1).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("device_ns") && said.contains("help: "),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn samples_beside_a_peer_on_a_gpu_span_twenty_milliseconds() {
+        let least_ns = |backend, tick_ns| {
+            let tick_ns = PeerClock::beside(backend).tick_ns(tick_ns);
+            Resolution { tick_ns }.least_ns()
+        };
+        assert_eq!(least_ns(Backend::Cuda, 10_000), 20_000_000);
+        assert_eq!(least_ns(Backend::Hip, 20_000), 20_000_000);
+        assert_eq!(least_ns(Backend::Cpu, 1), 100);
+    }
 }

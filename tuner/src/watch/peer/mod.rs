@@ -12,7 +12,7 @@ use kiln_spec::{KernelSpec, Problem};
 use serde::Serialize;
 
 pub use data::Given;
-pub use lab::{KERNEL, PEER, PeerLab};
+pub use lab::{KERNEL, PEER, PeerClock, PeerLab};
 pub use process::{PeerError, PeerProcess};
 
 use super::saved::Recorded;
@@ -145,11 +145,15 @@ impl Contest<'_> {
         threads: u32,
     ) -> Result<PeerOutcome, String> {
         let faulted = |fault: Fault| fault.to_string();
-        let own = self.scene.lab(&[self.arm]).map_err(faulted)?;
-        let resolution = self.stage.resolution();
+        let clock = PeerClock::beside(self.stage.info.key.backend);
+        let tick_ns = clock.tick_ns(self.stage.info.timer_tick_ns);
+        let resolution = Resolution { tick_ns };
+        let own = self
+            .scene
+            .lab_of(&[self.arm], resolution)
+            .map_err(faulted)?;
         let check = || self.outputs(given);
-        let cpu = self.stage.is_cpu();
-        let mut lab = PeerLab::new(own, command, given, resolution, cpu, &check);
+        let mut lab = PeerLab::new(own, command, given, resolution, clock, &check);
         lab.warm().map_err(faulted)?;
         let mut survey = survey(&lab, resolution, self.seed).within(self.budget_ns);
         drive(&mut lab, &mut survey, &mut |_| {});

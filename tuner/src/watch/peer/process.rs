@@ -50,6 +50,8 @@ pub struct PeerProcess {
 pub(super) struct Timed {
     pub(super) wall_ns: u64,
     pub(super) cpu_ns: u64,
+    /// By the device's own clock, if the peer computes on a GPU and asks it.
+    pub(super) device_ns: Option<u64>,
 }
 
 impl PeerProcess {
@@ -138,7 +140,12 @@ impl PeerProcess {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
         let waited_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let Answer::Timed { ns, cpu_ns } = answer else {
+        let Answer::Timed {
+            ns,
+            cpu_ns,
+            device_ns,
+        } = answer
+        else {
             return Err(out_of_turn("timing", &answer));
         };
         let most_cpu_ns = (waited_ns / 10 * 11)
@@ -149,9 +156,16 @@ impl PeerProcess {
                 "it says that {calls} calls took {ns} ns and {cpu_ns} ns of CPU time; {waited_ns} ns went by"
             )));
         }
+        if device_ns.is_some_and(|device_ns| device_ns > waited_ns) {
+            return Err(PeerError::Said(format!(
+                "it says that {calls} calls took {} ns on the device; {waited_ns} ns went by",
+                device_ns.unwrap_or_default()
+            )));
+        }
         Ok(Timed {
             wall_ns: ns,
             cpu_ns,
+            device_ns,
         })
     }
 

@@ -64,6 +64,8 @@ pub(super) enum Answer {
         ns: u64,
         /// CPU time of the process, all threads together.
         cpu_ns: u64,
+        /// Time on the device, between two events: on a GPU.
+        device_ns: Option<u64>,
     },
     Written {
         written: bool,
