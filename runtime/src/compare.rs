@@ -8,6 +8,7 @@ use kiln_spec::{ElemType, KernelSpec, SliceArg, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::element::{Element, for_elem_type};
+use crate::parallel;
 use crate::reference::Wide;
 
 /// The element of an output that is farthest from the reference, measured in bounds.
@@ -92,27 +93,30 @@ pub fn compare_output(
 /// When the two have not the same type and length.
 pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> Option<MaxError> {
     for_elem_type!(want.elem_type(), T => {
-        let got: Vec<T> = bytemuck::pod_collect_to_vec(got);
         let wide = want.elements::<T>();
-        let want = want.to_f64s();
-        assert_eq!(got.len(), want.len(), "output and reference of `{output}` should have one length");
+        let count = got.len() / size_of::<T>();
+        assert_eq!(count, wide.len(), "output and reference of `{output}` should have one length");
         let (tolerance, scale) = if T::TYPE.is_float() {
-            (*tolerance, root_mean_square(&want))
+            (*tolerance, root_mean_square(wide.len(), |index| T::wide_to_f64(wide[index])))
         } else {
             (EXACT, 0.0)
         };
-        let errors = got.iter().zip(wide).zip(&want).enumerate().map(|(index, ((got, wide), &want))| {
+        let error = |index: usize| {
+            let at = index * size_of::<T>();
+            let got: T = bytemuck::pod_read_unaligned(&got[at..at + size_of::<T>()]);
+            let want = T::wide_to_f64(wide[index]);
             MaxError {
                 output: String::new(),
                 index: index as u64,
                 got: got.to_f64(),
                 want,
-                error: got.distance(*wide),
+                error: got.distance(wide[index]),
                 bound: bound(&tolerance, T::TYPE, want, scale),
             }
-        });
-        let worst = errors.reduce(|worst, next| if farther(&next, &worst) { next } else { worst });
-        worst.map(|worst| MaxError {
+        };
+        let worse = |worst, next| if farther(&next, &worst) { next } else { worst };
+        let worst = parallel::ranges(count, |range| range.map(error).reduce(worse));
+        worst.into_iter().flatten().reduce(worse).map(|worst| MaxError {
             output: output.into(),
             ..worst
         })
@@ -146,12 +150,15 @@ fn farther(a: &MaxError, b: &MaxError) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
 }
 
-/// Root mean square of the finite elements.
-fn root_mean_square(values: &[f64]) -> f64 {
-    let finite = values.iter().filter(|value| value.is_finite());
-    let (sum, count) = finite.fold((0.0, 0u64), |(sum, count), value| {
-        (sum + value * value, count + 1)
+/// Root mean square of the finite ones of `len` values.
+fn root_mean_square(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let add = |(sum, count): (f64, u64), value: f64| (sum + value * value, count + 1);
+    let parts = parallel::ranges(len, |range| {
+        let finite = range.map(&value).filter(|value| value.is_finite());
+        finite.fold((0.0, 0), add)
     });
+    let both = |(sum, count), (part, of)| (sum + part, count + of);
+    let (sum, count) = parts.into_iter().fold((0.0, 0), both);
     if count == 0 {
         0.0
     } else {

@@ -33,6 +33,9 @@ pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sea
     /// The nearest value of this type.
     fn narrow(wide: Self::Wide) -> Self;
 
+    /// What a reference computed, as an `f64`; 64-bit integers beyond 2^53 are rounded.
+    fn wide_to_f64(wide: Self::Wide) -> f64;
+
     /// How far it is from what a reference computed: exact for integers of any width. Infinite if one of two
     /// floats is not finite and the other is not the same.
     fn distance(self, wide: Self::Wide) -> f64;
@@ -49,6 +52,7 @@ macro_rules! floats {
             fn from_whole(value: i128) -> Self { $from(value as f64) }
             fn widen(self) -> f64 { self.to_f64() }
             fn narrow(wide: f64) -> Self { Self::from_f64(wide) }
+            fn wide_to_f64(wide: f64) -> f64 { wide }
             fn distance(self, wide: f64) -> f64 { distance(self.to_f64(), wide) }
         }
     )*};
@@ -74,6 +78,7 @@ macro_rules! integers {
             }
             fn widen(self) -> $rust { self }
             fn narrow(wide: $rust) -> Self { wide }
+            fn wide_to_f64(wide: $rust) -> f64 { wide as f64 }
             fn distance(self, wide: $rust) -> f64 {
                 i128::from(self).abs_diff(wide.into()) as f64
             }

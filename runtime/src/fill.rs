@@ -6,6 +6,7 @@ use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
 use thiserror::Error;
 
 use crate::element::{Element, for_elem_type};
+use crate::parallel;
 
 /// Why an input cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -54,24 +55,31 @@ pub fn fill(
     problem: &Problem,
     seed: u64,
 ) -> Result<Vec<u8>, FillError> {
-    let random = || Random::new(seed, &slice.name);
-    for_elem_type!(ty, T => {
-        let elements: Vec<T> = match &slice.fill {
-            Fill::Constant(value) => vec![T::from_f64(*value); len],
-            Fill::Iota => (0..len).map(|i| T::from_f64(i as f64)).collect(),
-            Fill::Uniform { low, high } => uniform(slice, *low, *high, len, random())?,
-            Fill::Below(bound) => {
-                let bound = below_bound(slice, bound, ty, problem)?;
-                random().whole::<T>(0, bound, len)
-            }
-        };
-        Ok(bytes_of(&elements))
-    })
+    let random = Random::new(seed, &slice.name);
+    for_elem_type!(ty, T => Ok(match &slice.fill {
+        Fill::Constant(value) => {
+            let value = T::from_f64(*value);
+            made(len, |_| move |_| value)
+        }
+        Fill::Iota => made(len, |_| |index| T::from_f64(index as f64)),
+        Fill::Uniform { low, high } => uniform::<T>(slice, *low, *high, len, &random)?,
+        Fill::Below(bound) => {
+            let bound = below_bound(slice, bound, ty, problem)?;
+            random.whole::<T>(0, bound, len)
+        }
+    }))
 }
 
-/// The bytes of elements.
-fn bytes_of<T: Pod>(elements: &[T]) -> Vec<u8> {
-    bytemuck::cast_slice(elements).to_vec()
+/// The bytes of `len` elements. `of` gives, for the first element of a range, the function that makes that range's elements in
+/// order.
+fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
+    let size = size_of::<T>();
+    parallel::bytes(len, size, |range, bytes| {
+        let mut element = of(range.start);
+        for (index, bytes) in range.zip(bytes.chunks_exact_mut(size)) {
+            bytes.copy_from_slice(bytemuck::bytes_of(&element(index)));
+        }
+    })
 }
 
 fn below_bound(
@@ -110,8 +118,8 @@ fn uniform<T: Element>(
     low: f64,
     high: f64,
     len: usize,
-    mut random: Random,
-) -> Result<Vec<T>, FillError> {
+    random: &Random,
+) -> Result<Vec<u8>, FillError> {
     let empty = || FillError::Empty {
         argument: slice.name.clone(),
         low: low.to_string(),
@@ -122,13 +130,13 @@ fn uniform<T: Element>(
         if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
             return Err(empty());
         }
-        return Ok(random.real(low, high, len));
+        return Ok(random.real::<T>(low, high, len));
     };
     let (first, end) = (low.ceil() as i128, high.ceil() as i128);
     if first >= end || first < least || end - 1 > largest {
         return Err(empty());
     }
-    Ok(random.whole(first, end, len))
+    Ok(random.whole::<T>(first, end, len))
 }
 
 const TWO_32: f64 = 4_294_967_296.0;
@@ -136,26 +144,20 @@ const TWO_53: f64 = 9_007_199_254_740_992.0;
 
 /// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
 struct Random {
-    words: blake3::OutputReader,
+    stream: blake3::OutputReader,
+}
+
+/// The words of a stream from some place on.
+struct Words {
+    stream: blake3::OutputReader,
     block: [u8; 4096],
     used: usize,
 }
 
-impl Random {
-    fn new(seed: u64, argument: &str) -> Random {
-        let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
-        hasher.update(&seed.to_le_bytes());
-        hasher.update(argument.as_bytes());
-        Random {
-            words: hasher.finalize_xof(),
-            block: [0; 4096],
-            used: 4096,
-        }
-    }
-
+impl Words {
     fn word(&mut self) -> u32 {
         if self.used == self.block.len() {
-            self.words.fill(&mut self.block);
+            self.stream.fill(&mut self.block);
             self.used = 0;
         }
         let mut word = [0; 4];
@@ -167,41 +169,68 @@ impl Random {
     fn two_words(&mut self) -> u64 {
         u64::from(self.word()) << 32 | u64::from(self.word())
     }
+}
+
+impl Random {
+    fn new(seed: u64, argument: &str) -> Random {
+        let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
+        hasher.update(&seed.to_le_bytes());
+        hasher.update(argument.as_bytes());
+        Random {
+            stream: hasher.finalize_xof(),
+        }
+    }
+
+    /// The words from a place on.
+    fn words(&self, first: usize) -> Words {
+        let mut stream = self.stream.clone();
+        stream.set_position(first as u64 * 4);
+        Words {
+            stream,
+            block: [0; 4096],
+            used: 4096,
+        }
+    }
 
     /// Uniform over `[low, high)`.
-    fn real<T: Element>(&mut self, low: f64, high: f64, len: usize) -> Vec<T> {
+    fn real<T: Element>(&self, low: f64, high: f64, len: usize) -> Vec<u8> {
         // 32 random bits fill the significand of every type but `f64`, which takes 53.
         let is_double = T::TYPE == ElemType::F64;
         let step = (high - low) / if is_double { TWO_53 } else { TWO_32 };
-        let draw = |_| {
-            let random = if is_double {
-                (self.two_words() >> 11) as f64
-            } else {
-                self.word().into()
-            };
-            let value = T::from_f64(low + step * random);
-            // Rounding to a short type can reach the upper bound, which is excluded.
-            if value.to_f64() < high {
-                value
-            } else {
-                T::from_f64(low)
+        made(len, |first| {
+            let mut words = self.words(if is_double { 2 * first } else { first });
+            move |_| {
+                let random = if is_double {
+                    (words.two_words() >> 11) as f64
+                } else {
+                    words.word().into()
+                };
+                let value = T::from_f64(low + step * random);
+                // Rounding to a short type can reach the upper bound, which is excluded.
+                if value.to_f64() < high {
+                    value
+                } else {
+                    T::from_f64(low)
+                }
             }
-        };
-        (0..len).map(draw).collect()
+        })
     }
 
     /// Uniform over the whole numbers from `first` up to `end`.
-    fn whole<T: Element>(&mut self, first: i128, end: i128, len: usize) -> Vec<T> {
+    fn whole<T: Element>(&self, first: i128, end: i128, len: usize) -> Vec<u8> {
         let range = (end - first) as u128;
-        let draw = |_| {
-            let offset = if range <= 1 << 32 {
-                (u128::from(self.word()) * range) >> 32
-            } else {
-                (u128::from(self.two_words()) * range.min(1 << 64)) >> 64
-            };
-            T::from_whole(first + offset as i128)
-        };
-        (0..len).map(draw).collect()
+        let is_short = range <= 1 << 32;
+        made(len, |place| {
+            let mut words = self.words(if is_short { place } else { 2 * place });
+            move |_| {
+                let offset = if is_short {
+                    (u128::from(words.word()) * range) >> 32
+                } else {
+                    (u128::from(words.two_words()) * range.min(1 << 64)) >> 64
+                };
+                T::from_whole(first + offset as i128)
+            }
+        })
     }
 }
 
@@ -244,7 +273,30 @@ mod tests {
         assert_eq!(first, values::<f32>(uniform.clone(), 1000, 1));
         assert_ne!(first, values::<f32>(uniform.clone(), 1000, 2));
         let other = fill(&slice("b", uniform), ElemType::F32, 1000, &problem(), 1).unwrap();
-        assert_ne!(bytes_of(&first), other);
+        assert_ne!(bytemuck::cast_slice::<f32, u8>(&first), other);
+    }
+
+    #[test]
+    fn a_long_input_begins_as_a_short_one_does() {
+        for (fill_as, len) in [
+            (
+                Fill::Uniform {
+                    low: 0.0,
+                    high: 1.0,
+                },
+                700_000,
+            ),
+            (Fill::Iota, 600_001),
+        ] {
+            let long: Vec<f64> = values(fill_as.clone(), len, 3);
+            for part in [1, 1000, 262_144, 262_145, 524_289] {
+                let short: Vec<f64> = values(fill_as.clone(), part, 3);
+                assert!(long[..part] == short, "{fill_as:?} {part}");
+            }
+        }
+        let below = Fill::Below(Expr::Int(1 << 40));
+        let long: Vec<i64> = values(below.clone(), 600_000, 3);
+        assert!(long[..300_000] == values::<i64>(below, 300_000, 3));
     }
 
     #[test]

@@ -97,6 +97,7 @@ mod launch_error;
 mod lent;
 mod manifest;
 mod memo;
+mod parallel;
 pub mod prepare;
 pub mod receipt;
 pub mod recipe;

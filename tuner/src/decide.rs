@@ -11,6 +11,7 @@ use crate::candidate::{Compiled, Which};
 use crate::check::Checked;
 use crate::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::ground::Ground;
+use crate::lab::WorkerLab;
 use crate::measure::confirm::ProcessRecord;
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
@@ -104,14 +105,16 @@ fn finalist(
             evaluator
                 .tournament
                 .play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
-        evaluator.disown_faulted(None)?;
+        evaluator.disown_faulted(&[])?;
         let Some(finalist) = found else {
             return Ok(None);
         };
         let Some(contender) = evaluator.contender(finalist.arm).cloned() else {
             return Ok(None);
         };
-        let found = match check(evaluator, &contender) {
+        let found = evaluator.verify_finalist(&contender);
+        let found = found.or_else(|| check(evaluator, &contender));
+        let found = match found {
             None => soak(evaluator, &contender)?,
             failed => failed,
         };
@@ -153,8 +156,8 @@ fn soak(
         load: vec![arm],
         allocate: vec![arm],
     };
-    let mut soak = || {
-        let mut session = evaluator.lab.open(&opening)?;
+    let soak = |lab: &mut WorkerLab| {
+        let mut session = lab.open(&opening)?;
         // By the wall clock: on the fake device a launch takes longer than it says.
         let start = Instant::now();
         let mut launches = 0;
@@ -168,7 +171,11 @@ fn soak(
         }
         session.finish()
     };
-    match soak() {
+    let rechecks = evaluator.final_cases.is_empty();
+    evaluator.lab.set_rechecks(true);
+    let soaked = soak(&mut evaluator.lab);
+    evaluator.lab.set_rechecks(rechecks);
+    match soaked {
         Ok(()) => Ok(None),
         Err(fault) if fault.arm == Some(arm) => Ok(Some(fault.outcome)),
         Err(fault) => Err(fault.into()),

@@ -17,7 +17,8 @@ use crate::outcome::of_worker_error;
 use crate::progress::{Reporter, Stage};
 use crate::run_clock::{RunClock, nanoseconds};
 use crate::task::Task;
-use crate::verify::{Case, Verifier};
+use crate::verify::{Case, KeptWorker, Proof, Verifier};
+use crate::worker::{ArmJob, WorkerError};
 
 /// A config that compiled and verified.
 #[derive(Clone, Debug)]
@@ -54,8 +55,13 @@ pub struct Evaluator<'a> {
     pub workshop: &'a Workshop<'a>,
     /// How they are verified.
     pub verifier: Verifier<'a>,
-    /// On what they are verified.
+    /// On what every one is verified.
     pub cases: &'a [Case],
+    /// On what finalists are verified, too.
+    pub final_cases: &'a [Case],
+    /// The worker that verifies one after the other, on devices where several are verified and raced in one process; none
+    /// on the cpu, where a candidate could spoil the memory of its process.
+    pub kept: Option<KeptWorker>,
     /// Where trials are stored.
     pub cache: &'a Cache,
     /// The compile threads.
@@ -96,11 +102,12 @@ pub enum EvaluateError {
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a batch: compiles it in parallel, then verifies and races one config after the other. Configs that the
-    /// cache knows are not run again; those that `until` leaves no time for are missing from the result.
+    /// Evaluates a batch: compiles it in parallel, then verifies one config after the other and races each, or all together if
+    /// they are verified in one worker. Configs that the cache knows are not run again; those that `until` leaves no time for
+    /// are missing from the result.
     ///
-    /// Each config's trial is on disk before the next one is launched, so that a run that is killed repeats one
-    /// trial at most.
+    /// A config that races alone has its trial on disk before the next one is launched, so that a run that is killed repeats
+    /// one trial at most; of those that race together it repeats the batch.
     ///
     /// # Errors
     /// When the baseline fails, the device is lost or a trial cannot be stored.
@@ -123,16 +130,23 @@ impl Evaluator<'_> {
         let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
         // Spills only order: when time runs out, those that spill most are what is left.
         made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
+        let together = self.kept.is_some();
+        let mut waiting = Vec::new();
         for (config, made) in made {
             if until.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
-            let cost = self.one(config, made, until)?;
-            evaluated.push(Evaluated {
-                config: config.clone(),
-                cost,
-            });
+            let contender = self.one(config, made)?;
+            match contender {
+                Some(contender) if together => waiting.push(contender),
+                Some(contender) => evaluated.extend(self.race(vec![contender], until)?),
+                None => evaluated.push(Evaluated {
+                    config: config.clone(),
+                    cost: None,
+                }),
+            }
         }
+        evaluated.extend(self.race(waiting, until)?);
         Ok(evaluated)
     }
 
@@ -176,13 +190,12 @@ impl Evaluator<'_> {
         made
     }
 
-    /// Verifies and races one compiled config and stores what became of it; its cost.
+    /// Verifies one compiled config; stores what became of it if it is not right.
     fn one(
         &mut self,
         config: &Config,
         made: Result<Compiled, Outcome>,
-        until: Option<Instant>,
-    ) -> Result<Option<f64>, EvaluateError> {
+    ) -> Result<Option<Contender>, EvaluateError> {
         let again = self.cache.next_attempt(&self.id(config))?;
         let compiled = match made {
             Ok(compiled) => compiled,
@@ -204,7 +217,7 @@ impl Evaluator<'_> {
                 self.finish(self.trial(config, outcome, [compile_ns, verify_ns, 0], attempt))?;
                 Ok(None)
             }
-            Ok(contender) => self.race(contender, until),
+            Ok(contender) => Ok(Some(contender)),
         }
     }
 
@@ -217,7 +230,7 @@ impl Evaluator<'_> {
     ) -> Result<Contender, (Outcome, u64)> {
         self.reporter.stage(Stage::Verify, self.cases.len() as u64);
         let start = Instant::now();
-        let verified = self.verifier.verify(&compiled.arm, self.cases);
+        let verified = self.verify(&compiled.arm, self.cases);
         let verified = verified.map_err(|error| self.explained(config, of_worker_error(&error)));
         let verify_ns = nanoseconds(start.elapsed());
         self.spent.verify_ns += verify_ns;
@@ -234,6 +247,30 @@ impl Evaluator<'_> {
         })
     }
 
+    /// Verifies an arm, in the kept worker if there is one.
+    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        match &mut self.kept {
+            Some(kept) => kept.verify(&self.verifier, arm, cases),
+            None => self.verifier.verify(arm, cases),
+        }
+    }
+
+    /// Verifies a finalist on what trials were spared; the outcome, if it fails.
+    pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
+        if self.final_cases.is_empty() {
+            return None;
+        }
+        self.reporter
+            .stage(Stage::Verify, self.final_cases.len() as u64);
+        let start = Instant::now();
+        let verified = self
+            .verifier
+            .verify(&contender.compiled.arm, self.final_cases);
+        self.spent.verify_ns += nanoseconds(start.elapsed());
+        let error = verified.err()?;
+        Some(self.explained(&contender.config, of_worker_error(&error)))
+    }
+
     fn explained(&self, config: &Config, outcome: Outcome) -> Outcome {
         match &self.checker {
             Ok(checker) => checker.explain(Which::Config(config), self.verifier.expected, outcome),
@@ -241,31 +278,66 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Races a verified config against the best so far and stores what became of it; its cost.
+    /// Races verified configs against the best so far, in the same processes, and stores what became of each; their costs.
     fn race(
         &mut self,
-        mut contender: Contender,
+        mut contenders: Vec<Contender>,
         until: Option<Instant>,
-    ) -> Result<Option<f64>, EvaluateError> {
-        self.reporter.stage(Stage::Race, 1);
-        contender.arm = self.lab.add(contender.compiled.arm.clone());
-        self.contenders.push(contender.clone());
+    ) -> Result<Vec<Evaluated>, EvaluateError> {
+        if contenders.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.reporter.stage(Stage::Race, contenders.len() as u64);
+        if let Some(kept) = &mut self.kept {
+            // Nothing else may hold the device while it is timed.
+            kept.end();
+        }
+        for contender in &mut contenders {
+            contender.arm = self.lab.add(contender.compiled.arm.clone());
+            self.contenders.push(contender.clone());
+        }
         let start = Instant::now();
-        // A race that has begun gets a little time in any case, so that its trial is not lost.
+        // A race that has begun gets a little time in any case, so that its trials are not lost.
         let left = until.map(|end| {
             end.saturating_duration_since(Instant::now())
                 .max(LEAST_RACE)
         });
         let budget_ns = left.map_or(u64::MAX, nanoseconds);
-        let arms = [contender.arm];
+        let arms: Vec<ArmId> = contenders.iter().map(|contender| contender.arm).collect();
         let result =
             self.tournament
-                .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {})?;
-        let measure_ns = nanoseconds(start.elapsed());
-        self.spent.race_ns += measure_ns;
-        let outcome = result
-            .entry(contender.arm)
-            .and_then(|entry| self.outcome(&contender, entry));
+                .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
+        if result.is_err() && contenders.len() > 1 {
+            // Nobody knows whose fault it was; it is no strike against all of them.
+            for contender in &contenders {
+                self.cache.cancel(&self.id(&contender.config))?;
+            }
+        }
+        let result = result?;
+        let race_ns = nanoseconds(start.elapsed());
+        self.spent.race_ns += race_ns;
+        let mut evaluated = Vec::with_capacity(contenders.len());
+        for contender in &contenders {
+            let outcome = result
+                .entry(contender.arm)
+                .and_then(|entry| self.outcome(contender, entry));
+            let measure_ns = race_ns / contenders.len() as u64;
+            evaluated.push(Evaluated {
+                config: contender.config.clone(),
+                cost: self.raced(contender, outcome, measure_ns)?,
+            });
+        }
+        self.disown_faulted(&arms)?;
+        Ok(evaluated)
+    }
+
+    /// Stores what became of a raced config; its cost.
+    fn raced(
+        &self,
+        contender: &Contender,
+        outcome: Option<Outcome>,
+        measure_ns: u64,
+    ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
             // Not its fault, and not measured: it may be asked for again.
             self.cache.cancel(&self.id(&contender.config))?;
@@ -281,7 +353,6 @@ impl Evaluator<'_> {
             measure_ns,
         ];
         self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
-        self.disown_faulted(Some(contender.arm))?;
         Ok(cost)
     }
 
@@ -392,7 +463,7 @@ impl Evaluator<'_> {
                         &mut |_| {},
                     )?;
                     self.spent.race_ns += nanoseconds(start.elapsed());
-                    self.disown_faulted(None)?;
+                    self.disown_faulted(&[])?;
                 }
                 Err((outcome, verify_ns)) => {
                     self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?
@@ -402,14 +473,14 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Stores what became of arms that raced well before and failed since, in a later race or the play-off; of `newest`
-    /// a trial is about to be stored.
+    /// Stores what became of arms that raced well before and failed since, in a later race or the play-off; the trials of
+    /// `newest` are stored already.
     ///
     /// # Errors
     /// As [`Self::batch`].
-    pub fn disown_faulted(&mut self, newest: Option<ArmId>) -> Result<(), EvaluateError> {
+    pub fn disown_faulted(&mut self, newest: &[ArmId]) -> Result<(), EvaluateError> {
         for fault in self.tournament.take_faults() {
-            let known = fault.arm.filter(|arm| Some(*arm) != newest);
+            let known = fault.arm.filter(|arm| !newest.contains(arm));
             if let Some(contender) = known.and_then(|arm| self.contender(arm)).cloned() {
                 self.disown(&contender, fault.outcome)?;
             }

@@ -79,8 +79,10 @@ pub(crate) fn search(
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-    // Enough for every compile thread twice, so that a slow one does not leave the others idle.
-    let batch = (ground.pool.current_num_threads() * 2).max(4);
+    // Enough for every compile thread twice, so that a slow one does not leave the others idle; and where a batch races in the
+    // same processes, enough that starting them is a small part.
+    let least = if evaluator.kept.is_some() { 16 } else { 4 };
+    let batch = (ground.pool.current_num_threads() * 2).max(least);
     while tried < most {
         if !slice.may_search() {
             recall(ground, task, evaluator, slice)?;

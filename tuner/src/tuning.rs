@@ -7,8 +7,8 @@ use kiln::device::DeviceInfo;
 use kiln::reference::DataError;
 use kiln_cache::record::{Against, SearchDone, TimeSpent};
 use kiln_cache::{Cache, Outcome};
-use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
+use kiln_spec::{Backend, Config};
 
 use crate::budget::Slice;
 use crate::candidate::{Compiled, Which};
@@ -27,7 +27,7 @@ use crate::report::{TaskReport, TaskState};
 use crate::run_clock::nanoseconds;
 use crate::searching::{self, Stop};
 use crate::task::Task;
-use crate::verify::{self, Verifier};
+use crate::verify::{self, KeptWorker, Verifier};
 use crate::worker::linked_in;
 
 /// Tunes one kernel for one problem and seals the decision.
@@ -140,7 +140,13 @@ fn search_and_decide(
         })
     })?;
     report.unchecked = check_baseline(&checker, &expected)?;
-    let lab = open_lab(ground, &bench, &expected, task, &baseline)?;
+    let mut lab = open_lab(ground, &bench, &expected, task, &baseline)?;
+    let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
+        .iter()
+        .cloned()
+        .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
+    lab.set_rechecks(final_cases.is_empty());
+    let on_the_host = ground.info.key.backend == Backend::Cpu;
     verifier.baseline_ns = lab.baseline_ns();
     let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims));
     let resolution = Resolution {
@@ -150,7 +156,9 @@ fn search_and_decide(
         task,
         workshop: ground.workshop,
         verifier,
-        cases: &cases,
+        cases: &trial_cases,
+        final_cases: &final_cases,
+        kept: (!on_the_host).then(KeptWorker::default),
         cache: ground.cache,
         pool: ground.pool,
         reporter: ground.reporter,

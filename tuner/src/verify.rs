@@ -13,6 +13,17 @@ use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
 /// How long a case may take in a checking build.
 const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 
+/// How long a worker may take to open.
+const OPENING: Duration = Duration::from_secs(20);
+
+/// How long the host may take for a byte of a case's data, all that is done with it together: making it, copying it to the device
+/// and back several times, comparing. Ten times what one busy core takes.
+const HANDLING_NS_PER_BYTE: u64 = 200;
+
+/// Problems with more data than this are verified for finalists only, not for every trial: what the host does with the data
+/// would take thousands of times as long as the launch.
+const MOST_TRIAL_BYTES: u64 = 16 << 20;
+
 /// A problem that candidates are verified on.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -41,6 +52,49 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
     };
     all.flat_map(|problem| [case(problem, 0), case(problem, 1)])
         .collect()
+}
+
+/// Whether every trial is verified on a problem, or finalists only.
+pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
+    spec.footprint_bytes(problem)
+        .is_ok_and(|bytes| bytes <= MOST_TRIAL_BYTES)
+}
+
+/// A worker that verifies one candidate after the other, where a candidate cannot break what the next one runs in: each has its
+/// own code on a GPU, and what it could spoil is written anew. A failure is judged in a fresh worker.
+#[derive(Debug, Default)]
+pub struct KeptWorker(Option<Worker>);
+
+impl KeptWorker {
+    /// As [`Verifier::verify`], in the worker that verified the candidate before if it still lives.
+    ///
+    /// # Errors
+    /// As [`Verifier::verify`].
+    pub fn verify(
+        &mut self,
+        verifier: &Verifier<'_>,
+        arm: &ArmJob,
+        cases: &[Case],
+    ) -> Result<Proof, WorkerError> {
+        let jobs = verifier.jobs(arm, cases)?;
+        if let Some(mut worker) = self.0.take() {
+            let load = Request::Load(Box::new(arm.clone()));
+            let loaded = worker.ask(&load, OPENING);
+            if let Ok(proof) = loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone())) {
+                self.0 = Some(worker);
+                return Ok(proof);
+            }
+        }
+        let mut worker = verifier.open(arm)?;
+        let proof = verifier.ask(&mut worker, arm, jobs)?;
+        self.0 = Some(worker);
+        Ok(proof)
+    }
+
+    /// Ends the worker, so that nothing else holds the device.
+    pub fn end(&mut self) {
+        self.0 = None;
+    }
 }
 
 /// What a verified candidate showed.
@@ -89,17 +143,36 @@ impl Verifier<'_> {
     /// # Errors
     /// The first failure; the worker is gone then.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        let jobs = self.jobs(arm, cases)?;
+        let mut worker = self.open(arm)?;
+        self.ask(&mut worker, arm, jobs)
+    }
+
+    /// A fresh worker with one arm.
+    fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
         let mut worker = Worker::spawn(&self.bench.worker)?;
         let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
-        worker.ask(&open, Duration::from_secs(20))?;
+        worker.ask(&open, OPENING)?;
+        Ok(worker)
+    }
+
+    /// What a worker is asked for. Expected outputs are made here, before the worker is opened: another worker may launch for
+    /// them, and a GPU may admit one process at a time.
+    fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
+        let cases = cases.iter().filter(|case| self.applies(arm, case));
+        let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
+        jobs.collect()
+    }
+
+    fn ask(
+        &self,
+        worker: &mut Worker,
+        arm: &ArmJob,
+        jobs: Vec<VerifyJob>,
+    ) -> Result<Proof, WorkerError> {
         let mut proof = Proof::default();
-        for (i, case) in cases
-            .iter()
-            .filter(|case| self.applies(arm, case))
-            .enumerate()
-        {
-            let job = self.job(arm, case, i)?;
-            let deadline = self.deadline(arm);
+        for job in jobs {
+            let deadline = self.deadline(arm, &job.problem);
             match worker.ask(&Request::Verify(job), deadline)? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
@@ -118,13 +191,15 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// How long a case may take: the receipt and release entries, and reading the buffers back.
-    fn deadline(&self, arm: &ArmJob) -> Duration {
+    /// How long a case may take: the receipt and release entries, and what the host does with the data.
+    fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
         if arm.check {
             // Each access is looked at there, and the baseline's time was found without.
             return CHECK_DEADLINE;
         }
-        launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4)
+        let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
+        let handling = Duration::from_nanos(bytes.saturating_mul(HANDLING_NS_PER_BYTE));
+        launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
     /// Small problems are derived from the spec; a constraint may exclude one for a single config.

@@ -22,6 +22,7 @@ use crate::compare::{MaxError, compare_output};
 use crate::device::{Allocation, ArgMemory, DeviceError, Function, Schedule};
 use crate::launch::{Aligned, Arg, launch_held_scheduled, time_held};
 use crate::lent::Lent;
+use crate::parallel;
 use crate::receipt::{RECEIPT_BYTES, Receipt};
 use crate::reference::{ArgData, DataError, make_data_for};
 use crate::stream::Stream;
@@ -569,25 +570,34 @@ impl HeldSlice {
 
     /// The elements whose bytes are all this one, in order.
     fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
-        let elements = bytes.chunks_exact(self.ty.bytes()).enumerate();
-        let poisoned = elements.filter(|(_, bytes)| bytes.iter().all(|&byte| byte == poison));
-        poisoned.map(|(element, _)| element).collect()
+        let size = self.ty.bytes();
+        let is_poisoned = |element: &usize| {
+            let bytes = &bytes[element * size..(element + 1) * size];
+            bytes.iter().all(|&byte| byte == poison)
+        };
+        let poisoned = parallel::ranges(bytes.len() / size, |range| {
+            range.filter(is_poisoned).collect::<Vec<usize>>()
+        });
+        poisoned.concat()
     }
 
     /// The elements, after looking at the guard zones.
     fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
-        let mut all = vec![0; self.initial.len() + 2 * self.zone];
-        if !all.is_empty() {
-            self.memory.read(stream.handle(), 0, &mut all)?;
-        }
-        let elements = self.zone..self.zone + self.initial.len();
-        let whole = |zone: &[u8]| zone.iter().all(|&byte| byte == GUARD);
-        if !whole(&all[..elements.start]) || !whole(&all[elements.end..]) {
+        let read = |start: usize, len: usize| {
+            let mut bytes = vec![0; len];
+            if len > 0 {
+                self.memory.read(stream.handle(), start, &mut bytes)?;
+            }
+            Ok::<_, RigError>(bytes)
+        };
+        let behind = self.zone + self.initial.len();
+        let zones = [read(0, self.zone)?, read(behind, self.zone)?];
+        if zones.concat().iter().any(|&byte| byte != GUARD) {
             return Err(RigError::GuardHit {
                 argument: self.spec.name.clone(),
             });
         }
-        Ok(all[elements].to_vec())
+        read(self.zone, self.initial.len())
     }
 
     fn compare(

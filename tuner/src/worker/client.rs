@@ -81,7 +81,8 @@ impl WorkerLimits {
         };
         Ok(WorkerLimits {
             command: vec![program.into(), "worker".into()],
-            reap: Duration::from_secs(5),
+            // A GPU's driver may hold a killed process until its kernel ends or the watchdog resets the device.
+            reap: Duration::from_secs(30),
         })
     }
 }

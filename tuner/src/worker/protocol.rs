@@ -11,7 +11,7 @@ use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
 use crate::measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A request to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub enum Request {
     Compile(CompileJob),
     /// Opens the device, makes the inputs and loads the arms, in the order given. Once per worker.
     Open(Box<OpenJob>),
+    /// Loads another arm in place of all that are loaded, in a worker that times none.
+    Load(Box<ArmJob>),
     /// Launches one arm's receipt and release entries on a problem and compares the outputs.
     Verify(VerifyJob),
     /// Launches one arm once and writes its outputs to a file, as a reference.
@@ -180,6 +182,8 @@ pub enum Reply {
         /// are not to be timed.
         pace: Vec<(u32, u64)>,
     },
+    /// Loaded.
+    Loaded,
     /// Verified.
     Verified(Verified),
     /// The arm that is about to be launched: whom to blame if nothing more is heard. No answer to a request.

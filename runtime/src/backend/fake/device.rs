@@ -148,6 +148,7 @@ impl FakeDevice {
         entry: &Entry,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
+        computes: bool,
     ) -> Result<(), DeviceError> {
         let mut state = self.state();
         let state = &mut *state;
@@ -160,7 +161,7 @@ impl FakeDevice {
         }
         let mut memory = self.memory.lock();
         let mut ran = Ok(());
-        if let Some(host) = &entry.host {
+        if let Some(host) = entry.host.as_ref().filter(|_| computes) {
             let run = execute::Run {
                 kernel: host,
                 unit: &entry.unit,
@@ -179,6 +180,31 @@ impl FakeDevice {
             state.broken = Some(error.clone());
             error
         })
+    }
+
+    /// Launches after every check; `computes` says whether outputs are made.
+    fn launch_checked(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        computes: bool,
+    ) -> Result<(), DeviceError> {
+        let entry = self.entry(function)?;
+        plan.check(&self.info.limits)
+            .map_err(|error| DeviceError::Plan {
+                symbol: entry.symbol.clone(),
+                error,
+            })?;
+        entry.check_arguments(args)?;
+        if entry.does_nothing {
+            return Ok(());
+        }
+        self.usable()?;
+        self.run(entry, plan, args, computes)?;
+        let once = timer::true_ns(&entry.behaviour, &entry.unit, plan);
+        self.now_ns.fetch_add(once as u64, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Writes the receipt, as the script has it.
@@ -340,26 +366,12 @@ impl Device for FakeDevice {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError> {
-        let entry = self.entry(function)?;
-        plan.check(&self.info.limits)
-            .map_err(|error| DeviceError::Plan {
-                symbol: entry.symbol.clone(),
-                error,
-            })?;
-        entry.check_arguments(args)?;
-        if entry.does_nothing {
-            return Ok(());
-        }
-        self.usable()?;
-        self.run(entry, plan, args)?;
-        let once = timer::true_ns(&entry.behaviour, &entry.unit, plan);
-        self.now_ns.fetch_add(once as u64, Ordering::Relaxed);
-        Ok(())
+        self.launch_checked(function, plan, args, true)
     }
 
     fn time(
         &self,
-        stream: StreamHandle,
+        _: StreamHandle,
         function: &Function,
         plan: &LaunchPlan,
         sets: ArgSets<'_>,
@@ -367,7 +379,7 @@ impl Device for FakeDevice {
     ) -> Result<u64, DeviceError> {
         // Outputs are the same after every launch but the first few, where a script tells them apart.
         for args in sets.in_turn(launches) {
-            self.launch(stream, function, plan, args)?;
+            self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }
         let entry = self.entry(function)?;
         let noise: &script::Noise = &entry.behaviour.noise;

@@ -27,6 +27,9 @@ pub struct Script {
     pub placement: Option<u64>,
     /// Whether kernels compute their outputs. Without it a launch does nothing.
     pub computes: bool,
+    /// Whether timed launches do so, too. The host takes seconds for what a GPU computes in microseconds: without it large
+    /// problems are timed as fast as on a GPU, and only launches whose outputs are looked at compute.
+    pub computes_timed: bool,
     /// The noise of every time.
     pub noise: Noise,
     /// The time of one launch where no rule gives one.
@@ -57,6 +60,7 @@ impl Default for Script {
             seed: 0,
             placement: None,
             computes: true,
+            computes_timed: true,
             noise: Noise::default(),
             time: Time::default(),
             rules: Vec::new(),

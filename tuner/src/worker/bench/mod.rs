@@ -3,6 +3,7 @@
 mod arm;
 mod expected;
 mod failure;
+mod kept;
 mod opened;
 mod reference;
 mod settle;
@@ -31,6 +32,10 @@ impl Opened {
             Request::OpenCompiler(_) | Request::Compile(_) => {
                 Err((None, internal("this worker launches")))
             }
+            Request::Load(arm) => self
+                .load(&arm)
+                .map(|()| Reply::Loaded)
+                .map_err(|failure| (Some(0), failure)),
             Request::Verify(job) => {
                 let arm = job.arm;
                 self.verify(&job)

@@ -11,10 +11,11 @@ use kiln_spec::KernelSpec;
 
 use super::arm::{LoadedArm, load};
 use super::failure::{ArmFailure, outcome_of};
+use super::kept::Kept;
 use super::reference::linked_in;
 use crate::outcome::internal;
 use crate::worker::frame;
-use crate::worker::protocol::{OpenJob, Reply};
+use crate::worker::protocol::{ArmJob, OpenJob, Reply};
 
 /// Everything a worker has open.
 pub(in crate::worker) struct Opened {
@@ -26,6 +27,8 @@ pub(in crate::worker) struct Opened {
     pub(super) timing: Vec<Rig>,
     pub(super) timer_tick_ns: u64,
     pub(super) catalogue: &'static [&'static Kernel],
+    /// What candidates before this one were verified with.
+    pub(super) kept: Kept,
 }
 
 impl Opened {
@@ -92,7 +95,19 @@ impl Opened {
             timing,
             timer_tick_ns: job.timer_tick_ns,
             catalogue,
+            kept: Kept::default(),
         })
+    }
+
+    /// Loads an arm in place of all others.
+    pub(super) fn load(&mut self, arm: &ArmJob) -> Result<(), Outcome> {
+        if !self.timing.is_empty() {
+            return Err(internal("this worker times what it has loaded"));
+        }
+        self.arms.clear();
+        self.arms.push(load(&self.stream, arm)?);
+        self.kept.is_used = true;
+        Ok(())
     }
 
     pub(super) fn arm(&self, arm: usize) -> Result<&LoadedArm, Outcome> {

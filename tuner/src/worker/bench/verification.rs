@@ -22,17 +22,12 @@ impl Opened {
     /// right, then the release entry on poisoned outputs. A release build is launched twice, since some faults come
     /// with the second launch; a checking build once in each order of its threads, since a race that one order hides
     /// shows in another.
-    pub(super) fn verify(&self, job: &VerifyJob) -> Result<Verified, Outcome> {
+    pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
+        let config = self.arm(job.arm)?.job.config.clone();
+        let case = (&job.problem, job.seed, job.fenced);
+        let rig = self.kept.rig(&self.stream, (&self.spec, &config), case)?;
+        let expected = self.kept.expected(&job.expected)?;
         let arm = self.arm(job.arm)?;
-        let layout = if job.fenced {
-            Layout::Fences
-        } else {
-            Layout::Zones
-        };
-        let (spec, config) = (&self.spec, &arm.job.config);
-        let rig = Rig::of_config(&self.stream, spec, config, &job.problem, job.seed, layout)
-            .map_err(outcome_of)?;
-        let expected = read_expected(&job.expected)?;
         let mut verified = Verified {
             worst: 0.0,
             receipt: String::new(),

@@ -1,0 +1,68 @@
+//! What a worker keeps from one verified candidate to the next: the data of each case, and what its outputs should be.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use kiln::Stream;
+use kiln::rig::{Expected, Layout, Rig};
+use kiln_cache::Outcome;
+use kiln_spec::{Config, KernelSpec, Problem};
+
+use super::expected::read_expected;
+use super::failure::outcome_of;
+
+/// Data of more bytes than this is not kept: the device has other uses for its memory.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A problem, the seed of its inputs, and whether its buffers lie against inaccessible memory.
+type Case = (Problem, u64, bool);
+
+/// Rigs and expected outputs.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Whether this worker verifies one candidate after the other.
+    pub(super) is_used: bool,
+    rigs: BTreeMap<Case, Rc<Rig>>,
+    expected: BTreeMap<PathBuf, Rc<Expected>>,
+}
+
+impl Kept {
+    /// The rig of a case, poisoned and with its inputs written anew.
+    pub(super) fn rig(
+        &mut self,
+        stream: &Stream,
+        (spec, config): (&std::sync::Arc<KernelSpec>, &Config),
+        (problem, seed, fenced): (&Problem, u64, bool),
+    ) -> Result<Rc<Rig>, Outcome> {
+        let case = (problem.clone(), seed, fenced);
+        if let Some(rig) = self.rigs.get(&case) {
+            rig.reset().map_err(outcome_of)?;
+            return Ok(rig.clone());
+        }
+        let layout = if fenced {
+            Layout::Fences
+        } else {
+            Layout::Zones
+        };
+        let rig = Rig::of_config(stream, spec, config, problem, seed, layout);
+        let rig = Rc::new(rig.map_err(outcome_of)?);
+        let bytes = spec.footprint_bytes(problem).unwrap_or(u64::MAX);
+        if bytes <= MOST_BYTES && !spec.data_depends_on_the_config() {
+            self.rigs.insert(case, rig.clone());
+        }
+        Ok(rig)
+    }
+
+    /// The expected outputs in a file.
+    pub(super) fn expected(&mut self, path: &Path) -> Result<Rc<Expected>, Outcome> {
+        if let Some(expected) = self.expected.get(path) {
+            return Ok(expected.clone());
+        }
+        let expected = Rc::new(read_expected(path)?);
+        if self.is_used {
+            self.expected.insert(path.to_owned(), expected.clone());
+        }
+        Ok(expected)
+    }
+}
