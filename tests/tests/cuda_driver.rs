@@ -113,7 +113,8 @@ fn a_driver_that_lacks_any_one_function_says_which() {
 }
 
 /// Functions that are used where there are any.
-const OPTIONAL: [&str; 3] = [
+const OPTIONAL: [&str; 4] = [
+    "cuDeviceGetUuid_v2",
     "cuGraphUpload",
     "cuCtxSetLimit",
     "cuCtxResetPersistingL2Cache",

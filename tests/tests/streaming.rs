@@ -81,7 +81,10 @@ fn smoke_tests_are_told_one_by_one() {
     );
     for line in lines(&["smoke", "--json-lines"]) {
         let one: Value = serde_json::from_str(&line).expect("each line should be JSON");
-        assert_eq!(one["state"], "passed", "{one}");
+        assert!(
+            one["state"] == "passed" || one["state"] == "not run",
+            "{one}"
+        );
     }
 }
 
