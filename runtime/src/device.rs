@@ -38,6 +38,16 @@ pub struct DeviceInfo {
     pub timer_tick_ns: u64,
 }
 
+/// What a device says of its clock at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockReading {
+    /// The clock of its multiprocessors, in kHz, if it is told.
+    pub khz: Option<u32>,
+    /// Heat or the power supply holds the clock down at this moment. A limit of power that the device is set to does not
+    /// count: large kernels run into it all the time.
+    pub is_braked: bool,
+}
+
 /// One device of one backend.
 pub trait Device: Send + Sync + fmt::Debug {
     /// Identity, limits and fingerprint.
@@ -149,6 +159,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// [`DeviceError::Unsupported`] where that cannot be known, and why.
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
         Ok(Vec::new())
+    }
+
+    /// What the device says of its clock now; `None` if it does not tell.
+    fn clock(&self) -> Option<ClockReading> {
+        None
     }
 
     /// Waits until everything queued on every stream is done.

@@ -6,6 +6,19 @@ use std::path::{Path, PathBuf};
 use crate::capability::cuda_occupancy;
 use crate::stand_in;
 
+/// Compiles the stand-in for NVML into a folder, under the library's name.
+///
+/// # Panics
+/// When the C compiler refuses it.
+pub fn build_nvml(folder: &Path) -> PathBuf {
+    stand_in::compile(
+        folder,
+        "libnvidia-ml.so.1",
+        "nvml/nvml.c",
+        [] as [&OsStr; 0],
+    )
+}
+
 /// Compiles the stand-in into a folder, under the driver's name.
 ///
 /// # Panics

@@ -22,7 +22,7 @@ use kiln::{Buffer, Choice, Graph, LaunchCause, LaunchError, Stream};
 use kiln_kernels::tensor_add::tensor_add;
 use kiln_spec::{Backend, ElemType, LaunchPlan, Problem, ProblemValue};
 use kiln_tests::capability::{Need, have};
-use kiln_tests::cuda_stand_in::build;
+use kiln_tests::cuda_stand_in::{build, build_nvml};
 
 /// Runs one of the ignored tests below in a process of its own, with the stand-in as its driver.
 fn in_child(child: &str) {
@@ -37,6 +37,7 @@ fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
     build(folder.path());
+    build_nvml(folder.path());
     let mut command =
         Command::new(std::env::current_exe().expect("this program should have a path"));
     command.args([child, "--exact", "--ignored", "--nocapture"]);
@@ -183,6 +184,27 @@ fn child_has_no_fences() {
     let spec = Arc::new(kernel().spec().clone());
     Rig::new(&stream, &spec, &problem(100), 1, Layout::Fences)
         .expect("zones should take the place of fences");
+}
+
+#[test]
+fn a_device_tells_its_clock_and_what_holds_it_down() {
+    for told in ["1980 0x4", "1200 0x48", "unknown"] {
+        in_child_with("child_reads_its_clock", &[("KILN_STAND_IN_CLOCK", told)]);
+    }
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn child_reads_its_clock() {
+    let told = std::env::var("KILN_STAND_IN_CLOCK").expect("the parent should say it");
+    let reading = device().clock().expect("NVML should be there");
+    let expected = match &*told {
+        // A limit of power is no brake.
+        "1980 0x4" => (Some(1_980_000), false),
+        "1200 0x48" => (Some(1_200_000), true),
+        _ => (None, false),
+    };
+    assert_eq!((reading.khz, reading.is_braked), expected, "{told}");
 }
 
 #[test]

@@ -2,20 +2,10 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
-use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, tune, workspace};
-use kiln_tests::cuda_stand_in;
-
-/// Compiles the stand-in for NVML into a folder.
-fn build_nvml(folder: &Path) {
-    let mut compile = Command::new("cc");
-    compile.args(["-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]);
-    compile.arg("-o").arg(folder.join("libnvidia-ml.so.1"));
-    compile.arg(workspace().join("tests/fixtures/nvml/nvml.c"));
-    expect_code(&mut compile, 0);
-}
+use kiln_tests::cuda_stand_in::{self, build_nvml};
 
 /// What `tune run` says, on the stand-in for the driver; it ends at the latest at a problem that there is not.
 fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {

@@ -228,6 +228,7 @@ fn confirm(
         .stage(Stage::Confirm, u64::from(settings.most_processes));
     let mut stored = Ok(());
     let mut process = 0;
+    let mut clocks_told = Vec::new();
     let (cache, reporter) = (ground.cache, ground.reporter);
     let id = TrialId {
         key: evaluator.task.key.hash(),
@@ -251,12 +252,14 @@ fn confirm(
                 record,
             );
             process += 1;
+            clocks_told.extend(entry.clock_khz.into_iter().flatten());
             if stored.is_ok() {
                 stored = cache.confirm_process(entry);
             }
         },
     );
     stored?;
+    say_clocks(ground, evaluator, clocks_told);
     let evidence = &verdict.evidence;
     let confirm = evidence.median_ratio.map(|ratio| Confirm {
         processes: evidence.processes,
@@ -298,6 +301,23 @@ fn confirm(
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
     }))
+}
+
+/// Says it if the device ran at different clocks while a finalist was confirmed: ratios hold, since both sides take turns, but
+/// the times that are printed are of one clock or the other.
+fn say_clocks(ground: &Ground<'_>, evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
+    let ends = told_khz.iter().min().zip(told_khz.iter().max());
+    let Some((&slowest, &fastest)) =
+        ends.filter(|(slowest, fastest)| **fastest > **slowest / 100 * 105)
+    else {
+        return;
+    };
+    ground.reporter.notice(&format!(
+        "{}: the device's clock was {} to {} MHz while the finalist was confirmed: times are of either, ratios of both alike",
+        evaluator.task.name(),
+        slowest / 1000,
+        fastest / 1000
+    ));
 }
 
 fn proven(
@@ -401,7 +421,14 @@ fn process_record(
         block_log_ratio_ppm: blocks.map(block).collect(),
         discarded_blocks: 0,
         receipt: contender.receipt,
+        clock_khz: clocks(record),
     }
+}
+
+/// The slowest and the fastest clock that the device told in a process.
+fn clocks(record: &ProcessRecord) -> Option<[u32; 2]> {
+    let clocks = || record.samples.iter().filter_map(|sample| sample.clock_khz);
+    Some([clocks().min()?, clocks().max()?])
 }
 
 /// The logarithm of a ratio, in millionths.

@@ -13,7 +13,7 @@ use kiln::{Device, DeviceError};
 use crate::exit::Failure;
 
 /// How often is asked, and how long is waited in between: a worker that was just ended is still listed for a moment.
-const ASKED: usize = 3;
+const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Refuses a device that other processes compute on, unless `allow` says to go on; then, and where nobody can say, it

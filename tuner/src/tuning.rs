@@ -163,7 +163,10 @@ fn search_and_decide(
         pool: ground.pool,
         reporter: ground.reporter,
         device: &ground.info.key,
-        bound: (peaks::roofline(ground.info), peaks::work(spec, problem)),
+        bound: (
+            peaks::roofline(ground.info),
+            peaks::beyond_the_cache(ground.info, peaks::work(spec, problem)),
+        ),
         lab,
         tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
         contenders: Vec::new(),

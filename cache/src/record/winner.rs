@@ -115,6 +115,9 @@ pub struct ConfirmProcess {
     pub discarded_blocks: u32,
     /// Hash of the receipts of both sides.
     pub receipt: Hash,
+    /// The slowest and the fastest clock of the device, in kHz, as it told them in this process; none where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<[u32; 2]>,
 }
 
 /// What a search of one kernel on one problem and device ended with.

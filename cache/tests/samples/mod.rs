@@ -194,6 +194,7 @@ pub fn process(key: &TuningKey, config: &str, series: u64, process: u32) -> Conf
         seed: 7,
         block_log_ratio_ppm: vec![-90_000 - i64::from(process); 12],
         discarded_blocks: 0,
+        clock_khz: (process == 1).then_some([1_905_000, 1_980_000]),
         receipt: Hash::of("test", b"receipt"),
     }
 }

@@ -47,6 +47,11 @@ impl Roofline {
         compute.max(memory)
     }
 
+    /// Whether operations take longer than moving the bytes.
+    pub fn is_compute_bound(&self, work: Work) -> bool {
+        time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
+    }
+
     /// Refuses a time that is above [`MOST_PERCENT`] of the roofline.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub struct Throughput {
     pub gflop_per_s: Option<f64>,
     /// The share of the device's roofline, in percent; `None` where nothing bounds it.
     pub peak_percent: Option<f64>,
-    /// The peak is an upper bound that no processor reaches, so the true share is larger.
+    /// The peak is an upper bound that no processor reaches, so the true share is larger: on the cpu, and of operations.
     pub peak_is_bound: bool,
     /// Bytes a second as a share of what a copy moves, in percent: above 100 where caches hold the data; `None` where
     /// either is not known.
@@ -53,7 +53,7 @@ impl Throughput {
     ) -> Result<Throughput, AboveRoofline> {
         let launch_ns = yardsticks.launch_ns;
         let (roofline, work) = (peaks::roofline(info), peaks::work(spec, problem));
-        roofline.check(work, time_ns)?;
+        roofline.check(peaks::beyond_the_cache(info, work), time_ns)?;
         // Units of a nanosecond are 10^9 units a second.
         let rate = |amount: u64| (amount > 0).then(|| amount as f64 / time_ns.max(1) as f64);
         let share = launch_ns.map(|launch_ns| launch_ns as f64 / time_ns.max(1) as f64);
@@ -64,7 +64,7 @@ impl Throughput {
             gb_per_s: rate(work.bytes),
             gflop_per_s: rate(work.flops),
             peak_percent: roofline.percent(work, time_ns),
-            peak_is_bound: info.key.backend == Backend::Cpu,
+            peak_is_bound: info.key.backend == Backend::Cpu || roofline.is_compute_bound(work),
             launch_ns,
             launch_percent: share.map(|share| share * 100.0),
             launch_bound: share.is_some_and(|share| share >= LARGE_SHARE),

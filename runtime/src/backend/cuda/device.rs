@@ -9,8 +9,8 @@ use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, ErrorClass, Function, KernelArgs, Module,
-    RecordedLaunches, StreamHandle,
+    Allocation, ArgSets, ClockReading, Device, DeviceError, DeviceInfo, ErrorClass, Function,
+    KernelArgs, Module, RecordedLaunches, StreamHandle,
 };
 
 use crate::interop::VouchedStream;
@@ -124,6 +124,13 @@ impl CudaDevice {
     }
 }
 
+impl CudaDevice {
+    fn uuid(&self) -> &str {
+        let uuid = self.info.instance.get(INSTANCE_UUID);
+        uuid.map_or("", String::as_str)
+    }
+}
+
 impl Device for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -232,8 +239,11 @@ impl Device for CudaDevice {
     }
 
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
-        let uuid = self.info.instance.get(INSTANCE_UUID);
-        processes::others(uuid.map_or("", String::as_str))
+        processes::others(self.uuid())
+    }
+
+    fn clock(&self) -> Option<ClockReading> {
+        processes::clock(self.uuid())
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -1,12 +1,30 @@
-//! Who else computes on a device, by NVML: the library that `nvidia-smi` is made of, and that containers may lack.
+//! Who else computes on a device, and how fast its clock is, by NVML: the library that `nvidia-smi` is made of, and that containers may lack.
+
+use std::sync::OnceLock;
 
 use crate::backend::shared_library;
-use crate::device::DeviceError;
+use crate::device::{ClockReading, DeviceError};
 
 use super::ffi::Nvml;
 
 /// Its name.
 const NAME: &str = "libnvidia-ml.so.1";
+
+/// NVML, begun once and for all; `None` where it is not to be had.
+fn kept() -> Option<&'static Nvml> {
+    static KEPT: OnceLock<Option<Nvml>> = OnceLock::new();
+    let begin = || {
+        let files = shared_library::candidates(NAME).into_iter();
+        let whole = files.filter(|file| shared_library::check(file).is_ok());
+        whole.map(|file| Nvml::begin(&file)).find_map(Result::ok)
+    };
+    KEPT.get_or_init(begin).as_ref()
+}
+
+/// The clock of the device of a UUID; `None` if NVML does not tell.
+pub(super) fn clock(uuid: &str) -> Option<ClockReading> {
+    kept()?.clock(uuid).ok()
+}
 
 /// The other processes that compute on the device of a UUID.
 ///

@@ -220,6 +220,7 @@ impl Sample {
                     seed: 7,
                     block_log_ratio_ppm: vec![-90_000 - i64::from(process) * 1000; 5],
                     discarded_blocks: 0,
+                    clock_khz: None,
                     receipt: Hash::of("test", b"receipt"),
                 })
                 .unwrap();

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use kiln::device::DeviceError;
+use kiln::device::{ClockReading, DeviceError};
 use kiln::rig::{HostPace, RigError};
 use kiln_cache::Outcome;
 use kiln_spec::{Access, Backend};
@@ -159,12 +159,15 @@ impl Opened {
         schedule: &[usize],
         replies: &mut impl Write,
     ) -> Result<Vec<Sample>, ArmFailure> {
+        let device = self.stream.device().clone();
+        let before = device.clock();
         let mut samples = Vec::with_capacity(schedule.len());
         for &place in schedule {
             announce(replies, place)?;
             let sample = self.resolved_sample(place);
             samples.push(sample.map_err(|failure| (Some(place), failure))?);
         }
+        note_clocks(&mut samples, [before, device.clock()]);
         Ok(samples)
     }
 
@@ -204,8 +207,46 @@ impl Opened {
     }
 }
 
+/// Notes what the device said of its clock before and after some samples. It is read by the host, tens of milliseconds apart from
+/// what the device did, so it holds for all of them alike: the one behind them, when the device has just been busy.
+fn note_clocks(samples: &mut [Sample], readings: [Option<ClockReading>; 2]) {
+    let is_braked = readings.iter().flatten().any(|reading| reading.is_braked);
+    let clock_khz = readings[1].and_then(|reading| reading.khz);
+    for sample in samples {
+        (sample.clock_khz, sample.throttled) = (clock_khz, is_braked);
+    }
+}
+
 fn too_short() -> Outcome {
     Outcome::LaunchRefused {
         reason: "too short to be timed: the clock does not resolve it".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_carry_the_clock_behind_them_and_a_brake_on_either_side() {
+        let reading = |khz, is_braked| {
+            Some(ClockReading {
+                khz: Some(khz),
+                is_braked,
+            })
+        };
+        let mut samples = vec![Sample::new(1_000_000, 3); 2];
+        note_clocks(
+            &mut samples,
+            [reading(345_000, true), reading(1_980_000, false)],
+        );
+        for sample in &samples {
+            assert_eq!(
+                (sample.clock_khz, sample.throttled),
+                (Some(1_980_000), true)
+            );
+        }
+        note_clocks(&mut samples, [None, None]);
+        assert_eq!(samples, [Sample::new(1_000_000, 3); 2]);
     }
 }

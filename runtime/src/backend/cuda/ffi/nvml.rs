@@ -1,4 +1,4 @@
-//! The functions of NVML, NVIDIA's management library, that tell who computes on a device.
+//! The functions of NVML, NVIDIA's management library, that tell who computes on a device and how fast its clock is.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong};
 use std::path::Path;
@@ -7,6 +7,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL};
 
 use super::driver::Handle;
 use super::{open, symbol};
+use crate::device::ClockReading;
 
 /// `nvmlProcessInfo_t`.
 #[derive(Clone, Copy, Default)]
@@ -34,9 +35,35 @@ functions! {
     }
 }
 
+/// `NVML_CLOCK_SM`
+const CLOCK_SM: c_int = 1;
+
+/// Reasons that say that heat or the power supply holds the clock down (`nvmlClocksEventReason…` of `nvml.h`): hardware slowdown,
+/// thermal slowdown by the driver and by the hardware, power brake.
+const BRAKES: c_ulonglong = 0x8 | 0x20 | 0x40 | 0x80;
+
+/// Functions that are used where the library has them and the device supports them.
+struct OptionalFunctions {
+    clock: Option<unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int>,
+    reasons: Option<unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int>,
+}
+
+impl OptionalFunctions {
+    fn of(library: &Library) -> OptionalFunctions {
+        let reasons = "nvmlDeviceGetCurrentClocksThrottleReasons";
+        OptionalFunctions {
+            // SAFETY: `nvml.h` declares it so.
+            clock: unsafe { symbol(library, "nvmlDeviceGetClockInfo") }.ok(),
+            // SAFETY: as above; newer headers call it `nvmlDeviceGetCurrentClocksEventReasons` and keep this name.
+            reasons: unsafe { symbol(library, reasons) }.ok(),
+        }
+    }
+}
+
 /// NVML, begun; ended when dropped.
 pub(in crate::backend::cuda) struct Nvml {
     functions: NvmlFunctions,
+    optional: OptionalFunctions,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
     _library: Library,
 }
@@ -55,6 +82,7 @@ impl Nvml {
         let code = unsafe { (functions.init)() };
         let nvml = Nvml {
             functions,
+            optional: OptionalFunctions::of(&library),
             error_string,
             _library: library,
         };
@@ -82,13 +110,38 @@ impl Nvml {
         Err(format!("{call}: error {code} ({})", text.to_string_lossy()))
     }
 
-    /// The numbers of the processes that compute on the device of a UUID, as `nvidia-smi` writes it.
-    pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, String> {
+    /// The device of a UUID, as `nvidia-smi` writes it.
+    fn device(&self, uuid: &str) -> Result<Handle, String> {
         let uuid = CString::new(uuid).map_err(|error| error.to_string())?;
         let mut device: Handle = std::ptr::null_mut();
         // SAFETY: a string, and a handle of ours.
         let code = unsafe { (self.functions.device)(uuid.as_ptr(), &raw mut device) };
         self.check("nvmlDeviceGetHandleByUUID", code)?;
+        Ok(device)
+    }
+
+    /// The clock of the device of a UUID, as far as it is told.
+    pub fn clock(&self, uuid: &str) -> Result<ClockReading, String> {
+        let device = self.device(uuid)?;
+        let mut reading = ClockReading::default();
+        if let Some(clock) = self.optional.clock {
+            let mut mhz = 0;
+            // SAFETY: the device was given by the library; the number is ours.
+            let code = unsafe { clock(device, CLOCK_SM, &raw mut mhz) };
+            reading.khz = (code == 0 && mhz > 0).then(|| mhz.saturating_mul(1000));
+        }
+        if let Some(reasons) = self.optional.reasons {
+            let mut held_by = 0;
+            // SAFETY: as above.
+            let code = unsafe { reasons(device, &raw mut held_by) };
+            reading.is_braked = code == 0 && held_by & BRAKES != 0;
+        }
+        Ok(reading)
+    }
+
+    /// The numbers of the processes that compute on the device of a UUID, as `nvidia-smi` writes it.
+    pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, String> {
+        let device = self.device(uuid)?;
         let mut room = vec![ProcessInfo::default(); PROCESSES];
         loop {
             let mut count = room.len() as c_uint;
