@@ -1,10 +1,10 @@
 //! The kernel library, compiled by the NVRTC of earlier toolkits: those that most drivers ask for.
 
-use kiln_tests::capability::{Need, OLDER_NVRTC, have, older_nvrtc};
+use kiln_tests::capability::{Need, OLDER_NVRTC, have, in_full, older_nvrtc};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::Value;
 
-/// Every kernel with the extremes of its space, for the oldest of the GPUs that Kiln is for.
+/// Every kernel with the extremes of its space, for the oldest of the GPUs that Kiln is for; for all of them if bars are measured.
 fn compiles_with(version: &str) {
     if !have(
         &format!("the library with NVRTC {version}"),
@@ -12,9 +12,20 @@ fn compiles_with(version: &str) {
     ) {
         return;
     }
+    let targets: &[&str] = if in_full() {
+        &["sm_86", "sm_89", "sm_90"]
+    } else {
+        &["sm_86"]
+    };
+    for target in targets {
+        compiles_for(target, version);
+    }
+}
+
+fn compiles_for(target: &str, version: &str) {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let mut command = tune(&workspace(), &folder.path().join("cache"));
-    command.args(["inspect", "-p", "kiln-kernels", "--target", "sm_86"]);
+    command.args(["inspect", "-p", "kiln-kernels", "--target", target]);
     command.args(["--all-corners", "--json"]);
     command.env("KILN_NVRTC", older_nvrtc(version));
     let output = expect_code(&mut command, 0);
@@ -25,6 +36,7 @@ fn compiles_with(version: &str) {
         .map(|one| format!("{} {}: {}", one["kernel"], one["config"], one["error"]))
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+    println!("NVRTC {version}, {target}: {} corners compile", found.len());
 }
 
 #[test]

@@ -104,3 +104,44 @@ fn where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on() {
         "it has no symbol `nvmlDeviceGetComputeRunningProcesses_v3`",
     );
 }
+
+/// A package with the one kernel that the stand-in computes.
+fn adding(root: &Path) {
+    std::fs::create_dir(root.join("src")).expect("a folder should be made");
+    let manifest = "[package]\nname = \"adding\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    for (path, text) in [
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", include_str!("../fixtures/adding/src/lib.rs")),
+        ("src/add.cu", include_str!("../fixtures/adding/src/add.cu")),
+    ] {
+        std::fs::write(root.join(path), text).expect("a file should be written");
+    }
+}
+
+#[test]
+fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context() {
+    let test = "a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context";
+    let Some(folder) = ready(test) else {
+        return;
+    };
+    let root = folder.path();
+    adding(root);
+    let lock = root.join("exclusive");
+    let run = || {
+        let mut command = tune(root, &root.join("cache"));
+        command.args(["run", "--device", "cuda:0", "--problem", "n=1000"]);
+        command.env("LD_LIBRARY_PATH", root);
+        command.env("KILN_STAND_IN_EXCLUSIVE", &lock);
+        stderr(&expect_code(&mut command, 1))
+    };
+    // The stand-in computes, and writes no receipt: the verifying worker has a context, and the reference's had one before.
+    let said = run();
+    assert!(said.contains("the device wrote no receipt"), "{said}");
+    // Another process has the device.
+    let held = std::fs::File::create(&lock).expect("the lock should be made");
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        .expect("nobody else should hold the lock");
+    let said = run();
+    assert!(said.contains("error 46") && said.contains("compute mode"), "{said}");
+    assert!(!said.contains("the device is lost"), "{said}");
+}
