@@ -18,7 +18,8 @@
 #error "kiln_hip.h is for clang's HIP compilation of AMD device code"
 #endif
 
-#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 32
+// Newer clangs no longer define the size.
+#if defined(__GFX9__) || (defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 32)
 #error "kernels run with wavefronts of 32 lanes, which this architecture has not"
 #endif
 

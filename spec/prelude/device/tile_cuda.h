@@ -37,9 +37,10 @@ struct tile_acc {
 #if defined(KILN_HAS_HALF) || defined(KILN_HAS_BFLOAT16)
 
 #if __CUDA_ARCH__ >= 800
+// Volatile: every lane takes part in it, so it must not move below a condition under which its sums are used.
 #define KILN_MMA(type, half)                                                                           \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, "               \
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                                \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                \
+                 ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                \
         : "+f"(acc.value[half * 4]), "+f"(acc.value[half * 4 + 1]), "+f"(acc.value[half * 4 + 2]),     \
           "+f"(acc.value[half * 4 + 3])                                                                \
         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[half * 2]),                \

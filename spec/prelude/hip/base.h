@@ -34,10 +34,12 @@ typedef unsigned long ulong;
 #define KILN_MEMBER __device__ inline __attribute__((always_inline))
 
 // clang's own launch_bounds attribute changes nothing for AMD: the flat work group size does. CUDA's second
-// number is blocks of a multiprocessor; AMD's is waves of a SIMD, of which a compute unit has two and a SIMD
-// holds sixteen waves at most.
+// number is blocks of a multiprocessor; AMD's is waves of a SIMD. A workgroup processor, which is what HIP
+// counts as a multiprocessor, has four SIMDs, and a SIMD holds sixteen waves at most.
 #define KILN_HIP_WAVES(threads, blocks)                                                                \
-    ((((threads) + 31) / 32 * (blocks) + 1) / 2 > 16 ? 16 : (((threads) + 31) / 32 * (blocks) + 1) / 2)
+    ((((threads) + 31) / 32 * (blocks) + 3) / 4 > 16 ? 16 : (((threads) + 31) / 32 * (blocks) + 3) / 4)
+static_assert(KILN_HIP_WAVES(256, 2) == 4 && KILN_HIP_WAVES(32, 1) == 1 && KILN_HIP_WAVES(1024, 4) == 16,
+              "waves of a SIMD are a quarter of a workgroup processor's");
 #define KILN_HIP_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, (threads))))
 #define KILN_HIP_BOUNDS_2(threads, blocks)                                                             \
     __attribute__((amdgpu_flat_work_group_size(1, (threads)),                                          \
