@@ -13,4 +13,5 @@ pub mod importers;
 pub mod recorded;
 pub mod stand_in;
 pub mod tables;
+pub mod test_device;
 pub mod throwaway;

@@ -1,11 +1,12 @@
-//! The portable device API, `kiln.cuh`: on the cpu device against plain Rust, and compiled for every target.
+//! The portable device API, `kiln.cuh`: against plain Rust on the cpu or the device that `KILN_TEST_DEVICE` names, and
+//! compiled for every target.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod described;
 mod expected;
 mod instructions;
 mod kernels;
-mod on_cpu;
+mod on_device;
 mod on_targets;
 mod stand_ins;
 

@@ -1,5 +1,5 @@
-//! A kernel of the library at the sizes that are quoted of it, on the cpu device: its baseline, and what a build launches
-//! there, against the plain-Rust reference, every element of it.
+//! A kernel of the library at the sizes that are quoted of it, on the device to test on: its baseline, and what a build
+//! launches there, against the plain-Rust reference, every element of it.
 //!
 //! What a build launches is its baseline until tables are baked. Build with `KILN_TUNED` set to the folder that `tune`
 //! names at its end to verify the rows of this machine.
@@ -11,7 +11,8 @@ use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::{Problem, ProblemValue};
 use kiln::{Choice, Kernel, Stream, prepare};
-use kiln_tests::capability::{Need, have, in_full};
+use kiln_tests::capability::in_full;
+use kiln_tests::test_device;
 use kiln_tuner::peaks;
 
 /// Operations or bytes of a launch, up to which a problem is verified where bars are not measured in full; the least
@@ -26,11 +27,10 @@ const ALIKE: [&str; 2] = ["heads", "images"];
 
 /// Verifies the baseline, and what is selected, on every problem that the kernel declares.
 pub fn verify(test: &str, kernel: &'static Kernel) {
-    if !have(test, &[Need::HostCompiler]) {
+    let Some(stream) = test_device::stream(test) else {
         return;
-    }
+    };
     let start = Instant::now();
-    let stream = Stream::default_of(kiln::open("cpu").expect("the cpu device is always there"));
     let (mut problems, mut rows) = (0, 0);
     let work = |problem: &Problem| {
         let work = peaks::work(kernel.spec(), problem);

@@ -8,7 +8,8 @@ use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::Problem;
 use kiln::spec::space::verification_problems;
 use kiln::{Choice, Kernel, Stream, prepare};
-use kiln_tests::capability::{Need, have, in_full};
+use kiln_tests::capability::in_full;
+use kiln_tests::test_device;
 
 use crate::verify::of_each_type;
 
@@ -18,11 +19,10 @@ const LITTLE: u64 = 128 << 10;
 
 /// Sweeps every verification problem of every element type, and reports each refused seed.
 pub fn sweep(test: &str, kernel: &'static Kernel) {
-    if !have(test, &[Need::HostCompiler]) {
+    let Some(stream) = test_device::stream(test) else {
         return;
-    }
+    };
     let start = Instant::now();
-    let stream = Stream::default_of(kiln::open("cpu").expect("the cpu device is always there"));
     let (mut launches, mut worst, mut refused) = (0, 0.0_f64, Vec::new());
     for like in of_each_type(kernel) {
         let config = kernel.config(Choice::Baseline);

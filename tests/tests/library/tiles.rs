@@ -5,7 +5,7 @@ use std::error::Error;
 use kiln::{Buffer, Element, Stream, f16};
 use kiln_kernels::tile_blend::{reference::Axis, tile_blend};
 use kiln_kernels::tile_extract::tile_extract;
-use kiln_tests::capability::{Need, have};
+use kiln_tests::test_device::stream;
 
 /// Channels last or not, channels, height, width, tile, overlap.
 const IMAGES: [[u32; 6]; 5] = [
@@ -38,11 +38,6 @@ fn through_tiles<T: tile_extract::T + tile_blend::T + Element>(
         stream, last, 1, channels, height, width, tile, overlap, &cut, &mut to,
     )?;
     Ok(to.to_vec(stream)?)
-}
-
-fn stream(test: &str) -> Option<Stream> {
-    have(test, &[Need::HostCompiler])
-        .then(|| Stream::default_of(kiln::open("cpu").expect("the cpu device is always there")))
 }
 
 fn elements<T: Element>(image: [u32; 6], value: impl FnMut(u32) -> f64) -> Vec<T> {

@@ -1,5 +1,5 @@
-//! A kernel of the library on the cpu device, against its plain-Rust reference: configs from all over its space, every
-//! element type, problems of every ragged class; release and check builds, and threads in both orders.
+//! A kernel of the library against its plain-Rust reference, on the device to test on: configs from all over its space,
+//! every element type, problems of every ragged class; on the cpu also check builds, and threads in both orders.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,13 +7,17 @@ use std::time::Instant;
 use kiln::compiler::BuildKind;
 use kiln::device::Schedule;
 use kiln::prepare::{Prepared, compile, generate, load};
-use kiln::rig::{Expected, Layout, Rig};
+use kiln::receipt::ExpectedReceipt;
+use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::space::{SearchSpace, verification_problems};
-use kiln::spec::{Backend, Config, DeviceLimits, LaunchPlan, Problem, ProblemValue};
-use kiln::{Kernel, Stream};
-use kiln_tests::capability::{Need, have, in_full};
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
+use kiln::spec::{Config, DeviceLimits, LaunchPlan, Problem, ProblemValue};
+use kiln::{DeviceError, Kernel, Stream};
+use kiln_tests::test_device;
+
+use crate::configs::{self, Wanted};
+
+/// The nonce of every receipt.
+const NONCE: u64 = 99;
 
 /// A kernel under test on a device.
 struct Subject {
@@ -30,35 +34,39 @@ struct Built<'a> {
     prepared: Prepared,
 }
 
-/// Verifies the baseline and configs of every element type: the first and the last of the space, and random ones.
+/// Why a config cannot be launched on a device at all: it takes more of something than there is.
+struct Refused(String);
+
+/// Verifies the baseline and configs of every element type.
 pub fn verify(test: &str, kernel: &'static Kernel) {
-    if !have(test, &[Need::HostCompiler]) {
+    let Some(stream) = test_device::stream(test) else {
         return;
-    }
+    };
     let start = Instant::now();
-    let device = kiln::open("cpu").expect("the cpu device is always there");
-    let limits = device.info().limits;
-    let stream = Stream::default_of(device);
     let mut subject = Subject {
         kernel,
+        limits: stream.device().info().limits,
         stream,
-        limits,
         launches: 0,
     };
-    let mut configs = 0;
+    let mut verified = Vec::new();
     for like in of_each_type(kernel) {
-        let drawn = subject.configs(like);
-        for config in drawn.iter().map(Some).chain([None]) {
-            for build in [BuildKind::Release, BuildKind::Check] {
-                subject.verify_build(like, config, build);
-            }
-            configs += 1;
+        for wanted in subject.configs(like) {
+            subject.verify_first(like, &wanted);
+            verified.push(wanted.why);
         }
+        if let Err(Refused(why)) = subject.verify_builds(like, None) {
+            panic!("{}: the baseline: {why}", kernel.name());
+        }
+        verified.push("the baseline");
     }
     println!(
-        "{}: {configs} configs right in {} launches, {:.1?}",
+        "{}: {} configs right ({}) in {} launches on {}, {:.1?}",
         kernel.name(),
+        verified.len(),
+        verified.join("; "),
         subject.launches,
+        subject.stream.device().info().key,
         start.elapsed()
     );
 }
@@ -81,28 +89,55 @@ pub fn of_each_type(kernel: &'static Kernel) -> Vec<&'static Problem> {
 }
 
 impl Subject {
-    fn configs(&self, like: &Problem) -> Vec<Config> {
+    fn configs(&self, like: &Problem) -> Vec<Wanted> {
         let spec = self.kernel.spec();
         let space = SearchSpace::build(spec, like, &self.limits)
             .unwrap_or_else(|error| panic!("{} ({like}): {error}", spec.name));
-        let mut rng = ChaCha8Rng::seed_from_u64(7);
-        let random = if in_full() { 64 } else { 1 };
-        let places = [0, space.len() - 1]
-            .into_iter()
-            .chain((0..random).map(|_| rng.random_range(0..space.len())));
-        let mut configs: Vec<Config> = places.map(|place| space.config(place)).collect();
-        configs.dedup();
-        configs
+        match test_device::is_cpu(&**self.stream.device()) {
+            true => configs::on_cpu(&space),
+            false => configs::on_gpu(&space),
+        }
     }
 
-    fn verify_build(&mut self, like: &Problem, config: Option<&Config>, build: BuildKind) {
+    /// Verifies the first of the candidates that the device can launch.
+    fn verify_first(&mut self, like: &Problem, wanted: &Wanted) {
+        let mut refusals = Vec::new();
+        for config in &wanted.candidates {
+            match self.verify_builds(like, Some(config)) {
+                Ok(()) => return,
+                Err(Refused(why)) => refusals.push(why),
+            }
+        }
+        panic!(
+            "{} ({like}): no config for \"{}\" can be launched:\n{}",
+            self.kernel.name(),
+            wanted.why,
+            refusals.join("\n")
+        );
+    }
+
+    /// Verifies a config, or the baseline, in every build that the device can launch.
+    fn verify_builds(&mut self, like: &Problem, config: Option<&Config>) -> Result<(), Refused> {
+        for &build in test_device::builds(&**self.stream.device()) {
+            self.verify_build(like, config, build)?;
+        }
+        Ok(())
+    }
+
+    fn verify_build(
+        &mut self,
+        like: &Problem,
+        config: Option<&Config>,
+        build: BuildKind,
+    ) -> Result<(), Refused> {
         let spec = self.kernel.spec();
         let (entry, values) = match config {
             Some(config) => (&spec.entry, config),
             None => (&spec.baseline.entry, &spec.baseline.config),
         };
         let device = &**self.stream.device();
-        let unit = generate(self.kernel, entry, values, like, Backend::Cpu)
+        let dialect = test_device::dialect(device);
+        let unit = generate(self.kernel, entry, values, like, dialect)
             .unwrap_or_else(|error| panic!("{entry} {values}: {error}"));
         let artifact = compile(device, &unit, build)
             .unwrap_or_else(|error| panic!("{entry} {values}: {error}"));
@@ -119,11 +154,12 @@ impl Subject {
             "{entry} {values} has no problem to be verified on"
         );
         for problem in &problems {
-            self.verify_problem(&built, problem);
+            self.verify_problem(&built, problem)?;
         }
+        Ok(())
     }
 
-    fn verify_problem(&mut self, built: &Built<'_>, problem: &Problem) {
+    fn verify_problem(&mut self, built: &Built<'_>, problem: &Problem) -> Result<(), Refused> {
         let spec = Arc::new(self.kernel.spec().clone());
         let plan = match built.config {
             Some(config) => spec.plan(config, problem, Some(&self.limits)),
@@ -136,7 +172,8 @@ impl Subject {
             .unwrap_or_else(|error| panic!("{problem}: {error}"));
         let rig = Rig::new(&self.stream, &spec, problem, 7, Layout::Fences)
             .unwrap_or_else(|error| panic!("{problem}: {error}"));
-        self.launches += built.launch(&rig, &plan, &expected, problem);
+        self.launches += built.launch(&rig, &plan, &expected, problem)?;
+        Ok(())
     }
 }
 
@@ -148,20 +185,30 @@ impl Built<'_> {
         format!("{config}, {:?} build", self.build)
     }
 
-    /// Launches each entry and each order of threads there is; every output must be right. Gives how many launches.
+    /// Launches each entry and each order of threads there is; every output and receipt must be right. Gives how many
+    /// launches.
     fn launch(
         &self,
         rig: &Rig,
         plan: &LaunchPlan,
         expected: &Expected,
         problem: &Problem,
-    ) -> usize {
-        let right = |how: &str, launched: Result<(), kiln::rig::RigError>| {
+    ) -> Result<usize, Refused> {
+        let wrong = |how: &str, error: &dyn std::fmt::Display| -> ! {
+            panic!("{}, {problem}, {how}: {error}", self.name())
+        };
+        let right = |how: &str, launched: Result<(), RigError>| {
             if let Err(error) = launched.and_then(|()| rig.check(expected).map(|_| ())) {
-                panic!("{}, {problem}, {how}: {error}", self.name());
+                wrong(how, &error);
             }
         };
-        right("forwards", rig.launch(&self.prepared.release, plan));
+        let launched = rig.launch(&self.prepared.release, plan);
+        if let Err(error) = &launched
+            && self.is_too_large(error)
+        {
+            return Err(Refused(format!("{}: {error}", self.name())));
+        }
+        right("forwards", launched);
         if self.build == BuildKind::Check {
             let others = [Schedule::Reversed, Schedule::Seeded(1)];
             for schedule in others {
@@ -170,16 +217,28 @@ impl Built<'_> {
                     .and_then(|()| rig.launch_scheduled(&self.prepared.release, plan, schedule));
                 right(&schedule.to_string(), launched);
             }
-            return 1 + others.len();
+            return Ok(1 + others.len());
         }
         let receipt = rig
             .reset()
-            .and_then(|()| rig.launch_for_receipt(&self.prepared.receipt, plan, 99));
-        let receipt = receipt.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
+            .and_then(|()| rig.launch_for_receipt(&self.prepared.receipt, plan, NONCE));
+        let receipt = receipt.unwrap_or_else(|error| wrong("its receipt entry", &error));
         right("its receipt entry", Ok(()));
-        assert_eq!(receipt.nonce, 99);
-        assert_eq!(receipt.symbol_hash, self.prepared.symbol_hash);
-        assert_eq!((receipt.block, receipt.grid), (plan.block, plan.grid));
-        2
+        let intended = ExpectedReceipt {
+            nonce: NONCE,
+            symbol_hash: self.prepared.symbol_hash,
+            config_hash: self.prepared.config_hash,
+            plan: *plan,
+        };
+        if let Err(mismatch) = receipt.check(&intended) {
+            wrong("its receipt", &mismatch);
+        }
+        Ok(2)
+    }
+
+    /// Whether a launch was refused because the config takes up too much: of a search space only compilers know which do.
+    fn is_too_large(&self, error: &RigError) -> bool {
+        self.config.is_some()
+            && matches!(error, RigError::Device(DeviceError::LaunchRefused { .. }))
     }
 }

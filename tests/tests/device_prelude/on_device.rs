@@ -1,15 +1,16 @@
-//! Each kernel on the cpu device: configs from all over its space, every element type, ragged sizes, several
-//! seeds; both entries, in release and in check builds.
+//! Each kernel on the device to test on: configs from all over its space, every element type, ragged sizes, several
+//! seeds; both entries, in release builds and, on the cpu, in check builds.
 
 use std::sync::Arc;
 
-use kiln::compiler::BuildKind;
 use kiln::prepare::{Prepared, compile, generate, load};
+use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::space::SearchSpace;
-use kiln::spec::{Backend, Config, LaunchPlan, Problem};
+use kiln::spec::{Config, LaunchPlan, Problem};
 use kiln::{Kernel, Stream};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::test_device::{self, HIP_HOST, run_on};
 
 use crate::{kernels, problems_by_type, stand_ins};
 
@@ -59,38 +60,42 @@ fn launch(
             .launch_for_receipt(&prepared.receipt, plan, seed)
             .unwrap();
         check("receipt");
-        assert_eq!(receipt.dynamic_shared_bytes, plan.shared_bytes);
+        let intended = ExpectedReceipt {
+            nonce: seed,
+            symbol_hash: prepared.symbol_hash,
+            config_hash: prepared.config_hash,
+            plan: *plan,
+        };
+        receipt
+            .check(&intended)
+            .unwrap_or_else(|error| panic!("{} {config}, {problem}: {error}", kernel.name()));
     }
 }
 
 fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
-    if !have(test, &[Need::HostCompiler]) {
+    let Some(stream) = test_device::stream(test) else {
         return;
-    }
-    let device = kiln::open("cpu").unwrap();
-    let stream = Stream::default_of(Arc::clone(&device));
+    };
+    let device = stream.device();
+    let builds = test_device::builds(&**device);
     let limits = device.info().limits;
     for (turn, problems) in problems_by_type(kernel).into_iter().enumerate() {
         for (number, config) in configs(kernel, &problems[0], &limits, per_type, turn)
             .into_iter()
             .enumerate()
         {
-            let build = if number % 2 == 0 {
-                BuildKind::Check
-            } else {
-                BuildKind::Release
-            };
+            let build = builds[(number + 1) % builds.len()];
             let unit = generate(
                 kernel,
                 &kernel.spec().entry,
                 &config,
                 &problems[0],
-                Backend::Cpu,
+                test_device::dialect(&**device),
             )
             .unwrap();
-            let artifact = compile(&*device, &unit, build)
+            let artifact = compile(&**device, &unit, build)
                 .unwrap_or_else(|error| panic!("{} {config}: {error}", kernel.name()));
-            let prepared = load(&*device, &unit, &artifact).unwrap();
+            let prepared = load(&**device, &unit, &artifact).unwrap();
             for problem in &problems {
                 let plan = kernel.spec().plan(&config, problem, Some(&limits)).unwrap();
                 launch(kernel, &stream, &prepared, &config, &plan, problem);
@@ -99,9 +104,9 @@ fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
     }
 }
 
-macro_rules! on_the_cpu {
+macro_rules! on_the_device {
     ($($name:ident: $kernel:ident, $per_type:literal;)*) => {
-        on_the_cpu! { in kernels: $($name: $kernel, $per_type;)* }
+        on_the_device! { in kernels: $($name: $kernel, $per_type;)* }
     };
     (in $module:ident: $($name:ident: $kernel:ident, $per_type:literal;)*) => {$(
         #[test]
@@ -111,7 +116,7 @@ macro_rules! on_the_cpu {
     )*};
 }
 
-on_the_cpu! {
+on_the_device! {
     vectors_of_every_width_move_wherever_they_lie: vectors, 4;
     every_element_type_becomes_every_other_as_rust_rounds: convert, 2;
     unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 2;
@@ -127,9 +132,27 @@ on_the_cpu! {
     the_example_of_the_page_normalises_rows: rms_norm, 4;
 }
 
-on_the_cpu! { in stand_ins:
+on_the_device! { in stand_ins:
     cooperative_groups_exchange_and_combine: groups, 2;
     collectives_of_cub_reduce_and_scan: collectives, 2;
     headers_that_kernels_include_by_habit_have_what_they_use: library, 2;
     fragments_of_wmma_multiply_in_every_shape: fragments, 3;
+}
+
+#[test]
+fn the_header_works_through_the_hip_backend_on_the_host_processor() {
+    let test = "the_header_works_through_the_hip_backend_on_the_host_processor";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let tests = [
+        "on_device::fragments_of_wmma_multiply_in_every_shape",
+        "on_device::copies_arrive_through_any_number_of_stages",
+        "on_device::dynamic_shared_memory_is_one_array_for_all_threads",
+    ];
+    let output = run_on(HIP_HOST, &tests);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.contains("3 passed"), "{said}");
 }

@@ -1,0 +1,83 @@
+//! The device that kernels are tested on: the cpu, or the one that `KILN_TEST_DEVICE` names.
+
+use std::process::{Command, Output};
+use std::sync::{Arc, OnceLock};
+
+use kiln::compiler::BuildKind;
+use kiln::prepare;
+use kiln::spec::Backend;
+use kiln::{Device, Stream};
+
+use crate::capability::{Need, have};
+use crate::hip_host;
+
+/// The variable that names it: `cpu`, `cuda:0`, `hip:0`, or `hip-host` for the hip backend on the host processor.
+pub const VARIABLE: &str = "KILN_TEST_DEVICE";
+
+/// The hip backend through a runtime of the host processor: what a GPU's tests do, without a GPU.
+pub const HIP_HOST: &str = "hip-host";
+
+/// Opens the device to test on.
+///
+/// # Errors
+/// Why it does not open, with the variable that named it.
+pub fn open() -> Result<Arc<dyn Device>, String> {
+    let Some(name) = std::env::var_os(VARIABLE) else {
+        return kiln::open("cpu").map_err(|error| error.to_string());
+    };
+    let name = name.to_string_lossy();
+    if name == HIP_HOST {
+        static DEVICE: OnceLock<Arc<dyn Device>> = OnceLock::new();
+        return Ok(DEVICE.get_or_init(hip_host::device).clone());
+    }
+    kiln::open(&name).map_err(|error| {
+        format!(
+            "{VARIABLE}={name}: {error}\nhelp: `tune devices` says which devices are here; without {VARIABLE} it is the cpu"
+        )
+    })
+}
+
+/// A stream of the device to test on. `None` means: return now, there is no compiler for the cpu, which has been said
+/// and counted.
+///
+/// # Panics
+/// If the variable is set and its device does not open: a skip there would read as a pass.
+pub fn stream(test: &str) -> Option<Stream> {
+    if std::env::var_os(VARIABLE).is_none() && !have(test, &[Need::HostCompiler]) {
+        return None;
+    }
+    let device = open().unwrap_or_else(|error| panic!("{test}: {error}"));
+    Some(Stream::default_of(device))
+}
+
+/// Whether a device is the cpu itself, which has check builds and chooses the order of threads.
+pub fn is_cpu(device: &dyn Device) -> bool {
+    device.info().key.backend == Backend::Cpu
+}
+
+/// The builds that can be launched on a device.
+pub fn builds(device: &dyn Device) -> &'static [BuildKind] {
+    match is_cpu(device) {
+        true => &[BuildKind::Release, BuildKind::Check],
+        false => &[BuildKind::Release],
+    }
+}
+
+/// The dialect of a device's units.
+pub fn dialect(device: &dyn Device) -> Backend {
+    prepare::dialect(&device.info().key)
+}
+
+/// Runs tests of this test program in a process of its own, on another device.
+///
+/// # Panics
+/// When the process does not start.
+pub fn run_on(device: &str, tests: &[&str]) -> Output {
+    let program = std::env::current_exe().expect("this program should have a path");
+    let mut child = Command::new(program);
+    child.args(tests).args(["--exact", "--nocapture"]);
+    child
+        .env(VARIABLE, device)
+        .output()
+        .expect("it should start")
+}

@@ -1,0 +1,145 @@
+//! Which configs of a kernel's space are verified on a device.
+
+use kiln::spec::space::SearchSpace;
+use kiln::spec::{Config, ParamValue};
+use kiln_tests::capability::in_full;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+/// The parameter that chooses tensor cores, and the one that says how many copies are in flight.
+const TILES: &str = "TILES";
+const STAGES: &str = "STAGES";
+
+/// A config of it is verified: the first of these that the device can launch.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Why it is wanted.
+    pub why: &'static str,
+    /// The configs that would do, at least one.
+    pub candidates: Vec<Config>,
+}
+
+/// A way through a kernel's source that few other configs take.
+struct Path {
+    why: &'static str,
+    tiles: i64,
+    many_stages: bool,
+}
+
+const PATHS: [Path; 3] = [
+    Path {
+        why: "tensor cores, one stage",
+        tiles: 1,
+        many_stages: false,
+    },
+    Path {
+        why: "tensor cores, copies in flight",
+        tiles: 1,
+        many_stages: true,
+    },
+    Path {
+        why: "no tensor cores, copies in flight",
+        tiles: 0,
+        many_stages: true,
+    },
+];
+
+/// On the cpu: the first, the last and random ones.
+pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
+    let random = if in_full() { 64 } else { 1 };
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut configs = vec![("the first", 0), ("the last", space.len() - 1)];
+    configs.extend((0..random).map(|_| ("random", rng.random_range(0..space.len()))));
+    configs.dedup_by_key(|(_, place)| *place);
+    let wanted = configs.into_iter().map(|(why, place)| Wanted {
+        why,
+        candidates: vec![space.config(place)],
+    });
+    wanted.collect()
+}
+
+/// On a GPU: more of them, and one of every way through the source. Which config has too many registers is known once
+/// it was compiled, so that each has others in reserve.
+pub fn on_gpu(space: &SearchSpace) -> Vec<Wanted> {
+    const RESERVE: usize = 12;
+    let random = if in_full() { 64 } else { 3 };
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut draw = |fits: &dyn Fn(&Config) -> bool| -> Vec<Config> {
+        // From a place on: few may fit, and all of them must be found.
+        let starts = (0..RESERVE).map(|_| rng.random_range(0..space.len()));
+        let drawn = starts.filter_map(|start| {
+            let mut places = (start..space.len()).chain(0..start);
+            places.find_map(|place| Some(space.config(place)).filter(fits))
+        });
+        drawn.collect()
+    };
+    let mut wanted = vec![
+        Wanted {
+            why: "the first",
+            candidates: (0..space.len().min(RESERVE))
+                .map(|place| space.config(place))
+                .collect(),
+        },
+        Wanted {
+            why: "the last",
+            candidates: (0..space.len())
+                .rev()
+                .take(RESERVE)
+                .map(|place| space.config(place))
+                .collect(),
+        },
+    ];
+    wanted.extend((0..random).map(|_| Wanted {
+        why: "random",
+        candidates: draw(&|_| true),
+    }));
+    let paths = PATHS.iter().filter(|path| path.is_in(space));
+    wanted.extend(paths.map(|path| Wanted {
+        why: path.why,
+        candidates: draw(&|config| path.is_taken_by(config)),
+    }));
+    wanted.retain(|wanted| !wanted.candidates.is_empty());
+    wanted
+}
+
+impl Path {
+    /// Whether the kernel tells such ways apart.
+    fn is_in(&self, space: &SearchSpace) -> bool {
+        [TILES, STAGES]
+            .iter()
+            .all(|name| space.axes().iter().any(|axis| &*axis.name == *name))
+    }
+
+    fn is_taken_by(&self, config: &Config) -> bool {
+        let int = |name: &str| match config.get(name) {
+            Some(ParamValue::Int(value)) => Some(*value),
+            _ => None,
+        };
+        let stages = int(STAGES).is_some_and(|stages| (stages >= 2) == self.many_stages);
+        stages && int(TILES) == Some(self.tiles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln::spec::targets::target;
+
+    use super::*;
+    use crate::verify::of_each_type;
+
+    #[test]
+    fn on_a_gpu_tensor_cores_and_copies_in_flight_are_among_what_is_verified() {
+        let limits = target("sm_89").unwrap().limits;
+        for kernel in kiln_kernels::catalogue() {
+            let mut found = Vec::new();
+            for like in of_each_type(kernel) {
+                let space = SearchSpace::build(kernel.spec(), like, &limits).unwrap();
+                found.extend(on_gpu(&space).into_iter().map(|wanted| wanted.why));
+            }
+            let tiled = ["gemm_f16", "conv3x3", "flash_attention"].contains(&kernel.name());
+            for path in &PATHS[..2] {
+                assert_eq!(found.contains(&path.why), tiled, "{}", kernel.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The same tests on another device, in a process of its own.
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::test_device::{HIP_HOST, VARIABLE, run_on};
+
+/// A kernel with tensor cores and copies in flight, one without, and launch functions.
+const TESTS: [&str; 3] = [
+    "is_right::conv3x3",
+    "no_seed_is_refused::softmax",
+    "tiles::an_image_through_tiles_is_the_same_bit_for_bit",
+];
+
+#[test]
+fn kernels_are_right_through_the_hip_backend_on_the_host_processor() {
+    let test = "library kernels_are_right_through_the_hip_backend_on_the_host_processor";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let output = run_on(HIP_HOST, &TESTS);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{errors}");
+    for part in [
+        "3 passed",
+        "hip/kiln-host",
+        "tensor cores, one stage",
+        "; tensor cores, copies in flight",
+        "no tensor cores, copies in flight",
+    ] {
+        assert!(said.contains(part), "{part}:\n{said}");
+    }
+}
+
+#[test]
+fn a_device_that_does_not_open_is_a_failure_and_no_skip() {
+    for device in ["hip:77", "toaster"] {
+        let output = run_on(device, &["is_right::reduce"]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{device}: {said}");
+        for part in [&format!("{VARIABLE}={device}: "), "help: "] {
+            assert!(errors.contains(part), "{part}:\n{errors}");
+        }
+        assert!(!errors.contains("skipped:"), "{errors}");
+    }
+}
