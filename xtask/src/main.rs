@@ -6,6 +6,7 @@ mod bars;
 mod check;
 mod fresh;
 mod fuzz;
+mod gpu_day;
 mod kernel_tuner;
 mod occupancy_header;
 mod older_nvrtc;
@@ -25,6 +26,8 @@ Tasks:
   bars [N]    run the bars of docs/bars.md in full (all, or number N)
   fresh       run the README's two commands on a fresh Debian in a folder; needs root and mmdebstrap
               [--only tune|test] [--compiler g++|clang] [--keep] [--dir FOLDER]
+  gpu-day     build a folder that proves, times and tunes the kernels on a machine with a GPU and without Rust (docs/gpu-day.md)
+              [--out DIR] [--without-cublas]; --import DIR brings its results back [--into DIR]
   setup       only install what the tests need
   check       only formatting, lints, docs and layout";
 
@@ -43,6 +46,10 @@ fn main() -> ExitCode {
         },
         ["fresh", options @ ..] => match fresh::Options::parse(options) {
             Ok(options) => fresh::run(&options),
+            Err(problem) => return usage(&problem),
+        },
+        ["gpu-day", options @ ..] => match gpu_day::Options::parse(options) {
+            Ok(options) => gpu_day::run(&options),
             Err(problem) => return usage(&problem),
         },
         ["setup"] => setup::run(),

@@ -1,0 +1,49 @@
+//! Files that are read and known by their hash.
+
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+/// The SHA-256 of bytes, in hexadecimal: what Python and coreutils know without more being installed.
+pub(super) fn hash_of(bytes: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(bytes))
+}
+
+/// The SHA-256 of a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn hash_of_file(path: &Path) -> Result<String, String> {
+    Ok(hash_of(&read(path)?))
+}
+
+/// What a file holds.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("gpu-day: {}: {error}", path.display()))
+}
+
+/// The length of a file in bytes.
+///
+/// # Errors
+/// When it cannot be asked.
+pub(super) fn size_of(path: &Path) -> Result<u64, String> {
+    let about = fs::metadata(path);
+    about
+        .map(|about| about.len())
+        .map_err(|error| format!("gpu-day: {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_standard() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hash_of(b"abc"), abc);
+    }
+}

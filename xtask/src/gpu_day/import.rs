@@ -1,0 +1,184 @@
+//! Results that come back: checked, then the tables among the kernels and the raw results among the figures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use toml::Table;
+
+use super::checked::{hash_of, read};
+use super::manifest::{MANIFEST, Manifest, STEPS};
+use crate::step;
+
+/// Where tables are, in results and below the kernels.
+const TUNED: &str = "tuned";
+
+/// The list of tables.
+const INDEX: &str = "index.toml";
+
+/// A table that is to be copied.
+struct Import {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// Imports results into this repository, or a copy of it.
+///
+/// # Errors
+/// What is damaged, foreign or does not fit; nothing is written then.
+pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> {
+    let manifest = Manifest::read(results)?;
+    manifest.check_files(results)?;
+    if into.is_none() && manifest.device.key.starts_with("cpu/") {
+        return Err(format!(
+            "gpu-day: the results are of {}, and rows of a cpu are for its machine alone\n\
+             help: `--into DIR` imports a rehearsal into another folder",
+            manifest.device.key
+        ));
+    }
+    let root = into.map_or_else(step::root, Path::to_owned);
+    let tables = tables(results, &manifest, &root)?;
+    let steps = steps(results, &manifest)?;
+    for table in &tables {
+        write(
+            &root.join("kernels").join(TUNED).join(&table.name),
+            &table.bytes,
+        )?;
+    }
+    let report = json!({"manifest": manifest, "steps": steps});
+    let path = root.join("benches/results").join(report_name(&manifest));
+    write(&path, format!("{report:#}\n").as_bytes())?;
+    eprintln!(
+        "xtask: gpu-day: {}: {} steps and {} tables imported; the raw results are {}",
+        manifest.device.key,
+        steps.len(),
+        tables.len(),
+        path.display()
+    );
+    eprintln!("xtask: gpu-day: next: cargo tune bake --check, and the figures in docs/status.md");
+    Ok(())
+}
+
+/// The tables among the results: whole, of a kernel of the library, and made from the tables that are here.
+fn tables(results: &Path, manifest: &Manifest, root: &Path) -> Result<Vec<Import>, String> {
+    let mut tables = Vec::new();
+    for file in manifest.files.keys() {
+        let Some(name) = file.strip_prefix("tuned/") else {
+            continue;
+        };
+        let bytes = read(&results.join(file))?;
+        check_table(name, &bytes)?;
+        let here = root.join("kernels").join(TUNED).join(name);
+        check_unchanged(name, &here, manifest, &bytes)?;
+        let name = name.to_owned();
+        tables.push(Import { name, bytes });
+    }
+    Ok(tables)
+}
+
+/// Whether a table is TOML, and that of a kernel of the library.
+fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
+    let help = "help: `tune bake` on the machine writes it anew";
+    let text = String::from_utf8_lossy(bytes);
+    let table: Table = text
+        .parse()
+        .map_err(|error| format!("gpu-day: {TUNED}/{name} is no table: {error}\n{help}"))?;
+    if name == INDEX {
+        return Ok(());
+    }
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let kernel = table.get("kernel").and_then(toml::Value::as_str);
+    if kernel != Some(stem) {
+        let kernel = kernel.unwrap_or("no kernel");
+        return Err(format!(
+            "gpu-day: {TUNED}/{name} is of {kernel}, and should be of {stem}\n{help}"
+        ));
+    }
+    let source = step::root().join("kernels/src").join(stem);
+    if !source.is_dir() {
+        return Err(format!(
+            "gpu-day: {TUNED}/{name} is of {stem}, which is no kernel of the library: there is no {}\n\
+             help: import results of the library's kernels only",
+            source.display()
+        ));
+    }
+    Ok(())
+}
+
+/// A table that changed here after the folder was built has rows that the one of the results lacks.
+fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> Result<(), String> {
+    let (carried, here_is) = (manifest.tables.get(name), fs::read(here).ok());
+    let now = here_is.as_deref().map(hash_of);
+    if now.is_none() || now.as_ref() == carried || now == Some(hash_of(new)) {
+        return Ok(());
+    }
+    Err(format!(
+        "gpu-day: {} changed since the folder was built: its SHA-256 was {}, and is {}\n\
+         help: put the rows of the results into it by hand (a row is a line), or import into a checkout of commit {}",
+        here.display(),
+        carried.map_or("none", String::as_str),
+        now.unwrap_or_default(),
+        manifest.commit
+    ))
+}
+
+/// Every step's line, with what it printed.
+fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
+    let Some(file) = manifest.files.get(STEPS) else {
+        return Err(format!(
+            "gpu-day: {MANIFEST} names no {STEPS}: no step ended\nhelp: run.sh has not run there yet"
+        ));
+    };
+    let mut bytes = read(&results.join(STEPS))?;
+    bytes.truncate(usize::try_from(file.bytes).unwrap_or(usize::MAX));
+    let text = String::from_utf8_lossy(&bytes);
+    let read_line = |line: &str| -> Result<Value, String> {
+        let mut step: Value = serde_json::from_str(line).map_err(|error| {
+            format!("gpu-day: a line of {STEPS} is no JSON: {error}\nhelp: copy the results again from the machine")
+        })?;
+        let file = step["file"].as_str().unwrap_or_default();
+        // A name that the manifest does not know was not checked.
+        if manifest.files.contains_key(file) {
+            step["output"] = output(&results.join(file))?;
+        }
+        Ok(step)
+    };
+    text.lines().map(read_line).collect()
+}
+
+/// What a step printed: JSON, JSON lines or text, by the ending of the file.
+fn output(path: &Path) -> Result<Value, String> {
+    let bytes = read(path)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let parsed = match path.extension().and_then(std::ffi::OsStr::to_str) {
+        Some("json") => serde_json::from_str(&text).ok(),
+        Some("jsonl") => {
+            let lines = text.lines().map(serde_json::from_str);
+            lines
+                .collect::<Result<Vec<Value>, _>>()
+                .ok()
+                .map(Value::Array)
+        }
+        _ => None,
+    };
+    // A step that was cut off leaves half a line.
+    Ok(parsed.unwrap_or(Value::String(text)))
+}
+
+/// `<device>-<date>.json`, with what a file name can have.
+fn report_name(manifest: &Manifest) -> PathBuf {
+    let plain = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || c == '_' => c.to_ascii_lowercase(),
+        _ => '-',
+    };
+    let name: String = manifest.device.key.chars().map(plain).collect();
+    let date: String = manifest.date.chars().map(plain).collect();
+    format!("{name}-{date}.json").into()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, bytes))
+        .map_err(|error| format!("gpu-day: {}: {error}", path.display()))
+}

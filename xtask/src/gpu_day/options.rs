@@ -1,0 +1,78 @@
+//! What `cargo xtask gpu-day` is told.
+
+use std::path::PathBuf;
+
+use crate::step;
+
+/// The options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The folder that is built.
+    pub out: PathBuf,
+    /// Whether the program that calls cuBLAS stays at home.
+    pub without_cublas: bool,
+    /// Results to import; nothing is built then.
+    pub import: Option<PathBuf>,
+    /// Where they are imported to, if not into this repository.
+    pub into: Option<PathBuf>,
+}
+
+impl Options {
+    /// Reads the words after `gpu-day`.
+    ///
+    /// # Errors
+    /// The word that is wrong, and what it may be.
+    pub fn parse(words: &[&str]) -> Result<Options, String> {
+        let mut options = Options {
+            out: step::root().join("target/gpu-day"),
+            without_cublas: false,
+            import: None,
+            into: None,
+        };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut folder = || {
+                let value = words.next().copied();
+                let value = value.ok_or_else(|| format!("`{word}` needs a folder"))?;
+                std::path::absolute(value).map_err(|error| format!("{value}: {error}"))
+            };
+            match word {
+                "--out" => options.out = folder()?,
+                "--without-cublas" => options.without_cublas = true,
+                "--import" => options.import = Some(folder()?),
+                "--into" => options.into = Some(folder()?),
+                other => {
+                    let known = "--out, --without-cublas, --import or --into";
+                    return Err(format!(
+                        "unknown option `{other}` of gpu-day; it takes {known}"
+                    ));
+                }
+            }
+        }
+        if options.into.is_some() && options.import.is_none() {
+            return Err("`--into` says where `--import` imports to, which is missing".into());
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_mistakes_are_named() {
+        let read = Options::parse(&["--import", "/r", "--into", "/x"]);
+        let read = read.expect("they should be right");
+        assert_eq!(read.import, Some("/r".into()));
+        assert_eq!(read.into, Some("/x".into()));
+        for (words, part) in [
+            (vec!["--device"], "unknown option `--device`"),
+            (vec!["--out"], "`--out` needs a folder"),
+            (vec!["--into", "/x"], "`--import`"),
+        ] {
+            let error = Options::parse(&words).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

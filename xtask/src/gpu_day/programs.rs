@@ -1,0 +1,86 @@
+//! The programs that are carried: built in release, found from what cargo says, without their debug information.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::step::{self, cargo};
+
+/// The test programs that need no cargo.
+const TESTS: [&str; 3] = ["conformance", "library", "device_prelude"];
+
+/// The cuBLAS peer, of a workspace of its own.
+const CUBLAS: &str = "kiln-cublas-peer";
+
+/// Builds all of them and copies them into a folder.
+///
+/// # Errors
+/// What does not build, or cannot be copied.
+pub(super) fn carry(to: &Path, without_cublas: bool) -> Result<(), String> {
+    let tune = ["build", "--release", "-p", "kiln-tuner", "--bin", "tune"];
+    carry_built(cargo(&tune), &["tune"], to)?;
+    // Of the whole workspace, as the suite builds them: with the same features, so that they are built once.
+    let mut tests = cargo(&["test", "--release", "--no-run", "--workspace"]);
+    for test in TESTS {
+        tests.args(["--test", test]);
+    }
+    carry_built(tests, &TESTS, to)?;
+    if without_cublas {
+        return Ok(());
+    }
+    let manifest = "benches/peers/cublas/Cargo.toml";
+    let mut peer = cargo(&["build", "--release", "--manifest-path", manifest]);
+    peer.arg("--target-dir")
+        .arg(step::root().join("target/cublas-peer"));
+    if let Err(why) = carry_built(peer, &[CUBLAS], to) {
+        eprintln!("xtask: gpu-day: the cuBLAS peer stays at home: {why}");
+    }
+    Ok(())
+}
+
+/// Runs a cargo command that builds, and carries the executables of these names.
+fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), String> {
+    build.args(["--message-format", "json-render-diagnostics"]);
+    eprintln!("xtask: gpu-day: building {}", names.join(", "));
+    let output = build.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("gpu-day: cannot start cargo: {error}"))?;
+    if !output.status.success() {
+        let names = names.join(", ");
+        return Err(format!("gpu-day: {names} did not build: {}", output.status));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    let built: Vec<(String, PathBuf)> = said.lines().filter_map(executable).collect();
+    for &name in names {
+        let found = built.iter().find(|(target, _)| target == name);
+        let (_, path) = found.ok_or_else(|| format!("gpu-day: cargo built no {name}"))?;
+        strip(path, &to.join(name))?;
+    }
+    Ok(())
+}
+
+/// The target and file of an executable that a message of cargo is about.
+fn executable(line: &str) -> Option<(String, PathBuf)> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let path = message["executable"].as_str()?;
+    let target = message["target"]["name"].as_str()?;
+    Some((target.to_owned(), path.into()))
+}
+
+/// Copies a program without what only debuggers read; whole, where there is no `strip`.
+fn strip(from: &Path, to: &Path) -> Result<(), String> {
+    let mut strip = Command::new("strip");
+    if strip
+        .arg("-o")
+        .arg(to)
+        .arg(from)
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        return Ok(());
+    }
+    let copied = fs::copy(from, to);
+    copied.map_err(|error| format!("gpu-day: {}: {error}", to.display()))?;
+    Ok(())
+}
