@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import sys
 import time
 
@@ -40,6 +41,11 @@ def main():
     parser.add_argument("--plan", action="store_true", help="print the steps and their limits, and run nothing")
     parser.add_argument("--root", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.device.split(":")[0] not in steps.CONFORMANCE:
+        parser.error(f"--device {asked.device}: it is cuda:0, hip:0, another number of these, or cpu")
+    # What is cut off from outside leaves no process behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("cut off: what ended before is in the manifest"))
+    start = time.monotonic()
     root, part = asked.root.resolve(), int(asked.part)
     out = (asked.out or root / "results").resolve()
     plan = steps.of_part(part, steps.Place(root, out, asked.device, asked.quick))
@@ -50,7 +56,6 @@ def main():
         print(json.dumps([{"step": step.name, "seconds": step.seconds, "command": step.command} for step in plan], indent=1))
         return 0
     recorder = Recorder(root, out, asked.device, asked.quick, environment(root, out, asked.device))
-    start = time.monotonic()
     passed = True
     for step in plan:
         left = PART_SECONDS - (time.monotonic() - start)

@@ -16,6 +16,8 @@ import time
 SCHEMA = 1
 # How long a step that is cut off may take to end.
 GRACE_SECONDS = 3
+# A day's own copy of the kernels: rows are written into it, and the folder that was carried stays as it was built.
+WORK = "work"
 
 
 def now():
@@ -52,7 +54,16 @@ class Recorder:
             "files": {},
         }
         self.go_on()
+        self.copy_kernels()
         self.write_manifest()
+
+    def copy_kernels(self):
+        if not (self.out / WORK).exists():
+            half = self.out / f"{WORK}.part"
+            shutil.rmtree(half, ignore_errors=True)
+            shutil.copytree(self.root / "kernels", half / "kernels")
+            shutil.copy(self.root / "cargo-metadata.json", half)
+            half.rename(self.out / WORK)
 
     def go_on(self):
         """Parts of one day share a folder; results of another device or another Kiln do not belong together."""
@@ -120,11 +131,15 @@ class Recorder:
                 code = child.wait(timeout=limit)
                 return code, "passed" if code == 0 else "failed"
             except subprocess.TimeoutExpired:
-                self.end(child)
                 return None, "cut off"
+            finally:
+                self.end(child)
 
     @staticmethod
     def end(child):
+        """Ends a step with all that it started."""
+        if child.poll() is not None:
+            return
         for number, seconds in [(signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, None)]:
             try:
                 os.killpg(child.pid, number)
@@ -137,7 +152,7 @@ class Recorder:
 
     def collect_tables(self):
         """Tables that differ from those that were carried here; an index without new tables says nothing."""
-        tuned = self.root / "kernels" / "tuned"
+        tuned = self.out / WORK / "kernels" / "tuned"
         for table in sorted(tuned.glob("*.toml")):
             if sha256(table) != self.manifest["tables"].get(table.name):
                 (self.out / "tuned").mkdir(exist_ok=True)
@@ -169,9 +184,9 @@ class Recorder:
         write_whole(self.manifest_path, json.dumps(self.manifest, indent=1) + "\n")
 
     def is_result(self, path):
-        """The cache goes on changing; what it holds is exported by a step."""
-        inside = path.relative_to(self.out)
-        return inside.parts[0] != "cache" and inside.name != "manifest.json" and inside.suffix != ".part"
+        """The cache goes on changing; what it holds is exported by a step, and tables are collected."""
+        first = path.relative_to(self.out).parts[0]
+        return first not in ("cache", WORK, "manifest.json") and not first.endswith(".part")
 
     def finish(self, part):
         self.manifest["parts"][str(part)] = "finished"

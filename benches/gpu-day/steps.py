@@ -9,7 +9,7 @@ import subprocess
 import sys
 import typing
 
-from recorder import Recorder
+from recorder import WORK, Recorder
 
 # Kernel and problem, as `tune list` prints them: what a GPU tunes, the vendor's best cases first.
 GPU_TUNED = [
@@ -75,8 +75,8 @@ class Place:
         return [sys.executable, str(self.root / "day" / name)]
 
     def tune(self, command, *words):
-        """`tune` on the kernels that were carried, which needs no cargo."""
-        carried = ["--cargo-metadata", str(self.root / "cargo-metadata.json"), "--package", "kiln-kernels"]
+        """`tune` on this day's own copy of the kernels, which needs no cargo."""
+        carried = ["--cargo-metadata", str(self.out / WORK / "cargo-metadata.json"), "--package", "kiln-kernels"]
         return [self.program("tune"), command, *carried, *words]
 
     def one(self, kernel, problem, *words):
@@ -132,7 +132,8 @@ def tuning(place):
     saved = str(place.out / "part2" / "itself.json")
     budget = "10s" if place.quick else "25s"
     yield Step("itself-save", 30, place.tune("bench", *place.one(kernel, problem, "--budget", budget, "--save", saved)))
-    against = place.tune("compare", *place.one(kernel, problem, "--budget", budget, "--fail-above", "5%", "--json"), saved)
+    words = ["--problem", problem, "--device", place.device, "--budget", budget, "--fail-above", "5%", "--json"]
+    against = [*place.script("itself.py"), str(place.root), kernel, saved, *words]
     yield Step("itself-compare", 45, against, "json")
     # One at a time: among fewer claims each needs less proof.
     budget = "10s" if place.quick else "46s"

@@ -7,9 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use kiln_spec::baked::Index;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{cargo, expect_code, stderr, stdout, tune_program, workspace};
+use kiln_tests::tables::{kernel, unmeasured};
 use serde_json::Value;
+
+/// A kernel that the rehearsal does not tune.
+const BAKED: &str = "tensor_mul";
 
 /// What a borrowed machine gives a command, in seconds.
 const COMMAND_SECONDS: u64 = 540;
@@ -37,7 +42,13 @@ fn run_part(folder: &Path, part: &str, results: &Path) -> Output {
     command
         .env("PATH", path_without_cargo())
         .env_remove("CARGO");
-    for name in ["KILN_TUNED", "KILN_STRICT", "KILN_TEST_DEVICE", "KILN_REQUIRE", "KILN_BARS"] {
+    for name in [
+        "KILN_TUNED",
+        "KILN_STRICT",
+        "KILN_TEST_DEVICE",
+        "KILN_REQUIRE",
+        "KILN_BARS",
+    ] {
         command.env_remove(name);
     }
     command.output().expect("bash and Python should start")
@@ -55,7 +66,11 @@ fn steps(results: &Path) -> Vec<(u64, String, String)> {
         let step: Value = serde_json::from_str(line).expect("a step should be JSON");
         let text = |key: &str| step[key].as_str().unwrap_or_default().to_owned();
         assert!(results.join(text("file")).is_file(), "{line}");
-        (step["part"].as_u64().unwrap_or(0), text("step"), text("state"))
+        (
+            step["part"].as_u64().unwrap_or(0),
+            text("step"),
+            text("state"),
+        )
     };
     lines.lines().map(read).collect()
 }
@@ -72,28 +87,59 @@ fn a_day_runs_without_cargo_and_its_results_come_back_whole_or_not_at_all() {
     let built = expect_code(&mut gpu_day(&["--out", &out, "--without-cublas"]), 0);
     println!("{}", stderr(&built));
     for part in ["1", "2", "3"] {
+        if part == "3" {
+            bake(&results.join("work"));
+        }
         let ran = run_part(&folder, part, &results);
         println!("{}{}", stdout(&ran), stderr(&ran));
     }
     let steps = steps(&results);
     let has = |part, name: &str, state: &str| {
-        let found = steps.iter().any(|step| *step == (part, name.into(), state.into()));
+        let found = steps
+            .iter()
+            .any(|step| *step == (part, name.into(), state.into()));
         assert!(found, "{name} is not {state}: {steps:?}");
     };
-    for name in ["devices", "facts", "conformance", "device_prelude", "library", "smoke"] {
+    for name in [
+        "devices",
+        "facts",
+        "conformance",
+        "device_prelude",
+        "library",
+        "smoke",
+    ] {
         has(1, name, "passed");
     }
     has(1, "ceilings", "skipped");
     for name in ["itself-save", "tune-gemm", "tune-softmax", "cache"] {
         has(2, name, "passed");
     }
+    let itself = json(&results.join("part2/itself-compare.json"));
+    assert!(itself["rows"][0]["measured"].is_object(), "{itself}");
     has(3, "beside-gemm", "passed");
     has(3, "save", "passed");
     let beside = fs::read_to_string(results.join("part3/beside-gemm.jsonl"));
     let beside = beside.expect("it should be there");
     assert!(beside.contains(r#""peers":[{"#), "{beside}");
-    assert!(results.join("tuned/gemm.toml").is_file());
     come_back(place.path(), &results);
+}
+
+/// A row as `tune` would have written it: whether something is proven is up to the noise of this machine.
+fn bake(work: &Path) {
+    let kernel = kernel(&workspace().join("kernels/Cargo.toml"), BAKED, &[]);
+    let device = kiln::open("cpu").expect("the cpu device is always there");
+    let config = kernel.spec.baseline.config.to_string();
+    let table = unmeasured(&kernel, &[(device.info().key.clone(), &config)]);
+    let tuned = work.join("kernels/tuned");
+    let read = fs::read(tuned.join("index.toml")).expect("the index was carried");
+    let mut index = Index::parse(&read).expect("the index should be right");
+    let file = index.insert(BAKED).expect("it is a kernel's name");
+    for (name, text) in [
+        (file.as_str(), table.to_text()),
+        ("index.toml", index.to_text()),
+    ] {
+        fs::write(tuned.join(name), text).expect("a table should be written");
+    }
 }
 
 /// Imports into a folder of its own, then what is damaged and foreign.
@@ -113,7 +159,10 @@ fn come_back(place: &Path, results: &Path) {
     import(&scratch, 0);
     let table = fs::read(scratch.join("kernels/tuned/gemm.toml"));
     let carried = fs::read(results.join("tuned/gemm.toml"));
-    assert_eq!(table.expect("it was imported"), carried.expect("it is there"));
+    assert_eq!(
+        table.expect("it was imported"),
+        carried.expect("it is there")
+    );
     let reports = fs::read_dir(scratch.join("benches/results")).expect("it was made");
     let reports: Vec<PathBuf> = reports.flatten().map(|entry| entry.path()).collect();
     assert_eq!(reports.len(), 1, "{reports:?}");
@@ -164,7 +213,14 @@ fn come_back(place: &Path, results: &Path) {
 fn plan(part: u32, device: &str) -> Vec<(u64, Vec<String>)> {
     let mut command = Command::new("python3");
     command.arg(workspace().join("benches/gpu-day/day.py"));
-    command.args([&part.to_string(), "--device", device, "--plan", "--root", "/nowhere"]);
+    command.args([
+        &part.to_string(),
+        "--device",
+        device,
+        "--plan",
+        "--root",
+        "/nowhere",
+    ]);
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     let plan: Value = serde_json::from_str(&stdout(&expect_code(&mut command, 0)))
         .expect("a plan should be JSON");
@@ -186,7 +242,10 @@ fn each_part_is_done_within_what_a_borrowed_machine_gives_a_command() {
     }
     for (part, device) in (1..=3).flat_map(|part| ["cpu", "cuda:0", "hip:0"].map(|d| (part, d))) {
         let seconds: u64 = plan(part, device).iter().map(|(limit, _)| limit).sum();
-        assert!(seconds < COMMAND_SECONDS, "part {part} on {device}: {seconds} s");
+        assert!(
+            seconds < COMMAND_SECONDS,
+            "part {part} on {device}: {seconds} s"
+        );
     }
 }
 
@@ -202,10 +261,14 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
     let listed: Value = serde_json::from_str(&listed).expect("a list should be JSON");
     let mut declared = BTreeSet::new();
     for kernel in listed.as_array().expect("it should be a list") {
-        for (key, devices) in [("problems", &["cpu", "cuda:0"][..]), ("gpu_problems", &["cuda:0"])] {
+        for (key, devices) in [
+            ("problems", &["cpu", "cuda:0"][..]),
+            ("gpu_problems", &["cuda:0"]),
+        ] {
             for problem in kernel[key].as_array().into_iter().flatten() {
                 let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                let of = |device: &&str| (device.to_string(), text(&kernel["kernel"]), text(problem));
+                let of =
+                    |device: &&str| (device.to_string(), text(&kernel["kernel"]), text(problem));
                 declared.extend(devices.iter().map(of));
             }
         }
@@ -215,7 +278,9 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
         for (_, command) in plan(part, device) {
             let after = |word: &str| {
                 let mut words = command.iter();
-                words.find(|found| *found == word).and_then(|_| words.next())
+                words
+                    .find(|found| *found == word)
+                    .and_then(|_| words.next())
             };
             let (Some(kernel), Some(problem)) = (after("--kernel"), after("--problem")) else {
                 continue;
@@ -228,5 +293,61 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
             }
         }
     }
-    assert!(planned >= 30, "{planned}");
+    assert_eq!(planned, 28);
+}
+
+/// Steps that end in each way, as the recorder of a day runs them.
+const EACH_WAY: &str = r#"
+import pathlib, sys
+from recorder import Recorder
+from steps import Step
+root, out = map(pathlib.Path, sys.argv[1:])
+recorder = Recorder(root, out, "cpu", True, {})
+shell = lambda name, seconds, words, **more: Step(name, seconds, ["/bin/sh", "-c", words], **more)
+recorder.run(1, shell("good", 60, "echo all is well"), 500)
+recorder.run(1, shell("bad", 60, "echo not so well; exit 3"), 500)
+recorder.run(1, shell("endless", 1, "echo begun; sleep 6000"), 500)
+recorder.run(1, shell("absent", 60, "true", missing="no such tool"), 500)
+recorder.run(1, Step("unknown", 60, ["/no/such/program"]), 500)
+recorder.run(1, shell("late", 60, "true"), 2)
+"#;
+
+#[test]
+fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
+    let test = "a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on";
+    if !have(test, &[Need::Python]) {
+        return;
+    }
+    let place = tempfile::tempdir().expect("a temporary directory should be had");
+    let (root, results) = (place.path().join("root"), place.path().join("results"));
+    fs::create_dir_all(root.join("kernels/tuned")).expect("a folder should be made");
+    let described = r#"{"kiln": "0.1.0", "commit": "0", "tables": {}}"#;
+    for (name, text) in [("day.json", described), ("cargo-metadata.json", "{}")] {
+        fs::write(root.join(name), text).expect("a file should be written");
+    }
+    let mut command = Command::new("python3");
+    command.args(["-c", EACH_WAY]).arg(&root).arg(&results);
+    command.env("PYTHONPATH", workspace().join("benches/gpu-day"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    expect_code(&mut command, 0);
+    let states: Vec<String> = steps(&results)
+        .into_iter()
+        .map(|(_, step, state)| format!("{step}: {state}"))
+        .collect();
+    let want = [
+        "good: passed",
+        "bad: failed",
+        "endless: cut off",
+        "absent: skipped",
+        "unknown: failed",
+        "late: cut off",
+    ];
+    assert_eq!(states, want);
+    // What was said before the cut is kept, and the manifest knows it.
+    let said = fs::read_to_string(results.join("part1/endless.txt")).expect("it was kept");
+    assert_eq!(said, "begun\n");
+    let manifest = json(&results.join("manifest.json"));
+    let file = &manifest["files"]["part1/endless.txt"];
+    assert_eq!(file["bytes"], said.len());
+    assert_eq!(manifest["parts"]["1"], "not finished");
 }

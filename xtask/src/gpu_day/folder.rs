@@ -90,7 +90,14 @@ fn described() -> Result<Value, String> {
         }
     }
     let mut head = Command::new("git");
-    head.args(["rev-parse", "HEAD"]).current_dir(step::root());
+    head.args([
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=40",
+        "--exclude=*",
+    ]);
+    head.current_dir(step::root());
     let commit = head.output().ok().filter(|said| said.status.success());
     let commit = commit.map_or("unknown".into(), |said| {
         String::from_utf8_lossy(&said.stdout).trim().to_owned()

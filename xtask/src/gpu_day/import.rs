@@ -95,7 +95,7 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
         ));
     }
     let source = step::root().join("kernels/src").join(stem);
-    if !source.is_dir() {
+    if stem.contains('/') || !source.is_dir() {
         return Err(format!(
             "gpu-day: {TUNED}/{name} is of {stem}, which is no kernel of the library: there is no {}\n\
              help: import results of the library's kernels only",
@@ -181,4 +181,57 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, bytes))
         .map_err(|error| format!("gpu-day: {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_that_of_a_kernel_of_the_library_or_is_refused() {
+        let check = |name: &str, text: &str| check_table(name, text.as_bytes());
+        assert_eq!(
+            check("gemm.toml", "format = 1\nkernel = \"gemm\"\n"),
+            Ok(())
+        );
+        assert_eq!(check(INDEX, "format = 1\n[kernels]\n"), Ok(()));
+        for (name, text, part) in [
+            ("gemm.toml", "kernel = ", "no table"),
+            (
+                "gemm.toml",
+                "kernel = \"gelu\"",
+                "is of gelu, and should be of gemm",
+            ),
+            ("gemm.toml", "format = 1", "is of no kernel"),
+            (
+                "toast.toml",
+                "kernel = \"toast\"",
+                "no kernel of the library",
+            ),
+            ("../x.toml", "kernel = \"../x\"", "no kernel of the library"),
+        ] {
+            let error = check(name, text).unwrap_err();
+            assert!(
+                error.contains(part) && error.contains("\nhelp: "),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_that_got_rows_here_in_the_meantime_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder should be had");
+        let here = folder.path().join("gemm.toml");
+        let mut manifest = Manifest::for_tests();
+        let check = |manifest: &Manifest| check_unchanged("gemm.toml", &here, manifest, b"new");
+        assert_eq!(check(&manifest), Ok(()));
+        fs::write(&here, "old").expect("it should be written");
+        let error = check(&manifest).unwrap_err();
+        assert!(error.contains("was none, and is "), "{error}");
+        manifest.tables.insert("gemm.toml".into(), hash_of(b"old"));
+        assert_eq!(check(&manifest), Ok(()));
+        // Imported before.
+        fs::write(&here, "new").expect("it should be written");
+        assert_eq!(check(&manifest), Ok(()));
+    }
 }

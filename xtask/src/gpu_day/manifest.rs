@@ -95,6 +95,26 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The manifest of nothing.
+    #[cfg(test)]
+    pub(super) fn for_tests() -> Manifest {
+        Manifest {
+            schema: SCHEMA,
+            kiln: env!("CARGO_PKG_VERSION").into(),
+            commit: "0".into(),
+            device: Device {
+                name: "cuda:0".into(),
+                key: "cuda/sm_90/H100".into(),
+            },
+            date: "2026-01-01".into(),
+            quick: false,
+            versions: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            files: BTreeMap::new(),
+        }
+    }
+
     /// Whether every file is there, and as it was when the manifest was written.
     ///
     /// # Errors
