@@ -68,6 +68,12 @@ class Place:
         problems = CPU_TUNED if self.backend == "cpu" else GPU_TUNED
         return problems[:QUICK_PROBLEMS] if self.quick else problems
 
+    def limit(self, seconds, budget_seconds):
+        """The limit of a step, and the budget of what it runs. In a rehearsal little work decides when it ends, not time."""
+        if self.quick:
+            seconds, budget_seconds = 100, 90
+        return seconds, f"{budget_seconds}s"
+
     def program(self, name):
         return str(self.root / "bin" / name)
 
@@ -130,16 +136,18 @@ def tuning(place):
     """Whether a kernel is as fast as itself; then what tuning gives."""
     kernel, problem = AGAINST_ITSELF["cpu" if place.backend == "cpu" else "gpu"]
     saved = str(place.out / "part2" / "itself.json")
-    budget = "10s" if place.quick else "25s"
-    yield Step("itself-save", 30, place.tune("bench", *place.one(kernel, problem, "--budget", budget, "--save", saved)))
+    seconds, budget = place.limit(30, 25)
+    yield Step("itself-save", seconds, place.tune("bench", *place.one(kernel, problem, "--budget", budget, "--save", saved)))
+    seconds, budget = place.limit(45, 30)
     words = ["--problem", problem, "--device", place.device, "--budget", budget, "--fail-above", "5%", "--json"]
     against = [*place.script("itself.py"), str(place.root), kernel, saved, *words]
-    yield Step("itself-compare", 45, against, "json")
+    yield Step("itself-compare", seconds, against, "json")
     # One at a time: among fewer claims each needs less proof.
-    budget = "10s" if place.quick else "46s"
+    seconds, budget = place.limit(56, 46)
+    few = ["--trials", "8"] if place.quick else []
     for kernel, problem in place.tuned:
-        tuned = place.tune("run", *place.one(kernel, problem, "--budget", budget, "--write", "--json"))
-        yield Step(f"tune-{kernel}", 56, tuned, "json")
+        tuned = place.tune("run", *place.one(kernel, problem, "--budget", budget, "--write", "--json", *few))
+        yield Step(f"tune-{kernel}", seconds, tuned, "json")
     yield Step("cache", 20, [place.program("tune"), "cache", "export"], "json")
 
 
@@ -149,16 +157,16 @@ def beside(place):
     if not peers:
         missing = "there is no PyTorch, cuBLAS or C compiler to compare with"
     words = [word for peer in peers for word in ("--peer", peer)]
-    budget = "20s" if place.quick else "58s"
+    seconds, budget = place.limit(68, 58)
     for kernel, problem in place.tuned[:BESIDE]:
         bench = place.tune("bench", *place.one(kernel, problem, "--budget", budget, "--json-lines", *words))
-        yield Step(f"beside-{kernel}", 68, bench, "jsonl", missing=missing)
+        yield Step(f"beside-{kernel}", seconds, bench, "jsonl", missing=missing)
     kernels = ",".join(kernel for kernel, _ in place.tuned[:BESIDE])
     problems = [word for _, problem in place.tuned[:BESIDE] for word in ("--problem", problem)]
     saved = str(place.out / "part3" / "kernels.json.gz")
-    budget = "20s" if place.quick else "40s"
+    seconds, budget = place.limit(50, 40)
     kept = ["--kernel", kernels, *problems, "--device", place.device, "--budget", budget, "--json-lines", "--save", saved]
-    yield Step("save", 50, place.tune("bench", *kept), "jsonl")
+    yield Step("save", seconds, place.tune("bench", *kept), "jsonl")
 
 
 def pytorch():
