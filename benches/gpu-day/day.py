@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One part of a GPU day: its steps one after the other, each with a time limit, and what they say kept as it comes.
 
-    run.sh 1|2|3 [--device cuda:0] [--out DIR] [--quick] [--plan]
+    run.sh 1|2|3 [--device cuda:0] [--out DIR] [--pack FILE] [--quick] [--plan]
 
 A step that fails or is cut off is recorded, and the next one goes on. Exit code: 0 if every step that ran passed, 1 otherwise.
 """
@@ -37,6 +37,7 @@ def main():
     parser.add_argument("part", choices=["1", "2", "3"], help="1: truth, 2: timing and tuning, 3: beside the vendor")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--out", type=pathlib.Path, help="where results go (default: results/ beside run.sh)")
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FILE", help="keep all results in this one .tar.gz too")
     parser.add_argument("--quick", action="store_true", help="fewer tests, problems and samples: a rehearsal")
     parser.add_argument("--plan", action="store_true", help="print the steps and their limits, and run nothing")
     parser.add_argument("--root", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
@@ -55,7 +56,7 @@ def main():
     if asked.plan:
         print(json.dumps([{"step": step.name, "seconds": step.seconds, "command": step.command} for step in plan], indent=1))
         return 0
-    recorder = Recorder(root, out, asked.device, asked.quick, environment(root, out, asked.device))
+    recorder = Recorder(root, out, asked.device, asked.quick, environment(root, out, asked.device), asked.pack)
     passed = True
     for step in plan:
         left = PART_SECONDS - (time.monotonic() - start)

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 
 SCHEMA = 1
@@ -36,8 +37,8 @@ def write_whole(path, text):
 
 
 class Recorder:
-    def __init__(self, root, out, device, quick, environment):
-        self.root, self.out, self.environment = root, out, environment
+    def __init__(self, root, out, device, quick, environment, pack=None):
+        self.root, self.out, self.environment, self.pack = root, out, environment, pack
         out.mkdir(parents=True, exist_ok=True)
         built = json.loads((root / "day.json").read_text())
         self.manifest_path = out / "manifest.json"
@@ -182,6 +183,17 @@ class Recorder:
         entries = {path.relative_to(self.out).as_posix(): {"sha256": sha256(path), "bytes": path.stat().st_size} for path in files}
         self.manifest["files"] = entries
         write_whole(self.manifest_path, json.dumps(self.manifest, indent=1) + "\n")
+        if self.pack:
+            self.write_pack([self.manifest_path, *files])
+
+    def write_pack(self, files):
+        """All results in one file, for machines that give few of them back."""
+        self.pack.parent.mkdir(parents=True, exist_ok=True)
+        half = self.pack.with_name(self.pack.name + ".part")
+        with tarfile.open(half, "w:gz") as archive:
+            for path in files:
+                archive.add(path, pathlib.PurePath("results") / path.relative_to(self.out))
+        os.replace(half, self.pack)
 
     def is_result(self, path):
         """The cache goes on changing; what it holds is exported by a step, and tables are collected."""

@@ -304,7 +304,7 @@ import pathlib, sys
 from recorder import Recorder
 from steps import Step
 root, out = map(pathlib.Path, sys.argv[1:])
-recorder = Recorder(root, out, "cpu", True, {})
+recorder = Recorder(root, out, "cpu", True, {}, out.parent / "pack.tar.gz")
 shell = lambda name, seconds, words, **more: Step(name, seconds, ["/bin/sh", "-c", words], **more)
 recorder.run(1, shell("good", 60, "echo all is well"), 500)
 recorder.run(1, shell("bad", 60, "echo not so well; exit 3"), 500)
@@ -352,4 +352,11 @@ fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
     let file = &manifest["files"]["part1/endless.txt"];
     assert_eq!(file["bytes"], said.len());
     assert_eq!(manifest["parts"]["1"], "not finished");
+    let mut unpack = Command::new("tar");
+    unpack.args(["xzf", "pack.tar.gz", "--one-top-level=unpacked"]);
+    expect_code(unpack.current_dir(place.path()), 0);
+    let unpacked = place.path().join("unpacked/results");
+    assert_eq!(json(&unpacked.join("manifest.json")), manifest);
+    assert!(unpacked.join("part1/endless.txt").is_file());
+    assert!(!unpacked.join("work").exists());
 }

@@ -46,8 +46,13 @@ pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> 
         )?;
     }
     let report = json!({"manifest": manifest, "steps": steps});
-    let path = root.join("benches/results").join(report_name(&manifest));
-    write(&path, format!("{report:#}\n").as_bytes())?;
+    let report = format!("{report:#}\n");
+    let path = free_path(
+        &root.join("benches/results"),
+        &report_name(&manifest),
+        &report,
+    );
+    write(&path, report.as_bytes())?;
     eprintln!(
         "xtask: gpu-day: {}: {} steps and {} tables imported; the raw results are {}",
         manifest.device.key,
@@ -165,15 +170,24 @@ fn output(path: &Path) -> Result<Value, String> {
     Ok(parsed.unwrap_or(Value::String(text)))
 }
 
-/// `<device>-<date>.json`, with what a file name can have.
-fn report_name(manifest: &Manifest) -> PathBuf {
+/// `<device>-<date>`, with what a file name can have.
+fn report_name(manifest: &Manifest) -> String {
     let plain = |c: char| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c.to_ascii_lowercase(),
         _ => '-',
     };
-    let name: String = manifest.device.key.chars().map(plain).collect();
-    let date: String = manifest.date.chars().map(plain).collect();
-    format!("{name}-{date}.json").into()
+    let named = format!("{}-{}", manifest.device.key, manifest.date);
+    named.chars().map(plain).collect()
+}
+
+/// The file of a report: that of an earlier import of the same, or one that is not there yet.
+fn free_path(folder: &Path, name: &str, report: &str) -> PathBuf {
+    let numbered = (2_u32..).map(|number| format!("{name}-{number}.json"));
+    let mut paths = std::iter::once(format!("{name}.json"))
+        .chain(numbered)
+        .map(|file| folder.join(file));
+    let free = paths.find(|path| fs::read(path).map_or(true, |there| there == report.as_bytes()));
+    free.unwrap_or_else(|| folder.join(name))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -216,6 +230,19 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_second_report_of_a_day_does_not_replace_the_first() {
+        let folder = tempfile::tempdir().expect("a folder should be had");
+        let name = report_name(&Manifest::for_tests());
+        assert_eq!(name, "cuda-sm_90-h100-2026-01-01");
+        let path = |report: &str| free_path(folder.path(), &name, report);
+        let first = path("first");
+        assert!(first.ends_with("cuda-sm_90-h100-2026-01-01.json"));
+        fs::write(&first, "first").expect("it should be written");
+        assert_eq!(path("first"), first);
+        assert!(path("second").ends_with("cuda-sm_90-h100-2026-01-01-2.json"));
     }
 
     #[test]
