@@ -108,7 +108,8 @@ fn where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on() {
 /// A package with the one kernel that the stand-in computes.
 fn adding(root: &Path) {
     std::fs::create_dir(root.join("src")).expect("a folder should be made");
-    let manifest = "[package]\nname = \"adding\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    let manifest =
+        "[package]\nname = \"adding\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
     for (path, text) in [
         ("Cargo.toml", manifest),
         ("src/lib.rs", include_str!("../fixtures/adding/src/lib.rs")),
@@ -142,6 +143,9 @@ fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context()
     rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive)
         .expect("nobody else should hold the lock");
     let said = run();
-    assert!(said.contains("error 46") && said.contains("compute mode"), "{said}");
+    assert!(
+        said.contains("error 46") && said.contains("compute mode"),
+        "{said}"
+    );
     assert!(!said.contains("the device is lost"), "{said}");
 }
