@@ -130,6 +130,21 @@ pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, 
     })
 }
 
+/// The number of the architecture that a cubin is for by its own header: 89 for `sm_89`.
+///
+/// # Errors
+/// When it is no whole ELF file, no cubin, or of an unknown format.
+pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
+    let elf = Elf::read(image)?;
+    if elf.machine != cubin::MACHINE {
+        return Err(ImageError::Machine {
+            found: machine_name(elf.machine),
+            wanted: machine_name(cubin::MACHINE),
+        });
+    }
+    Ok(Cubin::of(&elf)?.sm)
+}
+
 /// What an image is for by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
 ///
 /// # Errors

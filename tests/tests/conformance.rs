@@ -1,6 +1,7 @@
 //! Every device keeps the promises of `docs/adding-a-backend.md`; where it differs, a table says so.
 #![forbid(unsafe_code)]
 
+use std::process::Command;
 use std::sync::Arc;
 
 use kiln::Device;
@@ -8,7 +9,7 @@ use kiln::backend::cpu::{CpuDevice, CpuOptions};
 use kiln::backend::fake::script::Time;
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln_tests::capability::{Need, have};
-use kiln_tests::conformance::{DIFFERENCES, failures, suite};
+use kiln_tests::conformance::{DIFFERENCES, failure, failures, suite};
 use kiln_tests::hip_host;
 
 fn assert_conforms(open: impl Fn() -> Arc<dyn Device>) {
@@ -51,19 +52,65 @@ fn the_hip_backend_conforms_through_a_runtime_of_the_host_processor() {
     }
 }
 
+/// What the child of [`in_a_process_of_its_own`] runs: a device and a check, with a blank between them.
+const CHECK: &str = "KILN_CONFORMANCE_CHECK";
+
+/// Runs one check on a device in a process of its own: after an error that a GPU's context does not survive, every later check of
+/// the process would fail. What fails, if anything does.
+fn in_a_process_of_its_own(device: &str, check: &str) -> Option<String> {
+    let program = std::env::current_exe().expect("this program should have a path");
+    let mut command = Command::new(program);
+    command.args([
+        "one_check_of_a_device",
+        "--exact",
+        "--ignored",
+        "--nocapture",
+    ]);
+    command.env(CHECK, format!("{device} {check}"));
+    let output = command.output().expect("the child should start");
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (!output.status.success()).then(|| format!("{check}: {}\n{said}", output.status))
+}
+
+#[test]
+#[ignore = "the child of another test"]
+fn one_check_of_a_device() {
+    let asked = std::env::var(CHECK).expect("the parent should say which");
+    let (device, check) = asked.split_once(' ').expect("a device and a check");
+    let device = kiln::open(device).expect("the device should open");
+    if let Some(failure) = failure(check, device) {
+        panic!("{failure}");
+    }
+}
+
+fn assert_gpu_conforms(device: &str) {
+    let checks = suite().into_iter();
+    let failures: Vec<String> = checks
+        .filter_map(|check| in_a_process_of_its_own(device, check.name))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_check_in_a_process_of_its_own_tells_what_fails() {
+    assert_eq!(in_a_process_of_its_own("fake", suite()[0].name), None);
+    let failure = in_a_process_of_its_own("fake", "no_such_check");
+    let said = failure.expect("there is no such check");
+    assert!(said.contains("there is no check `no_such_check`"), "{said}");
+}
+
 #[test]
 fn an_nvidia_gpu_conforms() {
     if have("an_nvidia_gpu_conforms", &[Need::Nvrtc, Need::CudaDevice]) {
-        let device = kiln::open("cuda:0").expect("the device should open");
-        assert_conforms(|| device.clone());
+        assert_gpu_conforms("cuda:0");
     }
 }
 
 #[test]
 fn an_amd_gpu_conforms() {
     if have("an_amd_gpu_conforms", &[Need::AmdClang, Need::HipDevice]) {
-        let device = kiln::open("hip:0").expect("the device should open");
-        assert_conforms(|| device.clone());
+        assert_gpu_conforms("hip:0");
     }
 }
 

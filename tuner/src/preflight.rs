@@ -9,8 +9,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use kiln::{Device, DeviceError};
+use kiln_spec::Backend;
 
 use crate::exit::Failure;
+use crate::worker::SERIALIZING;
 
 /// How often is asked, and how long is waited in between: a worker that was just ended is still listed for a moment.
 const ASKED: usize = 10;
@@ -26,6 +28,16 @@ pub fn check(name: &str, device: &dyn Device, allow: bool) -> Result<(), Failure
         // A closed standard error must not end a run.
         let _ = writeln!(std::io::stderr(), "tune: warning: {text}");
     };
+    if matches!(device.info().key.backend, Backend::Cuda | Backend::Hip) {
+        let set = SERIALIZING
+            .iter()
+            .filter(|name| std::env::var_os(name).is_some());
+        for name in set {
+            warn(format!(
+                "{name} is set: workers run without it, since a driver that waits for every launch spoils times"
+            ));
+        }
+    }
     match patiently(device) {
         Ok(others) if others.is_empty() => {}
         Ok(others) if allow => warn(format!("{}; times will show it", shared(name, &others))),

@@ -130,28 +130,41 @@ pub fn suite() -> Vec<Check> {
 /// Runs the whole suite on a device and says, for each failure, what it is. `open` is called for each check: a device
 /// that a check may break is a new one each time.
 pub fn failures(open: impl Fn() -> Arc<dyn Device>) -> Vec<String> {
-    let mut failures = Vec::new();
-    for check in suite() {
-        let device = open();
+    let checks = suite().into_iter();
+    checks.filter_map(|check| check.verdict(open())).collect()
+}
+
+/// Runs one check on a device and says what fails, if anything does.
+pub fn failure(name: &str, device: Arc<dyn Device>) -> Option<String> {
+    match suite().into_iter().find(|check| check.name == name) {
+        Some(check) => check.verdict(device),
+        None => Some(format!("there is no check `{name}`")),
+    }
+}
+
+impl Check {
+    /// What fails, if anything does that should not: where a device differs by design, the check must fail.
+    fn verdict(&self, device: Arc<dyn Device>) -> Option<String> {
         let backend = device.info().key.backend;
         let differs = DIFFERENCES
             .iter()
-            .find(|(of, name, _)| *of == backend && *name == check.name);
-        match (check.failure(device), differs) {
-            (Some(failure), None) => failures.push(format!("{}: {failure}", check.name)),
-            (None, Some((_, name, why))) => failures.push(format!(
+            .find(|(of, name, _)| *of == backend && *name == self.name);
+        match (self.failure(device), differs) {
+            (Some(failure), None) => Some(format!("{}: {failure}", self.name)),
+            (None, Some((_, name, why))) => Some(format!(
                 "{name}: holds, although the table of differences says: {why}"
             )),
             (Some(failure), Some((_, name, why))) => {
                 println!("differs by design: {name}: {why} ({failure})");
+                None
             }
-            (None, None) => println!("holds: {}", check.name),
+            (None, None) => {
+                println!("holds: {}", self.name);
+                None
+            }
         }
     }
-    failures
-}
 
-impl Check {
     /// What goes wrong on a device, if anything does.
     fn failure(&self, device: Arc<dyn Device>) -> Option<String> {
         let subject = Subject {

@@ -3,7 +3,7 @@
 //! `.nv.info` has records of a format byte, an attribute byte and, for format 4, a 16-bit length and so many bytes; the
 //! others carry two bytes in place. Registers and stack stand in `.nv.info` by symbol, the launch bound in
 //! `.nv.info.<kernel>`, static shared memory is the size of `.nv.shared.<kernel>`. NVIDIA does not document the format:
-//! what is read here was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits 12.9 to 13.5.
+//! what is read here was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits 12.1 to 13.5.
 
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -28,6 +28,8 @@ const BARRIERS: u8 = 0x4c;
 
 /// The bytes at the beginning of shared memory that `.nv.shared` counts and the assembler does not.
 const RESERVED_ON_HOPPER: u32 = 1024;
+/// The first architecture that has them.
+const HOPPER: u32 = 90;
 
 /// The figures of an entry.
 pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
@@ -55,7 +57,7 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
         registers,
         scalar_registers: None,
         stack_bytes: of_symbol(FRAME_SIZE).unwrap_or(0),
-        static_shared_bytes: shared_bytes(&file, symbol)?,
+        static_shared_bytes: shared_bytes(&file, symbol, reserved_bytes(image)?)?,
         spills: None,
         max_threads: bounds.iter().find_map(max_threads),
         barriers: bounds
@@ -66,28 +68,28 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
 }
 
 /// The size of the kernel's shared section, without the part that belongs to the driver.
-fn shared_bytes(file: &ElfFile64<'_, LittleEndian>, symbol: &str) -> Result<u32, InspectError> {
+fn shared_bytes(
+    file: &ElfFile64<'_, LittleEndian>,
+    symbol: &str,
+    reserved: u32,
+) -> Result<u32, InspectError> {
     let name = format!(".nv.shared.{symbol}");
     let Some(section) = file.section_by_name(&name) else {
         return Ok(0);
     };
     let bytes = u32::try_from(section.size())
         .map_err(|_| InspectError::image(format!("`{name}` has {} bytes", section.size())))?;
-    let reserved = if has_reserved(file) {
-        RESERVED_ON_HOPPER
-    } else {
-        0
-    };
     Ok(bytes.saturating_sub(reserved))
 }
 
-/// Whether shared sections begin with the driver's part: on architectures from Hopper on they do, and the image has a
-/// section that says so.
-fn has_reserved(file: &ElfFile64<'_, LittleEndian>) -> bool {
-    file.sections().any(|section| {
-        section
-            .name()
-            .is_ok_and(|name| name.starts_with(".nv.shared.reserved"))
+/// How many bytes of a shared section belong to the driver: on architectures from Hopper on it has some. Images of later toolkits
+/// have a section that says so (`.nv.shared.reserved.0`), those of CUDA 12.1 have none.
+fn reserved_bytes(image: &[u8]) -> Result<u32, InspectError> {
+    let architecture = kiln::image::cuda_architecture(image).map_err(InspectError::image)?;
+    Ok(if architecture >= HOPPER {
+        RESERVED_ON_HOPPER
+    } else {
+        0
     })
 }
 

@@ -87,6 +87,36 @@ impl WorkerLimits {
     }
 }
 
+/// Variables that make a GPU's driver wait for every launch: times would be those of the waiting.
+pub const SERIALIZING: [&str; 4] = [
+    "CUDA_LAUNCH_BLOCKING",
+    "HIP_LAUNCH_BLOCKING",
+    "AMD_SERIALIZE_KERNEL",
+    "AMD_SERIALIZE_COPY",
+];
+
+fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
+    let (program, arguments) = limits
+        .command
+        .split_first()
+        .ok_or_else(|| WorkerError::Spawn("no program".into()))?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .env("RUST_BACKTRACE", "0")
+        .env(PARENT, std::process::id().to_string())
+        // A kernel that is loaded at its first launch cannot be recorded then.
+        .env("CUDA_MODULE_LOADING", "EAGER")
+        .process_group(0);
+    for name in SERIALIZING {
+        command.env_remove(name);
+    }
+    Ok(command)
+}
+
 /// A running worker process. Dropping it kills its process group.
 #[derive(Debug)]
 pub struct Worker {
@@ -107,20 +137,7 @@ impl Worker {
     /// [`WorkerError::Spawn`].
     pub fn spawn(limits: &WorkerLimits) -> Result<Worker, WorkerError> {
         let spawn = |error: std::io::Error| WorkerError::Spawn(error.to_string());
-        let (program, arguments) = limits
-            .command
-            .split_first()
-            .ok_or_else(|| WorkerError::Spawn("no program".into()))?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .env("RUST_BACKTRACE", "0")
-            .env(PARENT, std::process::id().to_string())
-            .process_group(0)
-            .spawn()
-            .map_err(spawn)?;
+        let mut child = command(limits)?.spawn().map_err(spawn)?;
         let (sender, replies) = channel();
         let launching = Arc::new(AtomicI64::new(-1));
         if let Some(output) = child.stdout.take() {
@@ -307,4 +324,27 @@ fn last_line(text: &str) -> String {
         .chars()
         .take(300)
         .collect()
+}
+
+#[cfg(test)]
+mod environment_tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn no_variable_makes_a_workers_driver_wait_for_every_launch() {
+        let command = command(&WorkerLimits::current().unwrap()).unwrap();
+        let value = |name: &str| {
+            let mut set = command
+                .get_envs()
+                .filter(|(set, _)| *set == OsStr::new(name));
+            set.next().map(|(_, value)| value)
+        };
+        for name in SERIALIZING {
+            assert_eq!(value(name), Some(None), "{name}");
+        }
+        let eager = Some(Some(OsStr::new("EAGER")));
+        assert_eq!(value("CUDA_MODULE_LOADING"), eager);
+    }
 }

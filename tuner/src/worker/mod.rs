@@ -11,6 +11,6 @@ pub mod protocol;
 pub mod server;
 
 pub use bench::{linked_in, reference_of};
-pub use client::{Worker, WorkerError, WorkerLimits};
+pub use client::{SERIALIZING, Worker, WorkerError, WorkerLimits};
 pub use compile::ProcessCompiler;
 pub use protocol::{ArmJob, OpenJob, Reply, Request, Verified, VerifyJob};
