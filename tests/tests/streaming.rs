@@ -22,7 +22,10 @@ fn held_back(folder: &Path) -> PathBuf {
          if grep -q tensor_mul \"$file\" 2>/dev/null; then\n    \
          turns=0; while [ ! -e {folder}/go ]; do\n      \
          turns=$((turns + 1)); if [ $turns -gt 3000 ]; then touch {folder}/late {folder}/go; fi; sleep 0.1\n    \
-         done\n  fi;;\nesac; done\nexec g++ \"$@\"\n"
+         done\n  fi;;\nesac; done\n\
+         for compiler in g++ clang++ clang++-22 clang++-19; do\n  \
+         if command -v $compiler > /dev/null; then exec $compiler \"$@\"; fi\n\
+         done\n"
     );
     fs::write(&path, script).expect("the wrapper should be written");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
