@@ -98,6 +98,8 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/receipt.h" = "cpu/receipt.h",
     @device_functions
     "device/tile_cpu.h" = "device/tile_cpu.h",
+    "device/tile_gfx11_cpu.h" = "device/tile_gfx11_cpu.h",
+    "device/tile_hip.h" = "device/tile_hip.h",
     "assert.h" = "cpu/shim/assert.h",
     @stand_ins
 };

@@ -143,13 +143,9 @@ KILN_INLINE float kiln_cpu_half_turns(float x) {
 KILN_CPU_C_INLINE float sinpif(float x) noexcept { return __builtin_sinf(kiln_cpu_half_turns(x)); }
 KILN_CPU_C_INLINE float cospif(float x) noexcept { return __builtin_cosf(kiln_cpu_half_turns(x)); }
 
-// Two powers of two are multiplied in, so that overflow gives infinity and underflow zero without a
-// branch; 2 units in the last place, and it vectorises.
-KILN_CPU_C_INLINE float __expf(float x) noexcept {
-    float bounded = x > -150.0f ? x : -150.0f;
-    bounded = bounded < 150.0f ? bounded : 150.0f;
-    float n = __builtin_rintf(bounded * 1.44269504f);
-    float r = bounded - n * 0.693359375f + n * 2.12194440e-4f;
+// 2^n e^r for a whole n of at most 250 and |r| below 0.35. Two powers of two are multiplied in, so that overflow gives
+// infinity and underflow zero without a branch; 2 units in the last place, and it vectorises.
+KILN_INLINE float kiln_cpu_scaled_exp(float n, float r) {
     float p = 1.9875691e-4f;
     p = p * r + 1.3981999e-3f;
     p = p * r + 8.3334519e-3f;
@@ -158,7 +154,22 @@ KILN_CPU_C_INLINE float __expf(float x) noexcept {
     p = p * r + 5.0000001e-1f;
     p = p * r * r + r + 1.0f;
     int whole = (int)n, low = whole / 2, high = whole - low;
-    float power = p * __int_as_float((low + 127) << 23) * __int_as_float((high + 127) << 23);
+    return p * __int_as_float((low + 127) << 23) * __int_as_float((high + 127) << 23);
+}
+KILN_INLINE float kiln_cpu_between(float x, float bound) {
+    float bounded = x > -bound ? x : -bound;
+    return bounded < bound ? bounded : bound;
+}
+KILN_CPU_C_INLINE float __expf(float x) noexcept {
+    float bounded = kiln_cpu_between(x, 150.0f);
+    float n = __builtin_rintf(bounded * 1.44269504f);
+    float power = kiln_cpu_scaled_exp(n, bounded - n * 0.693359375f + n * 2.12194440e-4f);
+    return x == x ? power : x;
+}
+KILN_INLINE float kiln_cpu_exp2(float x) {
+    float bounded = kiln_cpu_between(x, 220.0f);
+    float n = __builtin_rintf(bounded);
+    float power = kiln_cpu_scaled_exp(n, (bounded - n) * 0.693147181f);
     return x == x ? power : x;
 }
 KILN_CPU_C_INLINE float __exp10f(float x) noexcept { return __builtin_exp2f(x * 3.32192809f); }

@@ -22,7 +22,7 @@ template <layout order> KILN_INLINE size_t tile_offset(int row, int col, int lea
 
 #if defined(KILN_CUDA)
 #include "device/tile_cuda.h"
-#elif defined(KILN_HIP)
+#elif defined(KILN_HIP) || defined(KILN_CPU_TILES_OF_GFX11)
 #include "device/tile_hip.h"
 #else
 #include "device/tile_cpu.h"
@@ -57,18 +57,30 @@ KILN_INLINE void tile_fill(tile_acc& tile, float value) {
     for (int i = 0; i < tile_acc::elements; ++i) tile.value[i] = value;
 }
 
-// Writes an accumulator, rounded to the matrix's type.
-template <layout order, class T>
-KILN_INLINE void tile_store(T* to, int leading, const tile_acc& tile) {
+// An accumulator's rows are spread over lanes. This lane has elements of `held_rows` of them, of which held_row(i) is the
+// one of element i. Combines a value for each of them over the lanes that have elements of the same row, for all of
+// these lanes.
+template <class Combine> KILN_INLINE void tile_reduce_rows(float (&values)[tile_acc::held_rows], Combine combine) {
 #pragma unroll
-    for (int i = 0; i < tile_acc::elements; ++i) {
-        to[tile_offset<order>(tile_acc::row(i), tile_acc::col(i), leading)] = from_float<T>(tile.value[i]);
-    }
+    for (int row = 0; row < tile_acc::held_rows; ++row) values[row] = tile_reduce_held_row(values[row], combine);
 }
 
-// The same of the first `rows` rows and `cols` columns; writes nothing else.
-template <layout order, class T>
+// Every row of an accumulator times its factor.
+KILN_INLINE void tile_scale_rows(tile_acc& tile, const float (&factors)[tile_acc::held_rows]) {
+#pragma unroll
+    for (int i = 0; i < tile_acc::elements; ++i) tile.value[i] *= factors[tile_acc::held_row(i)];
+}
+
+// Writes the first `rows` rows and `cols` columns of an accumulator, rounded to the matrix's type; writes nothing else.
+// ALIGNED says that `to`, `leading` and `cols` are multiples of so many elements: rows are then written in larger pieces.
+template <layout order, int ALIGNED = 1, class T>
 KILN_INLINE void tile_store_part(T* to, int leading, const tile_acc& tile, int rows, int cols) {
+    if constexpr (order == layout::row_major && ALIGNED >= tile_neighbours<T>) {
+        tile_for_neighbours<T>(tile, [=](int row, int col, auto elements) {
+            if (row < rows && col < cols) store_aligned(to + tile_offset<order>(row, col, leading), elements);
+        });
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < tile_acc::elements; ++i) {
         const int row = tile_acc::row(i), col = tile_acc::col(i);
@@ -76,6 +88,12 @@ KILN_INLINE void tile_store_part(T* to, int leading, const tile_acc& tile, int r
             to[tile_offset<order>(row, col, leading)] = from_float<T>(tile.value[i]);
         }
     }
+}
+
+// The same of all rows and columns.
+template <layout order, int ALIGNED = 1, class T>
+KILN_INLINE void tile_store(T* to, int leading, const tile_acc& tile) {
+    tile_store_part<order, ALIGNED>(to, leading, tile, tile_size, tile_size);
 }
 
 }  // namespace kiln

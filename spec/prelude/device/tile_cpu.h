@@ -21,10 +21,11 @@ template <class T> struct tile_b {
 };
 // A 16 x 16 tile of the product.
 struct tile_acc {
-    static constexpr int elements = 8;
+    static constexpr int elements = 8, held_rows = 2;
     float value[8];
     KILN_MEMBER static int row(int i) { return (int)lane() / 4 + i / 2 % 2 * 8; }
     KILN_MEMBER static int col(int i) { return (int)lane() % 4 * 2 + i % 2 + i / 4 * 8; }
+    KILN_MEMBER static int held_row(int i) { return i / 2 % 2; }
 };
 
 // What the lanes of a warp bring to a product: rows of a, and columns of b.
@@ -64,6 +65,26 @@ KILN_INLINE void tile_load_shared(Tile& tile, const T* from, int leading) {
 #endif
     for (int i = 0; i < Tile::elements; ++i) {
         tile.value[i] = from[tile_offset<order>(Tile::row(i), Tile::col(i), leading)];
+    }
+}
+
+// The lanes that hold the same rows.
+template <class Combine> KILN_INLINE float tile_reduce_held_row(float value, Combine combine) {
+    return warp_reduce<4>(value, combine);
+}
+
+// The accumulator's elements are those of the left tile.
+template <class T> KILN_INLINE tile_a<T> tile_to_a(const tile_acc& acc) {
+    tile_a<T> tile;
+    for (int i = 0; i < 8; ++i) tile.value[i] = from_float<T>(acc.value[i]);
+    return tile;
+}
+
+// Calls body(row, col, vec) for the neighbours of a row that this lane can write at once.
+template <class T> constexpr int tile_neighbours = 2;
+template <class T, class Body> KILN_INLINE void tile_for_neighbours(const tile_acc& acc, Body body) {
+    for (int i = 0; i < 8; i += 2) {
+        body(tile_acc::row(i), tile_acc::col(i), from_float<T>(vec<float, 2>{{acc.value[i], acc.value[i + 1]}}));
     }
 }
 

@@ -28,10 +28,11 @@ template <class T> struct alignas(16) tile_b {
 };
 // A 16 x 16 tile of the product.
 struct tile_acc {
-    static constexpr int elements = 8;
+    static constexpr int elements = 8, held_rows = 2;
     float value[8];
     KILN_MEMBER static int row(int i) { return tile_group() + i / 2 % 2 * 8; }
     KILN_MEMBER static int col(int i) { return tile_in_group() * 2 + i % 2 + i / 4 * 8; }
+    KILN_MEMBER static int held_row(int i) { return i / 2 % 2; }
 };
 
 #if defined(KILN_HAS_HALF) || defined(KILN_HAS_BFLOAT16)
@@ -111,6 +112,31 @@ KILN_INLINE void tile_load_shared(tile_b<T>& tile, const T* from, int leading) {
         load_matrices_transposed(words, from + (line + matrix % 2 * 8) * leading + matrix / 2 * 8);
     }
     copy_bytes<sizeof(words)>(tile.value, words);
+}
+
+// The lanes of a group hold the same rows.
+template <class Combine> KILN_INLINE float tile_reduce_held_row(float value, Combine combine) {
+    return warp_reduce<4>(value, combine);
+}
+
+// A pair of columns of the accumulator is a word of the left tile.
+template <class T> KILN_INLINE tile_a<T> tile_to_a(const tile_acc& acc) {
+    tile_a<T> tile;
+#pragma unroll
+    for (int i = 0; i < 8; i += 2) {
+        const vec<T, 2> pair = from_float<T>(vec<float, 2>{{acc.value[i], acc.value[i + 1]}});
+        copy_bytes<sizeof(pair)>(tile.value + i, &pair);
+    }
+    return tile;
+}
+
+// Calls body(row, col, vec) for the neighbours of a row that this lane can write at once.
+template <class T> constexpr int tile_neighbours = 2;
+template <class T, class Body> KILN_INLINE void tile_for_neighbours(const tile_acc& acc, Body body) {
+#pragma unroll
+    for (int i = 0; i < 8; i += 2) {
+        body(tile_acc::row(i), tile_acc::col(i), from_float<T>(vec<float, 2>{{acc.value[i], acc.value[i + 1]}}));
+    }
 }
 
 }  // namespace kiln

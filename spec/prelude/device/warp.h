@@ -70,8 +70,11 @@ KILN_INLINE T warp_reduce(T value, Combine combine) {
     static_assert(WIDTH >= 1 && WIDTH <= 32 && (WIDTH & (WIDTH - 1)) == 0, "a power of two up to 32");
 #pragma unroll
     for (int apart = WIDTH / 2; apart > 0; apart /= 2) {
+        // Operands are chosen and not calls, so that `combine` is there once.
         const T other = shuffle_xor(value, apart);
-        value = (lane() & apart) ? combine(other, value) : combine(value, other);
+        const bool upper = (lane() & apart) != 0;
+        const T first = upper ? other : value, second = upper ? value : other;
+        value = combine(first, second);
     }
     return value;
 }

@@ -50,6 +50,8 @@ const BARRIERS: &[&str] = &[
     "block_sum",
     "mma",
     "tile_acc",
+    "tile_reduce_rows",
+    "tile_to_a",
     "nvcuda",
     "wmma",
 ];

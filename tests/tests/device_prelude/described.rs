@@ -9,7 +9,7 @@ use kiln_tests::command::workspace;
 const PAGE: &str = include_str!("../../../docs/device-prelude.md");
 
 /// What the functions of the page are made of.
-const INTERNAL: [&str; 13] = [
+const INTERNAL: [&str; 20] = [
     "atomic_update_16",
     "combine_threads",
     "combine_warps",
@@ -23,6 +23,13 @@ const INTERNAL: [&str; 13] = [
     "tile_in_group",
     "vec_alignment",
     "warp_exchange",
+    "from_other_half",
+    "in_turn",
+    "other_half",
+    "tile_for_neighbours",
+    "tile_held",
+    "tile_reduce_held_row",
+    "wmma",
 ];
 
 /// The functions at namespace scope of the headers that `kiln.cuh` includes on a target.

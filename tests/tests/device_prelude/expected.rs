@@ -199,6 +199,49 @@ pub fn tile_maps(_n: u32, a: &mut [u32], b: &mut [u32], acc: &mut [u32]) {
     acc.fill(1);
 }
 
+pub fn exp2(_n: u32, x: &[f32], small: &mut [f64], large: &mut [f64], limits: &mut [u32]) {
+    for (small, x) in small.iter_mut().zip(x) {
+        *small = f64::from(*x).exp2();
+    }
+    large.fill(1.0);
+    limits.fill(7);
+}
+
+#[allow(clippy::too_many_arguments)] // as the kernel
+pub fn tile_chain<T: Element<Wide = f64>>(
+    _tiles: u32,
+    rows: i32,
+    cols: i32,
+    a: &[T],
+    b: &[T],
+    c: &[T],
+    largest: &mut [f64],
+    p: &mut [f64],
+    d: &mut [f64],
+) {
+    let (rows, cols) = (rows as usize, cols as usize);
+    for (tile, d) in d.chunks_mut(256).enumerate() {
+        let at = tile * 256;
+        for row in 0..16 {
+            let of_a = &a[at + row * 16..][..16];
+            let products: Vec<f64> = (0..16)
+                .map(|col| sum((0..16).map(|k| of_a[k].to_f64() * b[at + k * 16 + col].to_f64())))
+                .collect();
+            let most = products.iter().copied().fold(0.0, f64::max);
+            largest[tile * 16 + row] = most;
+            if row < rows {
+                for (p, product) in p[at + row * 16..][..cols].iter_mut().zip(&products) {
+                    *p = product / most;
+                }
+            }
+            for col in 0..16 {
+                let of_c = |k: usize| c[at + k * 16 + col].to_f64();
+                d[row * 16 + col] = sum((0..16).map(|k| products[k] / most * of_c(k)));
+            }
+        }
+    }
+}
+
 pub fn rms_norm<T: Element<Wide = f64>>(
     _rows: u32,
     cols: u32,

@@ -17,8 +17,10 @@ pub const ALL: &[&kiln::Kernel] = &[
     &atomics_unsigned::KERNEL,
     &copies::KERNEL,
     &reversed::KERNEL,
+    &exp2::KERNEL,
     &tiles::KERNEL,
     &tile_maps::KERNEL,
+    &tile_chain::KERNEL,
     &rms_norm::KERNEL,
 ];
 
@@ -393,6 +395,73 @@ unsafe extern "C" {
         #[len(n)] a: &mut [u32],
         #[len(n)] b: &mut [u32],
         #[len(n)] acc: &mut [u32],
+    );
+}
+
+// Two units in the last place, and of the product of two powers a few more, their exponents being rounded too.
+#[tuned_kernel(
+    source = "../../fixtures/prelude/exp2.cu",
+    params(THREADS in [32, 128]),
+    baseline(THREADS = 32),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 4100)),
+    verify((n = 1), (n = 515)),
+    tolerance(relative = 2e-6),
+    reference = expected::exp2,
+)]
+unsafe extern "C" {
+    pub fn exp2(
+        n: u32,
+        #[len(n)]
+        #[fill(uniform(-2, 2))]
+        x: &[f32],
+        #[len(n)]
+        #[tolerance(relative = 3e-7)]
+        small: &mut [f32],
+        #[len(n)] large: &mut [f32],
+        #[len(n)] limits: &mut [u32],
+    );
+}
+
+// Every lane's elements are at least 1; weights are rounded once, to bf16 by up to 2^-8 of each.
+#[tuned_kernel(
+    source = "../../fixtures/prelude/tile_chain.cu",
+    types(T in [f16, bf16]),
+    params(WARPS in [1, 2], ALIGNED in [1, 2, 8]),
+    baseline(WARPS = 1, ALIGNED = 1),
+    grid(tiles.div_ceil(WARPS)),
+    block(32 * WARPS),
+    problems((tiles = 5, rows = 16, cols = 16)),
+    verify((tiles = 1, rows = 3, cols = 8), (tiles = 2, rows = 9, cols = 16)),
+    tolerance(relative = 0.01),
+    reference = expected::tile_chain,
+)]
+unsafe extern "C" {
+    pub fn tile_chain(
+        tiles: u32,
+        rows: i32,
+        cols: i32,
+        #[len(tiles * 256)]
+        #[fill(uniform(1, 2))]
+        #[align(8)]
+        a: &[T],
+        #[len(tiles * 256)]
+        #[fill(uniform(1, 2))]
+        #[align(8)]
+        b: &[T],
+        #[len(tiles * 256)]
+        #[align(8)]
+        c: &[T],
+        #[len(tiles * 16)] largest: &mut [f32],
+        #[len(tiles * 256)]
+        #[fill(constant(7))]
+        #[inout]
+        #[align(8)]
+        p: &mut [T],
+        #[len(tiles * 256)]
+        #[align(4)]
+        d: &mut [f32],
     );
 }
 

@@ -7,7 +7,7 @@ use kiln::prepare::{Prepared, compile, generate, load};
 use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::space::SearchSpace;
-use kiln::spec::{Config, LaunchPlan, Problem};
+use kiln::spec::{Config, LaunchPlan, ParamValue, Problem};
 use kiln::{Kernel, Stream};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::test_device::{self, HIP_HOST, run_on};
@@ -16,18 +16,23 @@ use crate::{kernels, problems_by_type, stand_ins};
 
 const SEEDS: [u64; 2] = [1, 20];
 
-/// `count` configs, evenly spread over the space; others for each type.
+/// `count` of the configs that are `wanted`, evenly spread over the space; others for each type.
 fn configs(
     kernel: &'static Kernel,
     problem: &Problem,
     limits: &kiln::spec::DeviceLimits,
+    wanted: impl Fn(&Config) -> bool,
     count: usize,
     turn: usize,
 ) -> Vec<Config> {
     let space = SearchSpace::build(kernel.spec(), problem, limits).unwrap();
-    let step = (space.len() / count).max(1);
-    let places = (0..count.min(space.len())).map(|i| (i * step + turn) % space.len());
-    places.map(|place| space.config(place)).collect()
+    let all: Vec<Config> = (0..space.len())
+        .map(|place| space.config(place))
+        .filter(wanted)
+        .collect();
+    let step = (all.len() / count).max(1);
+    let places = (0..count.min(all.len())).map(|i| (i * step + turn) % all.len());
+    places.map(|place| all[place].clone()).collect()
 }
 
 fn launch(
@@ -73,19 +78,27 @@ fn launch(
 }
 
 fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
-    let Some(stream) = test_device::stream(test) else {
-        return;
-    };
+    if let Some(stream) = test_device::stream(test) {
+        verify_on(&stream, kernel, per_type, |_| true, "");
+    }
+}
+
+/// Verifies configs that are `wanted`, compiled with `first` in front of the unit.
+fn verify_on(
+    stream: &Stream,
+    kernel: &'static Kernel,
+    per_type: usize,
+    wanted: impl Fn(&Config) -> bool,
+    first: &str,
+) {
     let device = stream.device();
     let builds = test_device::builds(&**device);
     let limits = device.info().limits;
     for (turn, problems) in problems_by_type(kernel).into_iter().enumerate() {
-        for (number, config) in configs(kernel, &problems[0], &limits, per_type, turn)
-            .into_iter()
-            .enumerate()
-        {
+        let configs = configs(kernel, &problems[0], &limits, &wanted, per_type, turn);
+        for (number, config) in configs.into_iter().enumerate() {
             let build = builds[(number + 1) % builds.len()];
-            let unit = generate(
+            let mut unit = generate(
                 kernel,
                 &kernel.spec().entry,
                 &config,
@@ -93,12 +106,20 @@ fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
                 test_device::dialect(&**device),
             )
             .unwrap();
+            unit.text.insert_str(0, first);
             let artifact = compile(&**device, &unit, build)
                 .unwrap_or_else(|error| panic!("{} {config}: {error}", kernel.name()));
             let prepared = load(&**device, &unit, &artifact).unwrap();
-            for problem in &problems {
+            // A config may be for some problems alone, as one for rows of a known length is.
+            let mut fitting = problems.clone();
+            fitting.retain(|problem| {
+                let space = SearchSpace::build(kernel.spec(), problem, &limits).unwrap();
+                space.index_of(&config).is_some()
+            });
+            assert!(!fitting.is_empty(), "{} {config}", kernel.name());
+            for problem in &fitting {
                 let plan = kernel.spec().plan(&config, problem, Some(&limits)).unwrap();
-                launch(kernel, &stream, &prepared, &config, &plan, problem);
+                launch(kernel, stream, &prepared, &config, &plan, problem);
             }
         }
     }
@@ -127,8 +148,10 @@ on_the_device! {
     atomics_on_unsigned_elements_lose_nothing: atomics_unsigned, 2;
     copies_arrive_through_any_number_of_stages: copies, 4;
     dynamic_shared_memory_is_one_array_for_all_threads: reversed, 2;
+    powers_of_two_are_as_exact_as_promised: exp2, 2;
     tiles_multiply_in_every_layout: tiles, 8;
     every_element_of_a_tile_is_held_by_a_lane: tile_maps, 2;
+    a_product_of_tiles_goes_on_in_registers: tile_chain, 6;
     the_example_of_the_page_normalises_rows: rms_norm, 4;
 }
 
@@ -137,6 +160,33 @@ on_the_device! { in stand_ins:
     collectives_of_cub_reduce_and_scan: collectives, 2;
     headers_that_kernels_include_by_habit_have_what_they_use: library, 2;
     fragments_of_wmma_multiply_in_every_shape: fragments, 3;
+}
+
+#[test]
+fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
+    let test = "tiles_laid_out_as_on_gfx11_are_right_on_the_cpu";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    let by_tiles = |config: &Config| {
+        config
+            .get("TILES")
+            .is_none_or(|tiles| *tiles == ParamValue::Int(1))
+    };
+    let kernels: [(&'static Kernel, usize); 7] = [
+        (&kernels::tiles::KERNEL, 6),
+        (&kernels::tile_maps::KERNEL, 1),
+        (&kernels::tile_chain::KERNEL, 6),
+        (&stand_ins::fragments::KERNEL, 1),
+        (&kiln_kernels::gemm_f16::gemm_f16::KERNEL, 3),
+        (&kiln_kernels::conv3x3::conv3x3::KERNEL, 2),
+        (&kiln_kernels::flash_attention::flash_attention::KERNEL, 4),
+    ];
+    for (kernel, per_type) in kernels {
+        let first = "#define KILN_CPU_TILES_OF_GFX11 1\n";
+        verify_on(&stream, kernel, per_type, by_tiles, first);
+    }
 }
 
 #[test]
