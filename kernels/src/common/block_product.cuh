@@ -47,11 +47,13 @@ struct Product {
     __device__ __forceinline__ static int first_row() { return (int)(kiln::warp() / WARPS_N) * WARP_M; }
     __device__ __forceinline__ static int first_col() { return (int)(kiln::warp() % WARPS_N) * WARP_N; }
 
-    __device__ __forceinline__ void add(const T* a, const T* b)
-    {
-#pragma unroll
-        for (int k = 0; k < BLOCK_K; k += 16) {
-            kiln::tile_b<T> right[COLS];
+    // What a warp multiplies at one k: its rows of `a` and its columns of `b`.
+    struct Fragments {
+        kiln::tile_a<T> left[ROWS];
+        kiln::tile_b<T> right[COLS];
+
+        __device__ __forceinline__ void load(const T* a, const T* b, int k)
+        {
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
                 const T* from = b + k * LEADING_B + first_col() + col * 16;
@@ -59,29 +61,43 @@ struct Product {
             }
 #pragma unroll
             for (int row = 0; row < ROWS; ++row) {
-                kiln::tile_a<T> left;
                 const T* from = a + (first_row() + row * 16) * LEADING_A + k;
-                kiln::tile_load_shared<kiln::layout::row_major>(left, from, LEADING_A);
+                kiln::tile_load_shared<kiln::layout::row_major>(left[row], from, LEADING_A);
+            }
+        }
+    };
+
+    __device__ __forceinline__ void add(const T* a, const T* b)
+    {
+        // The fragments of the next k are on their way while those of this one are multiplied.
+        Fragments fragments[2];
+        fragments[0].load(a, b, 0);
+#pragma unroll
+        for (int k = 0; k < BLOCK_K; k += 16) {
+            if (k + 16 < BLOCK_K) {
+                fragments[(k / 16 + 1) % 2].load(a, b, k + 16);
+            }
+            const Fragments& now = fragments[k / 16 % 2];
+#pragma unroll
+            for (int row = 0; row < ROWS; ++row) {
 #pragma unroll
                 for (int col = 0; col < COLS; ++col) {
-                    kiln::mma(sum[row][col], left, right[col]);
+                    kiln::mma(sum[row][col], now.left[row], now.right[col]);
                 }
             }
         }
     }
 
-    // Calls `body(row, col, value)` for each element that this thread holds, by its place in the block's product.
-    template <class Body> __device__ __forceinline__ void for_each(Body body) const
+    template <int ALIGNED>
+    __device__ __forceinline__ void store(T* to, size_t leading, int rows, int cols) const
     {
 #pragma unroll
         for (int row = 0; row < ROWS; ++row) {
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
-#pragma unroll
-                for (int i = 0; i < kiln::tile_acc::elements; ++i) {
-                    body(first_row() + row * 16 + kiln::tile_acc::row(i), first_col() + col * 16 + kiln::tile_acc::col(i),
-                         sum[row][col].value[i]);
-                }
+                const int at_row = first_row() + row * 16, at_col = first_col() + col * 16;
+                kiln::tile_store_part<kiln::layout::row_major, ALIGNED>(
+                    to + at_row * leading + at_col, leading, sum[row][col], rows - at_row, cols - at_col);
             }
         }
     }
@@ -106,9 +122,10 @@ struct Product {
         }
     }
 
-    __device__ __forceinline__ static int first_row()
+    // Rows of different lanes alternate: the elements of `a` that a warp reads at once are LEADING_A apart, in other banks.
+    __device__ __forceinline__ static int at_row(int row)
     {
-        return (int)(kiln::warp() / WARPS_N) * WARP_M + (int)(kiln::lane() / LANES_N) * ROWS;
+        return (int)(kiln::warp() / WARPS_N) * WARP_M + row * LANES_M + (int)(kiln::lane() / LANES_N);
     }
     __device__ __forceinline__ static int first_col()
     {
@@ -117,14 +134,14 @@ struct Product {
 
     __device__ __forceinline__ void add(const T* a, const T* b)
     {
-        const T* left = a + first_row() * LEADING_A;
+        const T* left = a + at_row(0) * LEADING_A;
         const T* right = b + first_col();
 #pragma unroll 4
         for (int k = 0; k < BLOCK_K; ++k) {
             float column[ROWS], row_of_b[COLS];
 #pragma unroll
             for (int row = 0; row < ROWS; ++row) {
-                column[row] = kiln::to_float(left[row * LEADING_A + k]);
+                column[row] = kiln::to_float(left[row * LANES_M * LEADING_A + k]);
             }
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
@@ -140,17 +157,39 @@ struct Product {
         }
     }
 
-    // Calls `body(row, col, value)` for each element that this thread holds, by its place in the block's product.
-    template <class Body> __device__ __forceinline__ void for_each(Body body) const
+    template <int ALIGNED>
+    __device__ __forceinline__ void store(T* to, size_t leading, int rows, int cols) const
     {
+        // Elements of a lane's row that are written at once.
+        constexpr int WIDTH = ALIGNED < COLS ? ALIGNED : COLS;
 #pragma unroll
         for (int row = 0; row < ROWS; ++row) {
 #pragma unroll
-            for (int col = 0; col < COLS; ++col) {
-                body(first_row() + row, first_col() + col, sum[row][col]);
+            for (int col = 0; col < COLS; col += WIDTH) {
+                if (at_row(row) < rows && first_col() + col < cols) {
+                    kiln::vec<float, WIDTH> sums;
+#pragma unroll
+                    for (int i = 0; i < WIDTH; ++i) {
+                        sums[i] = sum[row][col + i];
+                    }
+                    kiln::store_aligned(to + at_row(row) * leading + first_col() + col, kiln::from_float<T>(sums));
+                }
             }
         }
     }
 };
 
 #endif
+
+// Writes as much of the block's product as there are rows and columns left to `to`, whose rows are `leading` elements apart:
+// neighbours together where rows begin at multiples of 16 bytes.
+static __device__ __forceinline__ void store(const Product& product, T* to, size_t leading, unsigned int rows_left,
+                                             unsigned int cols_left)
+{
+    const int rows = rows_left < BLOCK_M ? (int)rows_left : BLOCK_M, cols = cols_left < BLOCK_N ? (int)cols_left : BLOCK_N;
+    if (kiln::is_aligned<CHUNK>(to) && leading % CHUNK == 0 && cols % CHUNK == 0) {
+        product.store<CHUNK>(to, leading, rows, cols);
+    } else {
+        product.store<1>(to, leading, rows, cols);
+    }
+}

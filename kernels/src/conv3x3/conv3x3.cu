@@ -56,17 +56,13 @@ conv3x3(unsigned int images, unsigned int height, unsigned int width, unsigned i
             const long long moved = (tap / 3 - 1) * (long long)width + (tap % 3 - 1);
             return Piece{x + (pixel + moved) * channels + channel, inside ? channels - channel : 0};
         },
-        x, channels % CHUNK == 0,
+        channels % CHUNK == 0,
         [&](unsigned int step, int row, int col) {
             const unsigned int tap = step / steps_of_tap;
             const unsigned int channel = step % steps_of_tap * BLOCK_K + row, filter = first_filter + col;
             const bool inside = channel < channels && filter < filters;
             return Piece{weight + ((size_t)tap * channels + channel) * filters + filter, inside ? filters - filter : 0};
         },
-        weight, filters % CHUNK == 0);
-    product.for_each([&](int row, int col, float value) {
-        if (first_pixel + row < pixels && first_filter + col < filters) {
-            y[(size_t)(first_pixel + row) * filters + first_filter + col] = kiln::from_float<T>(value);
-        }
-    });
+        filters % CHUNK == 0);
+    store(product, y + (size_t)first_pixel * filters + first_filter, filters, pixels - first_pixel, filters - first_filter);
 }

@@ -39,7 +39,7 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
     const unsigned int block_first = blockIdx.x * THREADS, query = block_first + threadIdx.x;
     const unsigned int block_keys = keys_of(block_first + THREADS, seq, causal);
     const unsigned int keys = query < seq ? keys_of(query + 1, seq, causal) : 0;
-    const float scale = rsqrtf((float)HEAD_DIM);
+    const float scale = rsqrtf((float)HEAD_DIM) * LOG2_E;
 
     float mine[HEAD_DIM], sum[HEAD_DIM];
 #pragma unroll
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
             sum[d] *= factor;
         }
         for (unsigned int i = 0; i < here; ++i) {
-            const float weight = __expf(weights[i] - row.largest);
+            const float weight = kiln::fast_exp2(weights[i] - row.largest);
             row.sum += weight;
 #pragma unroll
             for (int d = 0; d < HEAD_DIM; ++d) {

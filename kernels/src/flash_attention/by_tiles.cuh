@@ -1,126 +1,188 @@
 #pragma once
-// Attention by tiles of 16 x 16: a warp has QUERIES queries, its scores and weights go through shared memory of its own.
+// Attention by tiles of 16 x 16: a warp has QUERIES queries. Scores and weights stay in registers (FlashAttention-2,
+// section 3.3): tiles of scores become left tiles of the product with the values.
 //
-// Shared memory: STAGES * 2 * BLOCK_K * (HEAD_DIM + 8) halves for keys and values, and for each warp 16 * (BLOCK_K + 4)
-// floats of scores, 16 * (BLOCK_K + 8) halves of weights and 16 factors.
+// Shared memory: STAGES * 2 * BLOCK_K * (HEAD_DIM + 8) halves for keys and values.
 
 #include "keys.cuh"
 #include "softmax_row.cuh"
 
 static __device__ constexpr int LEADING = HEAD_DIM + 8;
 static __device__ constexpr int STAGE = BLOCK_K * LEADING;
-static __device__ constexpr int LEADING_SCORES = BLOCK_K + 4;
-static __device__ constexpr int LEADING_WEIGHTS = BLOCK_K + 8;
-static __device__ constexpr int WARP_BYTES = 16 * (LEADING_SCORES * 4 + LEADING_WEIGHTS * 2 + 4);
+static __device__ constexpr int STRIPS = QUERIES / 16, KEY_TILES = BLOCK_K / 16, DIM_TILES = HEAD_DIM / 16;
+static __device__ constexpr int HELD_ROWS = kiln::tile_acc::held_rows;
 
-// What a warp has for sixteen of its queries.
+static_assert(QUERIES % 16 == 0 && BLOCK_K % 16 == 0, "tiles are 16 x 16");
+
+// Sixteen of a warp's queries.
 struct Strip {
-    kiln::tile_a<__half> q[HEAD_DIM / 16];
-    kiln::tile_acc out[HEAD_DIM / 16];
-    // Of row lane / 2; the two lanes of a row have the same.
-    SoftmaxRow row;
+    kiln::tile_a<__half> q[DIM_TILES];
+    kiln::tile_acc out[DIM_TILES];
+    kiln::tile_acc scores[KEY_TILES];
+    // Of the rows of which this lane has elements. Sums are of this lane's elements alone until the end.
+    SoftmaxRow row[HELD_ROWS];
 };
 
-// A warp's own shared memory.
-struct Scratch {
-    float* scores;
-    __half* weights;
-    float* factors;
-};
-
-static __device__ __forceinline__ Scratch scratch_of(unsigned char* warps)
-{
-    unsigned char* const here = warps + kiln::warp() * WARP_BYTES;
-    return Scratch{(float*)here, (__half*)(here + 16 * LEADING_SCORES * 4),
-                   (float*)(here + 16 * (LEADING_SCORES * 4 + LEADING_WEIGHTS * 2))};
-}
-
-// The strip's rows of an accumulator times their factors.
-static __device__ __forceinline__ void scale_rows(Strip& strip, const float* factors)
+// Scores of the strips' queries and BLOCK_K keys.
+static __device__ __forceinline__ void score(Strip (&strips)[STRIPS], const __half* k_tile)
 {
 #pragma unroll
-    for (int d = 0; d < HEAD_DIM / 16; ++d) {
+    for (int key = 0; key < KEY_TILES; ++key) {
 #pragma unroll
-        for (int i = 0; i < kiln::tile_acc::elements; ++i) {
-            strip.out[d].value[i] *= factors[kiln::tile_acc::row(i)];
+        for (int s = 0; s < STRIPS; ++s) {
+            kiln::tile_fill(strips[s].scores[key], 0.0f);
         }
-    }
-}
-
-// Scores of the strip's queries and BLOCK_K keys.
-static __device__ __forceinline__ void score(const Strip& strip, const __half* k_tile, Scratch scratch)
-{
 #pragma unroll
-    for (int key = 0; key < BLOCK_K; key += 16) {
-        kiln::tile_acc sum;
-        kiln::tile_fill(sum, 0.0f);
-#pragma unroll
-        for (int d = 0; d < HEAD_DIM / 16; ++d) {
+        for (int d = 0; d < DIM_TILES; ++d) {
             // Keys are rows in memory, columns here.
             kiln::tile_b<__half> keys;
-            kiln::tile_load_shared<kiln::layout::col_major>(keys, k_tile + key * LEADING + d * 16, LEADING);
-            kiln::mma(sum, strip.q[d], keys);
+            kiln::tile_load_shared<kiln::layout::col_major>(keys, k_tile + key * 16 * LEADING + d * 16, LEADING);
+#pragma unroll
+            for (int s = 0; s < STRIPS; ++s) {
+                kiln::mma(strips[s].scores[key], strips[s].q[d], keys);
+            }
         }
-        kiln::tile_store<kiln::layout::row_major>(scratch.scores + key, LEADING_SCORES, sum);
     }
 }
 
-// The weights of the keys from `first` on, of which query `query` sees those below `keys`.
-static __device__ __forceinline__ void weigh(Strip& strip, Scratch scratch, unsigned int first, unsigned int keys,
-                                             float scale)
+// Takes the keys that a query does not see out of the scores of those from `first` on.
+static __device__ __forceinline__ void hide(Strip& strip, unsigned int first_query, unsigned int first, unsigned int seq,
+                                            unsigned int causal)
 {
-    const int row = (int)kiln::lane() / 2, half = (int)kiln::lane() % 2;
-    const float* const scores = scratch.scores + row * LEADING_SCORES;
-    __half* const weights = scratch.weights + row * LEADING_WEIGHTS;
-    float largest = LEAST;
 #pragma unroll
-    for (int i = half; i < BLOCK_K; i += 2) {
-        if (first + i < keys) {
-            largest = fmaxf(largest, scores[i] * scale);
+    for (int i = 0; i < kiln::tile_acc::elements; ++i) {
+        const unsigned int keys = keys_of(first_query + kiln::tile_acc::row(i) + 1, seq, causal);
+#pragma unroll
+        for (int key = 0; key < KEY_TILES; ++key) {
+            if (first + key * 16 + kiln::tile_acc::col(i) >= keys) {
+                strip.scores[key].value[i] = LEAST;
+            }
         }
     }
-    const float factor = strip.row.grow(fmaxf(largest, kiln::shuffle_xor(largest, 1)));
-    float sum = 0.0f;
+}
+
+// Makes weights of the scores, and scales what was added up so far to the new maximum.
+static __device__ __forceinline__ void weigh(Strip& strip, float scale)
+{
+    float largest[HELD_ROWS], factors[HELD_ROWS];
 #pragma unroll
-    for (int i = half; i < BLOCK_K; i += 2) {
-        const float weight = first + i < keys ? __expf(scores[i] * scale - strip.row.largest) : 0.0f;
-        sum += weight;
-        weights[i] = __float2half_rn(weight);
+    for (int r = 0; r < HELD_ROWS; ++r) {
+        largest[r] = LEAST;
     }
-    strip.row.sum += sum + kiln::shuffle_xor(sum, 1);
-    if (half == 0) {
-        scratch.factors[row] = factor;
+#pragma unroll
+    for (int key = 0; key < KEY_TILES; ++key) {
+#pragma unroll
+        for (int i = 0; i < kiln::tile_acc::elements; ++i) {
+            float& most = largest[kiln::tile_acc::held_row(i)];
+            most = fmaxf(most, strip.scores[key].value[i]);
+        }
+    }
+    kiln::tile_reduce_rows(largest, kiln::maximum());
+#pragma unroll
+    for (int r = 0; r < HELD_ROWS; ++r) {
+        factors[r] = strip.row[r].grow(largest[r] * scale);
+    }
+#pragma unroll
+    for (int d = 0; d < DIM_TILES; ++d) {
+        kiln::tile_scale_rows(strip.out[d], factors);
+    }
+#pragma unroll
+    for (int key = 0; key < KEY_TILES; ++key) {
+#pragma unroll
+        for (int i = 0; i < kiln::tile_acc::elements; ++i) {
+            SoftmaxRow& row = strip.row[kiln::tile_acc::held_row(i)];
+            float& element = strip.scores[key].value[i];
+            element = kiln::fast_exp2(element * scale - row.largest);
+            row.sum += element;
+        }
     }
 }
 
 // Adds the weighted values.
-static __device__ __forceinline__ void gather(Strip& strip, const __half* v_tile, Scratch scratch)
+static __device__ __forceinline__ void gather(Strip (&strips)[STRIPS], const __half* v_tile)
 {
-    scale_rows(strip, scratch.factors);
 #pragma unroll
-    for (int key = 0; key < BLOCK_K; key += 16) {
-        kiln::tile_a<__half> weights;
-        kiln::tile_load_shared<kiln::layout::row_major>(weights, scratch.weights + key, LEADING_WEIGHTS);
+    for (int key = 0; key < KEY_TILES; ++key) {
+        kiln::tile_a<__half> weights[STRIPS];
 #pragma unroll
-        for (int d = 0; d < HEAD_DIM / 16; ++d) {
-            kiln::tile_b<__half> values;
-            kiln::tile_load_shared<kiln::layout::row_major>(values, v_tile + key * LEADING + d * 16, LEADING);
-            kiln::mma(strip.out[d], weights, values);
+        for (int s = 0; s < STRIPS; ++s) {
+            weights[s] = kiln::tile_to_a<__half>(strips[s].scores[key]);
         }
+#pragma unroll
+        for (int d = 0; d < DIM_TILES; ++d) {
+            kiln::tile_b<__half> values;
+            kiln::tile_load_shared<kiln::layout::row_major>(values, v_tile + key * 16 * LEADING + d * 16, LEADING);
+#pragma unroll
+            for (int s = 0; s < STRIPS; ++s) {
+                kiln::mma(strips[s].out[d], weights[s], values);
+            }
+        }
+    }
+}
+
+// What a warp does with BLOCK_K keys and values from `first` on.
+static __device__ __forceinline__ void take(Strip (&strips)[STRIPS], const __half* k_tile, unsigned int first_query,
+                                            unsigned int first, unsigned int seq, unsigned int causal, float scale)
+{
+    score(strips, k_tile);
+#pragma unroll
+    for (int s = 0; s < STRIPS; ++s) {
+        const unsigned int query = first_query + s * 16;
+        // Only at the end of what the first query sees is there anything to hide from any of them.
+        if (first + BLOCK_K > keys_of(query + 1, seq, causal)) {
+            hide(strips[s], query, first, seq, causal);
+        }
+        weigh(strips[s], scale);
+    }
+    gather(strips, k_tile + STAGE);
+}
+
+static __device__ __forceinline__ void load_queries(Strip& strip, const __half* q, unsigned int query, unsigned int seq)
+{
+    const int rows = query < seq ? (int)(seq - query) : 0;
+    const __half* const from = rows > 0 ? q + (size_t)query * HEAD_DIM : q;
+#pragma unroll
+    for (int r = 0; r < HELD_ROWS; ++r) {
+        strip.row[r] = SoftmaxRow::empty();
+    }
+#pragma unroll
+    for (int d = 0; d < DIM_TILES; ++d) {
+        kiln::tile_load_part<kiln::layout::row_major>(strip.q[d], from + d * 16, HEAD_DIM, rows, 16);
+        kiln::tile_fill(strip.out[d], 0.0f);
+    }
+}
+
+static __device__ __forceinline__ void store_queries(Strip& strip, __half* out, unsigned int query, unsigned int seq)
+{
+    const int rows = query < seq ? (int)(seq - query) : 0;
+    __half* const to = rows > 0 ? out + (size_t)query * HEAD_DIM : out;
+    float factors[HELD_ROWS];
+#pragma unroll
+    for (int r = 0; r < HELD_ROWS; ++r) {
+        factors[r] = strip.row[r].sum;
+    }
+    kiln::tile_reduce_rows(factors, kiln::add());
+#pragma unroll
+    for (int r = 0; r < HELD_ROWS; ++r) {
+        factors[r] = 1.0f / factors[r];
+    }
+#pragma unroll
+    for (int d = 0; d < DIM_TILES; ++d) {
+        kiln::tile_scale_rows(strip.out[d], factors);
+        kiln::tile_store_part<kiln::layout::row_major, 8>(to + d * 16, HEAD_DIM, strip.out[d], rows, 16);
     }
 }
 
 static __device__ __forceinline__ void attend(unsigned int seq, unsigned int causal, const __half* q, const __half* k,
                                               const __half* v, __half* out)
 {
-    static_assert(QUERIES % 16 == 0 && BLOCK_K % 16 == 0, "tiles are 16 x 16");
     __half* const tiles = kiln::dynamic_shared<__half>();
-    const Scratch scratch = scratch_of((unsigned char*)(tiles + STAGES * 2 * STAGE));
     const unsigned int block_first = blockIdx.x * WARPS * QUERIES;
     const unsigned int first_query = block_first + kiln::warp() * QUERIES;
-    const unsigned int keys = keys_of(block_first + WARPS * QUERIES, seq, causal);
-    const unsigned int rounds = kiln::div_ceil(keys, BLOCK_K);
-    const float scale = rsqrtf((float)HEAD_DIM);
+    const unsigned int rounds = kiln::div_ceil(keys_of(block_first + WARPS * QUERIES, seq, causal), BLOCK_K);
+    // Keys that any of this warp's queries sees.
+    const unsigned int keys = first_query < seq ? keys_of(first_query + QUERIES, seq, causal) : 0;
+    const float scale = rsqrtf((float)HEAD_DIM) * LOG2_E;
 
     const auto fetch = [&](unsigned int round) {
         __half* const to = tiles + round % STAGES * (2 * STAGE);
@@ -128,20 +190,11 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
         copy_rows<LEADING>(to + STAGE, v, round * BLOCK_K, seq);
     };
 
-    Strip strips[QUERIES / 16];
+    Strip strips[STRIPS];
 #pragma unroll
-    for (int s = 0; s < QUERIES / 16; ++s) {
-        const unsigned int query = first_query + s * 16;
-        const int rows = query < seq ? (int)(seq - query) : 0;
-        strips[s].row = SoftmaxRow::empty();
-#pragma unroll
-        for (int d = 0; d < HEAD_DIM / 16; ++d) {
-            const __half* const from = rows > 0 ? q + (size_t)query * HEAD_DIM + d * 16 : q;
-            kiln::tile_load_part<kiln::layout::row_major>(strips[s].q[d], from, HEAD_DIM, rows, 16);
-            kiln::tile_fill(strips[s].out[d], 0.0f);
-        }
+    for (int s = 0; s < STRIPS; ++s) {
+        load_queries(strips[s], q, first_query + s * 16, seq);
     }
-
     for (unsigned int round = 0; round + 1 < STAGES; ++round) {
         if (round < rounds) {
             fetch(round);
@@ -163,36 +216,16 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
         }
         kiln::copy_commit();
 #endif
-        const __half* const k_tile = tiles + round % STAGES * (2 * STAGE);
-#pragma unroll
-        for (int s = 0; s < QUERIES / 16; ++s) {
-            const unsigned int query = first_query + s * 16 + kiln::lane() / 2;
-            score(strips[s], k_tile, scratch);
-            __syncwarp();
-            weigh(strips[s], scratch, round * BLOCK_K, keys_of(query + 1, seq, causal), scale);
-            __syncwarp();
-            gather(strips[s], k_tile + STAGE, scratch);
-            __syncwarp();
+        if (round * BLOCK_K < keys) {
+            const __half* const k_tile = tiles + round % STAGES * (2 * STAGE);
+            take(strips, k_tile, first_query, round * BLOCK_K, seq, causal, scale);
         }
 #if STAGES == 1
         __syncthreads();
 #endif
     }
-
 #pragma unroll
-    for (int s = 0; s < QUERIES / 16; ++s) {
-        const unsigned int query = first_query + s * 16;
-        if (kiln::lane() % 2 == 0) {
-            scratch.factors[kiln::lane() / 2] = 1.0f / strips[s].row.sum;
-        }
-        __syncwarp();
-        scale_rows(strips[s], scratch.factors);
-        __syncwarp();
-        const int rows = query < seq ? (int)(seq - query) : 0;
-        __half* const to = rows > 0 ? out + (size_t)query * HEAD_DIM : out;
-#pragma unroll
-        for (int d = 0; d < HEAD_DIM / 16; ++d) {
-            kiln::tile_store_part<kiln::layout::row_major>(to + d * 16, HEAD_DIM, strips[s].out[d], rows, 16);
-        }
+    for (int s = 0; s < STRIPS; ++s) {
+        store_queries(strips[s], out, first_query + s * 16, seq);
     }
 }

@@ -9,12 +9,15 @@
 template <int LEADING>
 static __device__ __forceinline__ void copy_rows(__half* to, const __half* from, unsigned int first, unsigned int seq)
 {
+    constexpr int ACROSS = HEAD_DIM / VECTOR_WIDTH, PIECES = BLOCK_K * ACROSS, TURNS = (PIECES + THREADS - 1) / THREADS;
 #pragma unroll
-    for (int i = threadIdx.x; i < BLOCK_K * HEAD_DIM / VECTOR_WIDTH; i += THREADS) {
-        const int row = i / (HEAD_DIM / VECTOR_WIDTH), col = i % (HEAD_DIM / VECTOR_WIDTH) * VECTOR_WIDTH;
-        const bool there = first + row < seq;
-        const __half* source = from + (there ? (size_t)(first + row) * HEAD_DIM + col : 0);
-        kiln::copy_async_or_zero<VECTOR_WIDTH>(to + row * LEADING + col, source, there);
+    for (int turn = 0; turn < TURNS; ++turn) {
+        const int i = turn * THREADS + (int)threadIdx.x;
+        if (PIECES % THREADS == 0 || i < PIECES) {
+            const int row = i / ACROSS, col = i % ACROSS * VECTOR_WIDTH;
+            kiln::copy_async_or_zero<VECTOR_WIDTH>(to + row * LEADING + col, from + (size_t)(first + row) * HEAD_DIM + col,
+                                                   first + row < seq);
+        }
     }
 }
 

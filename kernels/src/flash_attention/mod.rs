@@ -42,16 +42,14 @@ use kiln::tuned_kernel;
         TILES == 1 || QUERIES == 32,
         TILES == 1 || STAGES == 1,
         32 * WARPS <= device.max_threads_per_block,
-        TILES * (STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + WARPS * 16 * (4 * (BLOCK_K + 4) + 2 * (BLOCK_K + 8) + 4))
-            + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
+        // Registers for a lane's part of the queries, scores and sums.
+        TILES == 0 || QUERIES * (2 * BLOCK_K + 3 * HEAD_DIM) <= 64 * 200,
+        TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
     ),
     baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, HEAD_DIM = 64),
     grid(seq.div_ceil(WARPS * QUERIES), heads),
     block(32 * WARPS),
-    shared(
-        TILES * (STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + WARPS * 16 * (4 * (BLOCK_K + 4) + 2 * (BLOCK_K + 8) + 4))
-            + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM
-    ),
+    shared(TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM),
     problems(
         (heads = 1, seq = 128, dim = 64, causal = 1),
         (heads = 1, seq = 512, dim = 64, causal = 1),
@@ -95,6 +93,8 @@ unsafe extern "C" {
         #[len(heads * seq * dim)]
         #[align(8)]
         v: &[f16],
-        #[len(heads * seq * dim)] out: &mut [f16],
+        #[len(heads * seq * dim)]
+        #[align(8)]
+        out: &mut [f16],
     );
 }

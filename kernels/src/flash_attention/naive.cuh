@@ -17,7 +17,7 @@ attention_naive(unsigned int heads, unsigned int seq, unsigned int dim, unsigned
     v += head;
     out += head + (size_t)query * dim;
     const unsigned int keys = causal == 2 ? query + 1 : seq;
-    const float scale = rsqrtf((float)dim);
+    const float scale = rsqrtf((float)dim) * LOG2_E;
 
     SoftmaxRow row = SoftmaxRow::empty();
     float sum[2] = {};
@@ -32,7 +32,7 @@ attention_naive(unsigned int heads, unsigned int seq, unsigned int dim, unsigned
             score *= scale;
         }
         const float factor = row.grow(kiln::block_max<128>(score));
-        weights[thread] = key < keys ? __expf(score - row.largest) : 0.0f;
+        weights[thread] = key < keys ? kiln::fast_exp2(score - row.largest) : 0.0f;
         __syncthreads();
         const unsigned int here = keys - first < 128 ? keys - first : 128;
         for (int part = 0; part < 2; ++part) {

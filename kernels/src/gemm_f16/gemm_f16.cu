@@ -46,15 +46,11 @@ gemm_f16(unsigned int m, unsigned int n, unsigned int k, const T* __restrict__ a
             const unsigned int at_row = first_row + row, at_k = step * BLOCK_K + col;
             return Piece{a + (size_t)at_row * k + at_k, at_row < m ? left(at_k, k) : 0};
         },
-        a, k % CHUNK == 0,
+        k % CHUNK == 0,
         [&](unsigned int step, int row, int col) {
             const unsigned int at_k = step * BLOCK_K + row, at_col = first_col + col;
             return Piece{b + (size_t)at_k * n + at_col, at_k < k ? left(at_col, n) : 0};
         },
-        b, n % CHUNK == 0);
-    product.for_each([&](int row, int col, float value) {
-        if (first_row + row < m && first_col + col < n) {
-            c[(size_t)(first_row + row) * n + first_col + col] = kiln::from_float<T>(value);
-        }
-    });
+        n % CHUNK == 0);
+    store(product, c + (size_t)first_row * n + first_col, n, left(first_row, m), left(first_col, n));
 }

@@ -19,10 +19,16 @@ pub enum Instruction {
     LoadOf16Bytes,
     /// A store of 16 bytes to global memory: STG.128, global_store_b128.
     StoreOf16Bytes,
+    /// A store of 4 bytes to global memory: STG, global_store_b32.
+    StoreOf4Bytes,
+    /// A store of 2 bytes to shared memory: STS.U16, ds_store_b16.
+    SharedStoreOf2Bytes,
     /// A copy from global to shared memory that no register takes part in: LDGSTS. AMD's gfx11 has none.
     AsyncCopy,
     /// Four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has none.
     MatrixLoad,
+    /// Whichever.
+    Any,
 }
 
 /// How many such instructions a kernel has.
@@ -65,14 +71,18 @@ fn code<'a>(backend: Backend, image: &'a [u8], kernel: &str) -> &'a [u8] {
 
 fn on_nvidia(instruction: Instruction, word: u128) -> bool {
     let operation = word & 0xfff;
-    // Bits 73 to 75 of loads and stores are the size; 6 is 128 bits.
-    let of_16_bytes = word >> 73 & 7 == 6;
+    // Bits 73 to 75 of loads and stores are the size: 2, 4 and 6 are unsigned 16, 32 and 128 bits.
+    let size = word >> 73 & 7;
     match instruction {
         Instruction::MatrixProduct => operation == 0x23c,
-        Instruction::LoadOf16Bytes => matches!(operation, 0x381 | 0x981) && of_16_bytes,
-        Instruction::StoreOf16Bytes => matches!(operation, 0x386 | 0x986) && of_16_bytes,
+        Instruction::LoadOf16Bytes => matches!(operation, 0x381 | 0x981) && size == 6,
+        Instruction::StoreOf16Bytes => matches!(operation, 0x386 | 0x986) && size == 6,
+        Instruction::StoreOf4Bytes => matches!(operation, 0x386 | 0x986) && size == 4,
+        Instruction::SharedStoreOf2Bytes => operation == 0x388 && size == 2,
         Instruction::AsyncCopy => operation == 0xfae,
         Instruction::MatrixLoad => operation == 0x83b,
+        // 0x918 is NOP: what fills up the section.
+        Instruction::Any => operation != 0x918,
     }
 }
 
@@ -85,6 +95,11 @@ fn on_amd(instruction: Instruction, word: u32) -> bool {
         // FLAT, segment global, operations 23 and 29.
         Instruction::LoadOf16Bytes => high == 0xdc5e,
         Instruction::StoreOf16Bytes => high == 0xdc76,
+        Instruction::StoreOf4Bytes => high == 0xdc6a,
+        // DS, operation 31.
+        Instruction::SharedStoreOf2Bytes => high == 0xd87c,
         Instruction::AsyncCopy | Instruction::MatrixLoad => false,
+        // Instructions have one to five words.
+        Instruction::Any => true,
     }
 }
