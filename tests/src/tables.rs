@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use kiln::prepare::target_of;
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
 use kiln_spec::codegen::{Symbol, symbol_hash};
-use kiln_tuner::candidate::target_of;
 use kiln_tuner::cli::PackageArgs;
 use kiln_tuner::project::{Project, TunedKernel};
 

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use kiln::artifacts::{ArtifactCache, compile_key};
 use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
+use kiln::device::DeviceInfo;
+use kiln::prepare::{dialect, target_of};
 use kiln::recipe::Recipe;
 use kiln_cache::Outcome;
 use kiln_cache::record::one_line;
-use kiln_spec::codegen::{Target, TranslationUnit};
+use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
 use crate::inspect::{self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources};
@@ -23,7 +25,7 @@ use crate::worker::ArmJob;
 pub struct Workshop<'a> {
     /// The device's compiler.
     pub compiler: &'a dyn Compiler,
-    /// The backend it compiles for.
+    /// The backend in whose dialect units are generated.
     pub backend: Backend,
     /// Compiled artifacts, kept between runs.
     pub artifacts: &'a ArtifactCache,
@@ -92,7 +94,26 @@ pub enum Which<'a> {
     Reference(&'a String),
 }
 
-impl Workshop<'_> {
+impl<'a> Workshop<'a> {
+    /// One for a device, or for a description of one that is not here.
+    pub fn new(
+        compiler: &'a dyn Compiler,
+        info: &'a DeviceInfo,
+        artifacts: &'a ArtifactCache,
+        folder: &'a Path,
+    ) -> Workshop<'a> {
+        Workshop {
+            compiler,
+            backend: dialect(&info.key),
+            artifacts,
+            folder,
+            limits: CompileLimits::default(),
+            rules: LaunchRules::of(info),
+            compiles: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        }
+    }
+
     /// Generates and compiles a candidate for a problem.
     ///
     /// # Errors
@@ -281,14 +302,5 @@ impl Workshop<'_> {
             std::fs::rename(&part, &path)?;
         }
         Ok(path)
-    }
-}
-
-/// What code is generated for.
-pub fn target_of(backend: Backend) -> Target {
-    match backend {
-        Backend::Cpu | Backend::Fake => Target::Cpu,
-        Backend::Cuda => Target::Cuda,
-        Backend::Hip => Target::Hip,
     }
 }

@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{BuildKind, CompileLimits, Compiler};
+use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
 use kiln::{Device, Kernel};
 use kiln_cache::Outcome;
 use kiln_spec::{Backend, Problem};
 
 use crate::candidate::{Which, Workshop};
-use crate::inspect::LaunchRules;
 use crate::lab::{Bench, Site};
 use crate::outcome::of_worker_error;
 use crate::project::TunedKernel;
@@ -68,14 +67,8 @@ impl CheckDevice {
     ) -> Result<Workshop<'a>, String> {
         let compiler: &dyn Compiler = self.device.compiler().map_err(|error| error.to_string())?;
         Ok(Workshop {
-            compiler,
-            backend: Backend::Cpu,
-            artifacts,
-            folder,
-            limits: CompileLimits::default(),
-            rules: LaunchRules::of(self.info()),
-            compiles: AtomicU64::new(0),
             parts: AtomicU64::new(1 << 32),
+            ..Workshop::new(compiler, self.info(), artifacts, folder)
         })
     }
 }

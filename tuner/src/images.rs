@@ -15,6 +15,7 @@ use kiln::artifacts::ArtifactCache;
 use kiln::backend::cpu::{CpuCompiler, CpuOptions, CpuTarget};
 use kiln::compiler::{Artifact, CompileError, CompileRequest, Compiler};
 use kiln::image;
+use kiln::prepare::target_of;
 use kiln_spec::Backend;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, Image, Row};
 use kiln_spec::codegen::TranslationUnit;
@@ -23,7 +24,6 @@ use serde::Serialize;
 
 pub use check::{fault, left_over};
 
-use crate::candidate::target_of;
 use crate::exit::Failure;
 use crate::machine;
 use crate::options::UsageError;

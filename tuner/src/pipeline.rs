@@ -5,11 +5,11 @@
 //! tables that the macro reads.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{CompileLimits, Compiler};
+use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
@@ -23,7 +23,6 @@ use crate::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::earlier;
 use crate::exit::Failure;
 use crate::ground::Ground;
-use crate::inspect::LaunchRules;
 use crate::machine;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
@@ -112,16 +111,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         info,
         compiler,
         regime: conditions.regime,
-        workshop: &Workshop {
-            compiler,
-            backend: info.key.backend,
-            artifacts: &artifacts,
-            folder: folder.path(),
-            limits: CompileLimits::default(),
-            rules: LaunchRules::of(info),
-            compiles: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
-        },
+        workshop: &Workshop::new(compiler, info, &artifacts, folder.path()),
         cache: run.cache,
         pool: &pool
             .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,

@@ -5,7 +5,6 @@ use kiln::device::DeviceInfo;
 use kiln_cache::{KeyParts, TuningKey};
 use kiln_spec::{Backend, Problem};
 
-use crate::candidate;
 use crate::exit::Failure;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
@@ -128,7 +127,7 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
     TuningKey::build(&KeyParts {
         kernel: &spec.name,
         source: kernel.source.hash(),
-        prelude: candidate::target_of(info.key.backend).prelude_hash(),
+        prelude: kiln::prepare::target_of(info.key.backend).prelude_hash(),
         spec: spec.hash(),
         generator: env!("CARGO_PKG_VERSION"),
         flags: &compiler.flags(BuildKind::Release),

@@ -317,7 +317,7 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
         match target.backend {
             Backend::Cuda => {
                 // Wherever it fetches there is a copy for each of a thread's eight pieces of 16 bytes, in no loop.
-                assert!(counts[0] >= 16 && counts[0] % 8 == 0, "{what}");
+                assert!(counts[0] >= 16 && counts[0].is_multiple_of(8), "{what}");
                 // A thread's 128 sums are written as 64 pairs, besides one by one.
                 assert_eq!(counts[1], 64, "{what}");
             }

@@ -2,9 +2,9 @@
 
 use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
+use kiln::prepare::target_of;
 use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
-use kiln_tuner::candidate::target_of;
 use kiln_tuner::inspect::{self, Resources, Spills};
 
 /// Entries of [`SOURCE`].

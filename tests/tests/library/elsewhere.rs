@@ -1,6 +1,8 @@
 //! The same tests on another device, in a process of its own.
 
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use kiln_tests::hip_host;
 use kiln_tests::test_device::{HIP_HOST, VARIABLE, run_on};
 
 /// A kernel with tensor cores and copies in flight, one without, and launch functions.
@@ -29,6 +31,22 @@ fn kernels_are_right_through_the_hip_backend_on_the_host_processor() {
     ] {
         assert!(said.contains(part), "{part}:\n{said}");
     }
+}
+
+#[test]
+fn tune_smoke_goes_through_the_hip_backend_on_the_host_processor() {
+    let test = "library tune_smoke_goes_through_the_hip_backend_on_the_host_processor";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let cache = tempfile::tempdir().unwrap();
+    let mut smoke = tune(&workspace(), cache.path());
+    smoke.env("KILN_HIP_LIBRARY", hip_host::library());
+    smoke.args(["smoke", "--kernel", "rms_norm", "--device", "hip:0"]);
+    let output = expect_code(&mut smoke, 0);
+    let said = stdout(&output);
+    assert!(said.contains("receipts as intended"), "{said}");
+    assert!(said.contains(" 0 failed, 0 not run"), "{said}");
 }
 
 #[test]

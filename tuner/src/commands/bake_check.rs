@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kiln::Device;
+use kiln::prepare::target_of;
 use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
 use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Config, Problem};
@@ -12,7 +13,6 @@ use serde::Serialize;
 
 use super::output::{checked, print, print_json};
 use crate::bake;
-use crate::candidate::target_of;
 use crate::cli::BakeArgs;
 use crate::exit::Failure;
 use crate::images;

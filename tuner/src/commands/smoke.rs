@@ -2,10 +2,10 @@
 //! device's own receipt must be the intended launch.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{BuildKind, CompileLimits};
+use kiln::compiler::BuildKind;
+use kiln::prepare::target_of;
 use kiln::{Device, Kernel};
 use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::space::verification_problems;
@@ -13,11 +13,10 @@ use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, print_json_line, read_project};
-use crate::candidate::{Compiled, Which, Workshop, target_of};
+use crate::candidate::{Compiled, Which, Workshop};
 use crate::check::{CheckPlace, Checked, Checker};
 use crate::cli::SmokeArgs;
 use crate::exit::Failure;
-use crate::inspect::LaunchRules;
 use crate::lab::Bench;
 use crate::local_tables;
 use crate::outcome::of_worker_error;
@@ -55,16 +54,9 @@ pub(super) fn run(
     let cache = kiln_cache::location::from_environment()?;
     let compiler = machine::compiler(&*device)?;
     let isolated = machine::isolated(compiler)?;
-    let workshop = Workshop {
-        compiler: isolated.as_ref().map_or(compiler, |own| own),
-        backend: device.info().key.backend,
-        artifacts: &ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES),
-        folder: folder.path(),
-        limits: CompileLimits::default(),
-        rules: LaunchRules::of(device.info()),
-        compiles: AtomicU64::new(0),
-        parts: AtomicU64::new(0),
-    };
+    let artifacts = ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES);
+    let compiler = isolated.as_ref().map_or(compiler, |own| own);
+    let workshop = Workshop::new(compiler, device.info(), &artifacts, folder.path());
     let worker =
         WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
     let stage = Stage {
@@ -193,7 +185,7 @@ impl Stage<'_> {
         problem: &Problem,
         row: Option<&Row>,
     ) -> Result<String, Trouble> {
-        if let Some(why) = kernel.spec.left_out_on(self.workshop.backend) {
+        if let Some(why) = kernel.spec.left_out_on(self.device.info().key.backend) {
             return Err(Trouble::NotRun(why));
         }
         let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
@@ -221,7 +213,7 @@ impl Stage<'_> {
         let proof = verifier
             .verify(&made.arm, &cases)
             .map_err(|error| failed(&of_worker_error(&error)))?;
-        let orders = if self.workshop.backend == Backend::Cpu {
+        let orders = if self.device.info().key.backend == Backend::Cpu {
             let tuned = (kernel, problem);
             let checker = Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases);
             match checker.map(|checker| checker.check(which, &expected)) {

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{CompileLimits, Compiler};
+use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln_spec::DeviceKey;
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 
 use crate::candidate::Workshop;
 use crate::exit::Failure;
-use crate::inspect::LaunchRules;
 use crate::machine;
 
 /// The product name of devices that stand for a target: results under it are of no device.
@@ -86,16 +84,7 @@ impl Target {
 
     /// Where candidates for it are compiled.
     pub fn workshop<'a>(&'a self, artifacts: &'a ArtifactCache, folder: &'a Path) -> Workshop<'a> {
-        Workshop {
-            compiler: &*self.compiler,
-            backend: self.known.backend,
-            artifacts,
-            folder,
-            limits: CompileLimits::default(),
-            rules: LaunchRules::of(&self.info),
-            compiles: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
-        }
+        Workshop::new(&*self.compiler, &self.info, artifacts, folder)
     }
 
     /// It, its product and its compiler, for headings.

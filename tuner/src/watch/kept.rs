@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use kiln::compiler::{BuildKind, Compiler};
+use kiln::prepare::target_of;
 use kiln::recipe::Recipe;
 use kiln_spec::codegen::{Symbol, TranslationUnit};
 use kiln_spec::source::Mode;
 use kiln_spec::{ArgSpec, Backend, KernelSpec};
 
 use super::saved::{Recorded, Saved, SavedKernel, Section};
-use crate::candidate::{Draft, target_of};
+use crate::candidate::Draft;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 

@@ -1,10 +1,9 @@
 //! One device, and what kernels are compiled, verified and timed with on it.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{BuildKind, CompileLimits, Compiler};
+use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Device, Kernel};
@@ -14,7 +13,6 @@ use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::exit::Failure;
-use crate::inspect::LaunchRules;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::machine;
 use crate::measure::confirm::Expected;
@@ -80,16 +78,7 @@ pub fn on<T>(
     act(&Stage {
         device: name,
         info,
-        workshop: Workshop {
-            compiler,
-            backend: info.key.backend,
-            artifacts: &artifacts,
-            folder: setting.folder,
-            limits: CompileLimits::default(),
-            rules: LaunchRules::of(info),
-            compiles: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
-        },
+        workshop: Workshop::new(compiler, info, &artifacts, setting.folder),
         regime: setting
             .regime
             .unwrap_or_else(|| Regime::of_backend(info.key.backend)),
