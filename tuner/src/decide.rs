@@ -217,7 +217,7 @@ fn confirm(
     // A confirmation that is tried again must not meet the same orders.
     let series = ground.cache.runs()?.len() as u64;
     let mut settings = ConfirmSettings::new(resolution, ground.options.seed.wrapping_add(series));
-    settings.claims = ground.claims.max(1);
+    settings.claims = ground.claims.next();
     settings.budget_ns = slice.confirm_left().map_or(u64::MAX, nanoseconds);
     let claim = Claim {
         defender: ArmId(0),
@@ -274,6 +274,7 @@ fn confirm(
     });
     let reason = match &verdict.decision {
         Decision::Faster => {
+            ground.claims.proved();
             return Ok(Ok(proven(
                 evaluator, contender, baseline, &verdict, confirm,
             )));

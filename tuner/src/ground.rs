@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::candidate::Workshop;
 use crate::check::CheckPlace;
+use crate::measure::claims::Claims;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::recording::Recording;
@@ -51,8 +52,8 @@ pub struct Ground<'a> {
     pub check: CheckPlace<'a>,
     /// When trials end.
     pub clock: &'a RunClock,
-    /// Decisions that this run may make: each needs so much more proof.
-    pub claims: u32,
+    /// What this run may claim, and has proven.
+    pub claims: Claims,
 }
 
 impl Ground<'_> {

@@ -24,6 +24,7 @@ use crate::earlier;
 use crate::exit::Failure;
 use crate::ground::Ground;
 use crate::machine;
+use crate::measure::claims::Claims;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
@@ -133,7 +134,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         },
         folder: folder.path(),
         clock: &clock,
-        claims: u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX),
+        claims: Claims::new(u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX)),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);

@@ -19,6 +19,7 @@ use crate::exit::Failure;
 use crate::ground::Ground;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::measure::span::Resolution;
+use crate::measure::wealth::Wealth;
 use crate::measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
 use crate::outcome::of_worker_error;
 use crate::peaks;
@@ -148,7 +149,7 @@ fn search_and_decide(
     lab.set_rechecks(final_cases.is_empty());
     let on_the_host = ground.info.key.backend == Backend::Cpu;
     verifier.baseline_ns = lab.baseline_ns();
-    let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims));
+    let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims.next()));
     let resolution = Resolution {
         tick_ns: ground.info.timer_tick_ns,
     };
@@ -360,7 +361,6 @@ fn open_lab(
 /// What a confirmation of a large effect takes, most of it in launches of the baseline: two a process, and one to warm
 /// it, in as many processes as the proof needs.
 fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
-    let processes = (100.0 * f64::from(claims)).ln() / 1.8_f64.ln() + 2.0;
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
-    process.mul_f64(processes)
+    process * (Wealth::fewest(claims) + 2)
 }

@@ -52,19 +52,20 @@ fn counts(slowdown: f64, model: NoiseModel, claims: u32, runs: u64) -> [u64; 4] 
 
 #[test]
 fn without_noise_each_ruling_is_the_truth_and_its_ratio_is_exact() {
-    for (slowdown, ruling) in [
-        (1.05, Ruling::Slower),
-        (1.02, Ruling::Slower),
-        (1.0, Ruling::Same),
-        (1.008, Ruling::Same),
-        (0.95, Ruling::Faster),
+    for (slowdown, ruling, processes) in [
+        (1.05, Ruling::Slower, 8),
+        (1.02, Ruling::Slower, 8),
+        (1.0, Ruling::Same, 6),
+        (1.008, Ruling::Same, 6),
+        (0.95, Ruling::Faster, 8),
+        (0.8, Ruling::Faster, 6),
     ] {
         let mut lab = lab(slowdown, NoiseModel::QUIET, 1);
         let comparison = compared(&mut lab, slowdown, settings(1, 1));
         assert_eq!(comparison.ruling(), Some(&ruling), "{slowdown}");
         let ratio = comparison.evidence().median_ratio.unwrap();
         assert!((ratio - slowdown).abs() < 1e-6, "{slowdown}: {ratio}");
-        assert_eq!(lab.processes(), 8, "{slowdown}");
+        assert_eq!(lab.processes(), processes, "{slowdown}");
     }
 }
 
@@ -112,7 +113,7 @@ fn where_noise_hides_the_margin_the_ruling_stays_open() {
 fn the_second_process_of_a_pair_has_the_orders_of_the_first_reversed() {
     let mut lab = lab(1.0, NoiseModel::nominal(), 2);
     compared(&mut lab, 1.0, settings(2, 1));
-    assert!(lab.openings().len() >= 8);
+    assert!(lab.openings().len() >= 6);
     for pair in lab.openings().chunks_exact(2) {
         let reversed: Vec<_> = pair[0].load.iter().rev().copied().collect();
         assert_eq!(pair[1].load, reversed);

@@ -15,6 +15,7 @@
 //! [`Comparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`] only tells times.
 
 pub mod arm;
+pub mod claims;
 pub mod comparison;
 pub mod confirm;
 pub mod fault;

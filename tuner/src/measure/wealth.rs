@@ -1,28 +1,60 @@
-//! The sequential test behind a claim: a bet on every process, and Ville's inequality.
+//! The sequential test behind a claim: bets on every process, and Ville's inequality.
 //!
-//! Wealth starts at 1 and is multiplied by [`ON_WIN`] when a process finds the challenger faster by
-//! more than delta, by [`ON_LOSS`] otherwise. If a win is no likelier than 1/2, the expected factor is
-//! at most 1, wealth is a supermartingale, and the chance that it *ever* reaches 100 is at most 1 %
-//! (Ville), whatever the noise and whenever one looks. For `m` claims in one run the bar is 100·m.
+//! Wealth starts at 1. If the claim is wrong, the expected factor of every bet is at most 1: wealth is a
+//! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise and whenever
+//! one looks. For `m` claims in one run the bar is 100·m. Two bets run side by side on parts of the stake; their sum
+//! is again such a wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
+//!
+//! **Coin.** A process that finds the challenger faster by more than delta multiplies its part by [`ON_WIN`], any other
+//! by [`ON_LOSS`]: if a win is no likelier than 1/2, the mean is 1.
+//!
+//! **Far.** A process that finds it faster by more than [`FAR`] multiplies the other part by [`ON_FAR_WIN`], any other
+//! by [`ON_NO_FAR_WIN`]: if the claim is wrong, that happens in at most one process of [`FAR_ONE_IN`]. Where code and
+//! data come to lie shifts an arm by percents and seldom by a tenth, and drift and neighbours meet both sides of a
+//! block, so large effects need a third of the processes of small ones.
 //!
 //! **Pairs.** Processes come in pairs that differ only in the order in which the two sides are loaded
 //! and allocated: the second of a pair has the orders of the first reversed. If the sides are equal, swapping
 //! them maps one process of the pair onto the other with the sign of the effect turned, so the two win chances
-//! p and q satisfy p + q <= 1, and the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1.
+//! p and q satisfy p + q <= 1, and the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1; with
+//! p + q <= 2/8 the same holds for the other bet.
 //! Wealth is a supermartingale *from pair to pair*, so FASTER is said only after whole pairs. Independent orders
 //! satisfy the same bound only barely: a 2 % load-order effect makes every process a coin of chance 0.42,
 //! and 0.15 % of identical kernels pass. In pairs, the effect wins one and loses the other: 1e-12.
 
 use serde::{Deserialize, Serialize};
 
-/// Factor on wealth after a win.
+/// Factor on the coin's wealth after a win.
 pub const ON_WIN: f64 = 1.8;
-/// Factor on wealth after a loss; with [`ON_WIN`] it averages 1.
+/// Factor on the coin's wealth after a loss; with [`ON_WIN`] it averages 1.
 pub const ON_LOSS: f64 = 0.2;
+/// A win by more than this share is a far one.
+pub const FAR: f64 = 0.1;
+/// If the claim is wrong, at most one process in so many finds a far win.
+pub const FAR_ONE_IN: f64 = 8.0;
+/// Factor on the other part after a far win.
+pub const ON_FAR_WIN: f64 = 7.6;
+/// Factor on it after any other process; with [`ON_FAR_WIN`] it averages 1 if one in [`FAR_ONE_IN`] is a far win.
+pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
+/// The part of the stake that is on far wins. As large as it can be without a ninth win where eight prove a claim.
+pub const FAR_STAKE: f64 = 0.08;
+/// Processes that a proof needs at least: fewer give no interval.
+pub const LEAST_PROCESSES: u32 = 6;
 /// Wealth that proves one claim.
 pub const PROVEN: f64 = 100.0;
 /// Wealth at which a claim is given up.
 pub const RUINED: f64 = 0.002;
+
+/// What a process found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The challenger is not faster by more than delta.
+    NoWin,
+    /// It is faster by more than delta.
+    Win,
+    /// It is faster by more than [`FAR`], too.
+    FarWin,
+}
 
 /// What the test says after the processes so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +76,8 @@ pub struct Wealth {
     pub most: u32,
     /// Processes won.
     pub wins: u32,
+    /// Of these, far wins.
+    pub far_wins: u32,
     /// Processes lost.
     pub losses: u32,
 }
@@ -56,16 +90,29 @@ impl Wealth {
             claims,
             most,
             wins: 0,
+            far_wins: 0,
             losses: 0,
         }
     }
 
+    /// The processes that prove one of so many claims if all of them are far wins.
+    pub fn fewest(claims: u32) -> u32 {
+        let mut wealth = Wealth::new(claims, 64);
+        while wealth.standing() == Standing::Open {
+            wealth.bet(Found::FarWin);
+        }
+        wealth.processes()
+    }
+
     /// Counts one process.
-    pub fn bet(&mut self, won: bool) {
-        if won {
-            self.wins += 1;
-        } else {
-            self.losses += 1;
+    pub fn bet(&mut self, found: Found) {
+        match found {
+            Found::NoWin => self.losses += 1,
+            Found::Win => self.wins += 1,
+            Found::FarWin => {
+                self.wins += 1;
+                self.far_wins += 1;
+            }
         }
     }
 
@@ -76,7 +123,15 @@ impl Wealth {
 
     /// The wealth now.
     pub fn value(&self) -> f64 {
-        factor(self.wins, self.losses)
+        self.after(0)
+    }
+
+    /// The wealth if so many more processes are far wins.
+    fn after(&self, far_wins: u32) -> f64 {
+        let coin = product(ON_WIN, self.wins + far_wins, ON_LOSS, self.losses);
+        let others = self.processes() - self.far_wins;
+        let far = product(ON_FAR_WIN, self.far_wins + far_wins, ON_NO_FAR_WIN, others);
+        (1.0 - FAR_STAKE) * coin + FAR_STAKE * far
     }
 
     /// The wealth that proves the claim.
@@ -88,12 +143,13 @@ impl Wealth {
     /// winning all processes that are left could not reach the bar.
     pub fn standing(&self) -> Standing {
         let bar = self.bar();
-        if self.processes().is_multiple_of(2) && self.value() >= bar {
+        let enough = self.processes() >= LEAST_PROCESSES && self.processes().is_multiple_of(2);
+        if enough && self.value() >= bar {
             return Standing::Proven;
         }
         let left = self.most.saturating_sub(self.processes());
         let whole_pairs = left - (self.processes() + left) % 2;
-        let reachable = left > 0 && factor(self.wins + whole_pairs, self.losses) >= bar;
+        let reachable = left > 0 && self.after(whole_pairs) >= bar;
         if self.value() <= RUINED || !reachable {
             return Standing::Unproven;
         }
@@ -101,55 +157,107 @@ impl Wealth {
     }
 }
 
-/// Wealth after some wins and losses.
-pub(super) fn factor(wins: u32, losses: u32) -> f64 {
+/// What so many factors of each kind multiply to.
+pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
     let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
-    power(ON_WIN, wins) * power(ON_LOSS, losses)
+    power(win, wins) * power(loss, losses)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
-    /// Exact chance that the test ends in `Proven`, if the two processes of a pair win with
-    /// chances `first` and `second`, by enumeration of all outcomes.
-    fn proven(start: Wealth, first: f64, second: f64) -> f64 {
-        let chance = if start.processes().is_multiple_of(2) {
-            first
-        } else {
-            second
-        };
-        let after = |won: bool| {
-            let mut next = start;
-            next.bet(won);
-            match next.standing() {
-                Standing::Proven => 1.0,
-                Standing::Unproven => 0.0,
-                Standing::Open => proven(next, first, second),
+    /// Chances of a win and of a far win among them.
+    type Chances = (f64, f64);
+
+    /// Exact chance that the test ends in `Proven`, if the two processes of a pair have these chances.
+    fn proven(start: Wealth, first: Chances, second: Chances) -> f64 {
+        fn from(wealth: Wealth, pair: [Chances; 2], known: &mut BTreeMap<[u32; 3], f64>) -> f64 {
+            match wealth.standing() {
+                Standing::Proven => return 1.0,
+                Standing::Unproven => return 0.0,
+                Standing::Open => {}
             }
-        };
-        chance * after(true) + (1.0 - chance) * after(false)
+            let counts = [wealth.wins, wealth.far_wins, wealth.losses];
+            if let Some(&chance) = known.get(&counts) {
+                return chance;
+            }
+            let (win, far) = pair[wealth.processes() as usize % 2];
+            let ways = [
+                (1.0 - win, Found::NoWin),
+                (win - far, Found::Win),
+                (far, Found::FarWin),
+            ];
+            let possible = ways.into_iter().filter(|(chance, _)| *chance > 0.0);
+            let chance = possible
+                .map(|(chance, found)| {
+                    let mut next = wealth;
+                    next.bet(found);
+                    chance * from(next, pair, known)
+                })
+                .sum();
+            known.insert(counts, chance);
+            chance
+        }
+        from(start, [first, second], &mut BTreeMap::new())
+    }
+
+    /// No far wins.
+    fn near(chance: f64) -> Chances {
+        (chance, 0.0)
+    }
+
+    /// Processes until the claim is proven, if each finds the same.
+    fn needed(claims: u32, found: Found) -> u32 {
+        let mut wealth = Wealth::new(claims, 40);
+        while wealth.standing() == Standing::Open {
+            wealth.bet(found);
+        }
+        assert_eq!(wealth.standing(), Standing::Proven);
+        wealth.processes()
     }
 
     #[test]
     fn a_fair_coin_is_called_faster_in_at_most_one_percent() {
-        let exact = proven(Wealth::new(1, 24), 0.5, 0.5);
+        let exact = proven(Wealth::new(1, 24), near(0.5), near(0.5));
         println!("exact false accept at win chance 1/2: {exact:.5}");
         assert!(exact <= 0.01 && exact > 0.005, "{exact}");
     }
 
     #[test]
+    fn as_many_far_wins_as_there_may_be_make_no_claim_likelier_than_one_percent() {
+        for claims in [1, 2, 5, 20, 100, 136] {
+            let worst = (0.5, 1.0 / FAR_ONE_IN);
+            let exact = proven(Wealth::new(claims, 24), worst, worst) * f64::from(claims);
+            println!("{claims} claims: {exact:.5}");
+            assert!(exact <= 0.01, "{claims} claims: {exact}");
+        }
+    }
+
+    #[test]
+    fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
+        // The defender is in a slow mode, and the challenger is not, in 9 % of the processes; one is a win by chance else.
+        let modes = (0.09 + 0.82 * 0.2, 0.09);
+        for claims in [10, 136] {
+            let exact = proven(Wealth::new(claims, 24), modes, modes);
+            println!("{claims} claims: {exact:.2e}");
+            assert!(exact < 1e-3, "{exact}");
+        }
+    }
+
+    #[test]
     fn a_fair_coin_in_a_run_of_many_claims_is_called_faster_in_at_most_one_percent_of_runs() {
         for claims in [2, 5, 20, 100] {
-            let exact = proven(Wealth::new(claims, 24), 0.5, 0.5) * f64::from(claims);
+            let exact = proven(Wealth::new(claims, 24), near(0.5), near(0.5)) * f64::from(claims);
             assert!(exact <= 0.01, "{claims} claims: {exact}");
         }
     }
 
     #[test]
     fn a_real_gain_is_proven() {
-        let at = |chance| proven(Wealth::new(1, 24), chance, chance);
+        let at = |chance| proven(Wealth::new(1, 24), near(chance), near(chance));
         println!(
             "exact accept at win chance 0.9: {:.4}, 0.95: {:.4}",
             at(0.9),
@@ -160,30 +268,33 @@ mod tests {
 
     #[test]
     fn an_effect_of_the_load_order_alone_proves_nothing() {
-        let exact = proven(Wealth::new(1, 24), 0.84, 0.001);
+        let exact = proven(Wealth::new(1, 24), near(0.84), near(0.001));
         assert!(exact < 1e-9, "{exact}");
+        let far = proven(Wealth::new(1, 24), (0.84, 0.2), near(0.001));
+        assert!(far < 1e-6, "{far}");
     }
 
     #[test]
     fn four_losses_in_a_row_end_it() {
         let mut wealth = Wealth::new(1, 24);
         for _ in 0..3 {
-            wealth.bet(false);
+            wealth.bet(Found::NoWin);
             assert_eq!(wealth.standing(), Standing::Open);
         }
-        wealth.bet(false);
+        wealth.bet(Found::NoWin);
         assert_eq!(wealth.standing(), Standing::Unproven);
     }
 
     #[test]
-    fn eight_wins_in_a_row_prove_it_and_seven_do_not() {
-        let mut wealth = Wealth::new(1, 24);
-        for _ in 0..7 {
-            wealth.bet(true);
-            assert_eq!(wealth.standing(), Standing::Open);
-        }
-        wealth.bet(true);
-        assert_eq!(wealth.standing(), Standing::Proven);
+    fn eight_wins_in_a_row_prove_one_claim_and_eighteen_one_of_136() {
+        assert_eq!(needed(1, Found::Win), 8);
+        assert_eq!(needed(136, Found::Win), 18);
+    }
+
+    #[test]
+    fn six_far_wins_in_a_row_prove_a_claim_also_among_136() {
+        assert_eq!(needed(1, Found::FarWin), 6);
+        assert_eq!(needed(136, Found::FarWin), 6);
     }
 
     #[test]
@@ -191,18 +302,23 @@ mod tests {
         for claims in [1, 3, 50] {
             for wins in 0..=24u32 {
                 for losses in 0..=(24 - wins) {
-                    let wealth = Wealth {
-                        claims,
-                        most: 24,
-                        wins,
-                        losses,
-                    };
-                    let could = (0..=(24 - wins - losses)).any(|more| {
-                        (wins + more + losses) % 2 == 0
-                            && factor(wins + more, losses) >= 100.0 * f64::from(claims)
-                    });
-                    let ruined = wealth.value() <= RUINED;
-                    assert_eq!(wealth.standing() == Standing::Unproven, ruined || !could);
+                    for far_wins in [0, wins / 2, wins] {
+                        let wealth = Wealth {
+                            claims,
+                            most: 24,
+                            wins,
+                            far_wins,
+                            losses,
+                        };
+                        let could = (0..=(24 - wins - losses)).any(|more| {
+                            let processes = wins + more + losses;
+                            processes.is_multiple_of(2)
+                                && processes >= LEAST_PROCESSES
+                                && wealth.after(more) >= 100.0 * f64::from(claims)
+                        });
+                        let ruined = wealth.value() <= RUINED;
+                        assert_eq!(wealth.standing() == Standing::Unproven, ruined || !could);
+                    }
                 }
             }
         }
@@ -214,11 +330,16 @@ mod tests {
             let q = (1.0 - p) * slack;
             let mean = |chance: f64| ON_WIN * chance + ON_LOSS * (1.0 - chance);
             prop_assert!(mean(p) * mean(q) <= 1.0 + 1e-12);
+            // Far wins have their share of the two processes together.
+            let (p, q) = (p * 2.0 / FAR_ONE_IN, q * 2.0 / FAR_ONE_IN);
+            let mean = |chance: f64| ON_FAR_WIN * chance + ON_NO_FAR_WIN * (1.0 - chance);
+            prop_assert!(mean(p) * mean(q) <= 1.0 + 1e-12);
         }
 
         #[test]
-        fn villes_bound_holds_exactly_for_any_complementary_pair(p in 0.0..=1.0f64, claims in 1u32..10) {
-            let exact = proven(Wealth::new(claims, 16), p, 1.0 - p);
+        fn villes_bound_holds_exactly_for_any_complementary_pair(p in 0.0..=1.0f64, far in 0.0..=0.25f64, claims in 1u32..10) {
+            let (first, second) = ((p, far.min(p)), (1.0 - p, (0.25 - far).min(1.0 - p)));
+            let exact = proven(Wealth::new(claims, 16), first, second);
             prop_assert!(exact <= 0.01 / f64::from(claims) + 1e-12, "{exact}");
         }
     }
