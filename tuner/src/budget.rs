@@ -2,11 +2,29 @@
 
 use std::time::{Duration, Instant};
 
+use crate::measure::wealth::FAR;
+
 /// The time a run may take, handed out task by task.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     start: Instant,
     total: Option<Duration>,
+}
+
+/// A task's claim to a part of the budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Share<'a> {
+    /// The run's time.
+    pub budget: &'a Budget,
+    /// Tasks that are still to do, this one included.
+    pub tasks_left: usize,
+}
+
+impl Share<'_> {
+    /// The slice of a task that begins to search now: what its baseline took until here is not a part of it.
+    pub fn slice(&self) -> Slice {
+        self.budget.slice(self.tasks_left)
+    }
 }
 
 /// When a task must stop searching and when it must stop altogether.
@@ -16,14 +34,20 @@ pub struct Slice {
     pub search_until: Option<Instant>,
     /// No new confirming process is begun after this.
     pub confirm_until: Option<Instant>,
+    /// The same where a proof is near: it is worth more than what another task would do in that time.
+    pub overtime_until: Option<Instant>,
 }
 
 /// The part of a task's time that is for searching; the rest proves the finalist.
 const SEARCH_SHARE: f64 = 0.6;
 
-/// A task gets no less than this or a quarter of the budget, whichever is smaller: with less it would be compiled and
-/// verified, and nothing proven. Tasks that are then not reached are left to the next run.
-const LEAST: Duration = Duration::from_secs(30);
+/// Once its baseline is ready, a task gets no less than this or a quarter of the budget, whichever is smaller: a batch of
+/// configs and a confirmation. With less it would be compiled and verified, and nothing proven. Tasks that are then not
+/// reached are left to the next run.
+const LEAST: Duration = Duration::from_secs(5);
+
+/// A task whose proof is near may take so many times its part.
+const OVERTIME: u32 = 3;
 
 /// Kept back for baking and the smoke test at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
@@ -45,6 +69,7 @@ impl Budget {
             return Slice {
                 search_until: None,
                 confirm_until: None,
+                overtime_until: None,
             };
         };
         let reserve = RESERVE.min(total / 4);
@@ -56,6 +81,7 @@ impl Budget {
         Slice {
             search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
             confirm_until: Some(now + share),
+            overtime_until: Some(now + left.min(share * OVERTIME)),
         }
     }
 
@@ -79,10 +105,11 @@ impl Budget {
 impl Slice {
     /// The same slice, with so much time kept for confirming, but at least a quarter of it for searching.
     pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
-        if let (Some(search_until), Some(confirm_until)) = (self.search_until, self.confirm_until) {
+        let ends = (self.search_until, self.confirm_until, self.overtime_until);
+        if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {
             let now = Instant::now();
             let least = now + confirm_until.saturating_duration_since(now) / 4;
-            let latest = confirm_until.checked_sub(needed).unwrap_or(now);
+            let latest = overtime_until.checked_sub(needed).unwrap_or(now);
             self.search_until = Some(search_until.min(latest).max(least.min(search_until)));
         }
         self
@@ -91,6 +118,15 @@ impl Slice {
     /// Whether another batch of configs may begin.
     pub fn may_search(&self) -> bool {
         self.search_until.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// Time left for confirming what raced as so many times as fast as the baseline.
+    pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
+        if speedup <= 1.0 + FAR {
+            return self.confirm_left();
+        }
+        self.overtime_until
+            .map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// Time left for confirming.
@@ -112,7 +148,7 @@ mod tests {
         assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
         assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
         let of_many = budget.slice(100).confirm_left().unwrap();
-        assert!(of_many <= LEAST && of_many > LEAST - Duration::from_secs(5));
+        assert!(of_many <= LEAST && of_many > LEAST - Duration::from_secs(2));
         assert!(budget.is_worth_a_round(5, 5) && budget.is_worth_a_round(5, 1));
         assert!(Budget::start(None).is_worth_a_round(1, 1));
         assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_round(1, 1_000));

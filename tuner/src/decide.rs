@@ -25,8 +25,11 @@ const MOST_FINALISTS: usize = 40;
 /// A finalist is launched this often in one process, unless that takes longer than [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
-/// The longest that a finalist is soaked.
+/// The longest that a finalist is soaked, if the task's time is not short.
 const SOAK_TIME: Duration = Duration::from_secs(2);
+
+/// The part of the time left for confirming that soaking may take.
+const SOAK_SHARE: u32 = 6;
 
 /// Samples of one ABBA or BAAB block.
 const BLOCK: usize = 4;
@@ -115,7 +118,7 @@ fn finalist(
         let found = evaluator.verify_finalist(&contender);
         let found = found.or_else(|| check(evaluator, &contender));
         let found = match found {
-            None => soak(evaluator, &contender)?,
+            None => soak(evaluator, &contender, slice)?,
             failed => failed,
         };
         match found {
@@ -150,8 +153,11 @@ fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome
 fn soak(
     evaluator: &mut Evaluator<'_>,
     contender: &Contender,
+    slice: Slice,
 ) -> Result<Option<Outcome>, EvaluateError> {
     let arm = contender.arm;
+    let affordable = slice.confirm_left().map(|left| left / SOAK_SHARE);
+    let longest = affordable.map_or(SOAK_TIME, |time| time.min(SOAK_TIME));
     let opening = Opening {
         load: vec![arm],
         allocate: vec![arm],
@@ -161,7 +167,7 @@ fn soak(
         // By the wall clock: on the fake device a launch takes longer than it says.
         let start = Instant::now();
         let mut launches = 0;
-        while launches < SOAK_LAUNCHES && start.elapsed() < SOAK_TIME {
+        while launches < SOAK_LAUNCHES && start.elapsed() < longest {
             let samples = session.run(&[arm])?;
             launches += samples
                 .iter()
@@ -218,7 +224,8 @@ fn confirm(
     let series = ground.cache.runs()?.len() as u64;
     let mut settings = ConfirmSettings::new(resolution, ground.options.seed.wrapping_add(series));
     settings.claims = ground.claims.next();
-    settings.budget_ns = slice.confirm_left().map_or(u64::MAX, nanoseconds);
+    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
+    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
     let claim = Claim {
         defender: ArmId(0),
         challenger: finalist.arm,

@@ -35,8 +35,9 @@ pub struct Contender {
     attempt: u32,
 }
 
-/// The least time that a race is given once it has begun.
+/// The least time that a race is given once it has begun, and as many launches of the baseline.
 const LEAST_RACE: Duration = Duration::from_millis(500);
+const LEAST_RACE_BASELINES: u64 = 10;
 
 /// What a config turned out to cost: its time over the baseline's; `None` for one that failed.
 #[derive(Clone, Debug)]
@@ -133,7 +134,9 @@ impl Evaluator<'_> {
         let together = self.kept.is_some();
         let mut waiting = Vec::new();
         for (config, made) in made {
-            if until.is_some_and(|end| Instant::now() >= end) {
+            // One is tried however long its compiling took, or the task would come to nothing.
+            let late = until.is_some_and(|end| Instant::now() >= end);
+            if late && !self.contenders.is_empty() {
                 break;
             }
             let contender = self.one(config, made)?;
@@ -298,10 +301,9 @@ impl Evaluator<'_> {
         }
         let start = Instant::now();
         // A race that has begun gets a little time in any case, so that its trials are not lost.
-        let left = until.map(|end| {
-            end.saturating_duration_since(Instant::now())
-                .max(LEAST_RACE)
-        });
+        let baselines = self.lab.baseline_ns().saturating_mul(LEAST_RACE_BASELINES);
+        let least = LEAST_RACE.max(Duration::from_nanos(baselines));
+        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
         let budget_ns = left.map_or(u64::MAX, nanoseconds);
         let arms: Vec<ArmId> = contenders.iter().map(|contender| contender.arm).collect();
         let result =

@@ -26,9 +26,6 @@ const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 /// How much slower than the baseline a candidate may be before it counts as hung.
 const SLOWEST: u32 = 20;
 
-/// A baseline this slow is not launched once more after every process.
-const SLOW_BASELINE_NS: u64 = 100_000_000;
-
 /// Launches that warm an arm and probe its time when a process opens.
 const WARM_LAUNCHES: u32 = 8;
 
@@ -280,10 +277,11 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline was verified and is not what is under suspicion; where it is slow, that is time well saved.
-        let slow = |arm: &ArmId| arm.0 == 0 && self.lab.arms[0].launch_ns >= SLOW_BASELINE_NS;
+        // The baseline was verified, and is compared again when it runs alone, first of all: beside others it is not what is
+        // under suspicion, and often the slowest of them by far.
+        let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())
-            .filter(|&place| !slow(&self.order[place]))
+            .filter(|&place| alone || self.order[place].0 != 0)
             .collect();
         let deadline = OPENING + self.lab.deadline_of(arms.len() as u64);
         let request = Request::Recheck {

@@ -17,6 +17,7 @@ pub mod budget;
 pub mod candidate;
 pub mod check;
 pub mod cli;
+mod columns;
 mod commands;
 pub mod compile_only;
 pub mod decide;

@@ -17,7 +17,7 @@ use kiln_cache::record::{RunEnded, RunSettings, printable};
 use kiln_spec::Backend;
 
 use crate::bake;
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::candidate::Workshop;
 use crate::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::earlier;
@@ -179,7 +179,9 @@ fn rounds(
                 break;
             }
             let (mut report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;
-            ground.reporter.task_finished(&report.one_line());
+            if report.state != TaskState::NotSearched {
+                ground.reporter.task_finished(&report.one_line());
+            }
             launches += launched;
             if let Some(earlier) = &reports[index] {
                 report.spent += earlier.spent;
@@ -206,7 +208,17 @@ fn one(
     let state = match (&winner, ground.cache.search_done(key)?) {
         (Some(_), Some(_)) => TaskState::Known,
         _ if budget.is_spent() => TaskState::NotSearched,
-        _ => return tuning::tune(ground, done, task, budget.slice(all - done)),
+        _ => {
+            return tuning::tune(
+                ground,
+                done,
+                task,
+                Share {
+                    budget,
+                    tasks_left: all - done,
+                },
+            );
+        }
     };
     let mut report = TaskReport::new(task, state);
     report.winner = winner;

@@ -1,6 +1,7 @@
 //! What a run says while it works: bars on a terminal, plain lines elsewhere. The only file that knows
 //! indicatif.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -118,6 +119,42 @@ impl Counter {
     }
 }
 
+/// Runs of more tasks than this fit on a screen by telling less: of each kernel's problems the first, and of the others one
+/// now and then.
+pub const MOST_IN_FULL: usize = 12;
+
+/// Which tasks of a run are told when they end.
+#[derive(Debug, Default)]
+struct Ends {
+    in_full: bool,
+    kernels: BTreeSet<String>,
+    last: Option<Instant>,
+}
+
+impl Ends {
+    fn of(tasks: usize, verbose: bool) -> Ends {
+        Ends {
+            in_full: verbose || tasks <= MOST_IN_FULL,
+            ..Ends::default()
+        }
+    }
+
+    /// Whether a line that begins with a kernel's name is told.
+    fn are_told(&mut self, line: &str) -> bool {
+        let kernel = line.split(' ').next().unwrap_or_default();
+        let first = self.kernels.insert(kernel.to_owned());
+        let due = self.last.is_none_or(|last| last.elapsed() >= END_EVERY);
+        let told = self.in_full || first || due;
+        if told {
+            self.last = Some(Instant::now());
+        }
+        told
+    }
+}
+
+/// How often a task that ended is told in a run of many.
+const END_EVERY: Duration = Duration::from_secs(30);
+
 /// Plain lines on standard error, at most one every few seconds while a task runs.
 #[derive(Debug, Default)]
 struct Lines {
@@ -128,9 +165,21 @@ struct Lines {
 #[derive(Debug, Default)]
 struct LinesState {
     tasks: usize,
+    index: usize,
     task: String,
     planned: u64,
     last: Option<Instant>,
+    ends: Ends,
+}
+
+impl LinesState {
+    /// What goes before lines of a run of many tasks.
+    fn place(&self) -> String {
+        match self.ends.in_full {
+            true => String::new(),
+            false => format!("[{}/{}] ", self.index + 1, self.tasks),
+        }
+    }
 }
 
 /// How often a running task writes a line where there is no terminal.
@@ -151,7 +200,10 @@ impl Lines {
 
 impl Reporter for Lines {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
-        self.with(|state| state.tasks = tasks);
+        self.with(|state| {
+            state.tasks = tasks;
+            state.ends = Ends::of(tasks, self.verbose);
+        });
         let budget = budget.map_or("no time limit".into(), |b| {
             format!("a budget of {} s", b.as_secs())
         });
@@ -163,11 +215,14 @@ impl Reporter for Lines {
             name.clone_into(&mut state.task);
             state.planned = trials;
             state.last = Some(Instant::now());
-            Self::say(&format!(
-                "[{}/{}] {name}: up to {trials} configs",
-                index + 1,
-                state.tasks
-            ));
+            state.index = index;
+            if state.ends.in_full {
+                Self::say(&format!(
+                    "[{}/{}] {name}: up to {trials} configs",
+                    index + 1,
+                    state.tasks
+                ));
+            }
         });
     }
 
@@ -182,7 +237,8 @@ impl Reporter for Lines {
             }
             state.last = Some(Instant::now());
             Self::say(&format!(
-                "{}: {trials} of {} configs, {}",
+                "{}{}: {trials} of {} configs, {}",
+                state.place(),
                 state.task,
                 state.planned,
                 best_so_far(best)
@@ -210,7 +266,11 @@ impl Reporter for Lines {
     }
 
     fn task_finished(&self, line: &str) {
-        Self::say(line);
+        self.with(|state| {
+            if state.ends.are_told(line) {
+                Self::say(&format!("{}{line}", state.place()));
+            }
+        });
     }
 
     fn notice(&self, line: &str) {
@@ -223,6 +283,7 @@ impl Reporter for Lines {
 /// One line for the run, one for the task, one for its stage.
 struct Bars {
     verbose: bool,
+    ends: Mutex<Ends>,
     all: MultiProgress,
     run: ProgressBar,
     task: ProgressBar,
@@ -244,6 +305,7 @@ impl Bars {
         let stage = bar("{bar:24.dim} {pos}/{len} {msg}");
         Bars {
             verbose,
+            ends: Mutex::default(),
             all,
             run,
             task,
@@ -254,6 +316,9 @@ impl Bars {
 
 impl Reporter for Bars {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
+        if let Ok(mut ends) = self.ends.lock() {
+            *ends = Ends::of(tasks, self.verbose);
+        }
         self.run.set_length(tasks as u64);
         self.run
             .set_message(budget.map_or(String::new(), |b| format!(" of {} s", b.as_secs())));
@@ -299,7 +364,9 @@ impl Reporter for Bars {
     }
 
     fn task_finished(&self, line: &str) {
-        self.notice(line);
+        if self.ends.lock().is_ok_and(|mut ends| ends.are_told(line)) {
+            self.notice(line);
+        }
     }
 
     fn notice(&self, line: &str) {
@@ -318,5 +385,24 @@ fn best_so_far(best: Option<f64>) -> String {
     match best {
         None => "no valid config yet".into(),
         Some(ratio) => format!("best so far {ratio:.2}x the baseline (not proven)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_tasks_the_first_of_each_kernel_is_told_and_of_few_all_are() {
+        let lines = [
+            "gemm (m=1): a",
+            "gemm (m=2): b",
+            "softmax (n=1): c",
+            "gemm (m=3): d",
+        ];
+        let told = |mut ends: Ends| lines.map(|line| ends.are_told(line));
+        assert_eq!(told(Ends::of(68, false)), [true, false, true, false]);
+        assert_eq!(told(Ends::of(68, true)), [true; 4]);
+        assert_eq!(told(Ends::of(MOST_IN_FULL, false)), [true; 4]);
     }
 }

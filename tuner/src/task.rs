@@ -6,6 +6,7 @@ use kiln_cache::{KeyParts, TuningKey};
 use kiln_spec::{Backend, Problem};
 
 use crate::exit::Failure;
+use crate::peaks;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 
@@ -56,8 +57,8 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The tasks of a run: the first problem of every kernel, then the second of each, and so on, so that a short
-/// budget still reaches every kernel.
+/// The tasks of a run: the first problem of every kernel, so that a short budget still reaches every kernel; then the
+/// others, small ones first, since they are decided fastest.
 pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
     let backend = conditions.info.key.backend;
     let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
@@ -67,8 +68,14 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
             .iter()
             .filter_map(move |kernel| Some((kernel, of(kernel).nth(n)?)))
     };
-    (0..most.unwrap_or(0))
-        .flat_map(nth)
+    let work = |(kernel, problem): &(&TunedKernel, &Problem)| {
+        let work = peaks::work(&kernel.spec, problem);
+        work.flops.max(work.bytes)
+    };
+    let mut others: Vec<_> = (1..most.unwrap_or(0)).flat_map(nth).collect();
+    others.sort_by_key(work);
+    nth(0)
+        .chain(others)
         .map(|(kernel, problem)| Task {
             kernel,
             problem,

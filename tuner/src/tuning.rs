@@ -10,9 +10,9 @@ use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
 use kiln_spec::{Backend, Config};
 
-use crate::budget::Slice;
-use crate::candidate::{Compiled, Which};
-use crate::check::{Checked, Checker};
+use crate::budget::Share;
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::check::{CheckPlace, Checked, Checker};
 use crate::decide::{self, Ruling};
 use crate::evaluate::Evaluator;
 use crate::exit::Failure;
@@ -39,7 +39,7 @@ pub fn tune(
     ground: &Ground<'_>,
     index: usize,
     task: &Task<'_>,
-    slice: Slice,
+    share: Share<'_>,
 ) -> Result<(TaskReport, u64), Failure> {
     ground.cache.remember_key(&task.key)?;
     let mut report = TaskReport::new(task, TaskState::Searched);
@@ -52,7 +52,7 @@ pub fn tune(
         .task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
     let start = Instant::now();
-    match search_and_decide(ground, task, space, slice, &mut report, &mut launches) {
+    match search_and_decide(ground, task, space, share, &mut report, &mut launches) {
         Ok(()) => {}
         Err(Stop::Storage(failure)) => return Err(failure),
         Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
@@ -86,7 +86,7 @@ fn search_and_decide(
     ground: &Ground<'_>,
     task: &Task<'_>,
     space: Result<SearchSpace, SpaceError>,
-    slice: Slice,
+    share: Share<'_>,
     report: &mut TaskReport,
     launches: &mut u64,
 ) -> Result<(), Stop> {
@@ -96,10 +96,7 @@ fn search_and_decide(
     let space = space.map_err(|error| Stop::Task(error.to_string()))?;
     let trials = ground.options.trials.unwrap_or(usize::MAX).min(space.len());
     let bench = bench(ground, task);
-    let baseline = ground
-        .workshop
-        .make(task.kernel, Which::Baseline, problem, BuildKind::Release);
-    let baseline = baseline.map_err(without_baseline)?;
+    let baseline = make_baseline(ground, task).map_err(without_baseline)?;
     let expected = Expectations::new(
         Oracle::of(
             ground.catalogue,
@@ -141,7 +138,7 @@ fn search_and_decide(
         })
     })?;
     report.unchecked = check_baseline(&checker, &expected)?;
-    let mut lab = open_lab(ground, &bench, &expected, task, &baseline)?;
+    let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
         .iter()
         .cloned()
@@ -149,7 +146,9 @@ fn search_and_decide(
     lab.set_rechecks(final_cases.is_empty());
     let on_the_host = ground.info.key.backend == Backend::Cpu;
     verifier.baseline_ns = lab.baseline_ns();
-    let slice = slice.keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims.next()));
+    let slice = share
+        .slice()
+        .keep_for_confirming(confirm_time(lab.baseline_ns(), ground.claims.next()));
     let resolution = Resolution {
         tick_ns: ground.info.timer_tick_ns,
     };
@@ -200,6 +199,23 @@ fn search_and_decide(
         report.state = TaskState::Open { configs: open };
     }
     seal(ground, task, report, ruling)
+}
+
+/// Compiles the baseline, and beside it its checking build, which is asked for a moment later.
+fn make_baseline(ground: &Ground<'_>, task: &Task<'_>) -> Result<Compiled, Outcome> {
+    let make = |workshop: &Workshop<'_>, build| {
+        workshop.make(task.kernel, Which::Baseline, task.problem, build)
+    };
+    let check = || {
+        // What comes of it is found in the store of artifacts, or told by the checker.
+        let _ = match &ground.check {
+            CheckPlace::Here => make(ground.workshop, BuildKind::Check).map(drop),
+            CheckPlace::OnCpu(site) => make(site.workshop, BuildKind::Check).map(drop),
+            CheckPlace::Nowhere(_) => Ok(()),
+        };
+    };
+    let release = || make(ground.workshop, BuildKind::Release);
+    ground.pool.install(|| rayon::join(release, check)).0
 }
 
 /// Runs the baseline in the checking build; why it could not, if so.
@@ -328,20 +344,20 @@ fn bench(ground: &Ground<'_>, task: &Task<'_>) -> Bench {
         device: ground.device,
         info: ground.info,
         regime: ground.regime,
-        seed: ground.options.seed,
+        // What it is timed on is then expected already.
+        seed: verify::seeds(ground.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)
 }
 
 /// Opens the lab and times the baseline once, for deadlines.
 fn open_lab(
-    ground: &Ground<'_>,
     bench: &Bench,
     expected: &Expectations,
     task: &Task<'_>,
     baseline: &Compiled,
 ) -> Result<WorkerLab, Stop> {
-    let path = expected.get(task.problem, ground.options.seed, baseline.arm.plan);
+    let path = expected.get(task.problem, bench.seed, baseline.arm.plan);
     let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let mut lab = WorkerLab::new(bench.clone(), path);
     let arm = lab.add(baseline.arm.clone());

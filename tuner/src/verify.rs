@@ -35,18 +35,24 @@ pub struct Case {
     pub receipt: bool,
 }
 
+/// The seeds of a run's inputs: of the first case of a problem, on which it is timed too, and of the second.
+pub fn seeds(seed: u64) -> [u64; 2] {
+    let first = seed.wrapping_mul(2);
+    [first, first.wrapping_add(1)]
+}
+
 /// The cases of a task: every verification problem and the tuned one, each with two seeds.
 pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
     let all = verification
         .iter()
         .filter(|&small| small != problem)
         .chain([problem]);
-    let case = |problem: &Problem, which: u64| {
+    let case = |problem: &Problem, which: usize| {
         let problem = problem.clone();
         // The receipt is a matter of the launch, not of the data: one seed is enough for it.
         Case {
             problem,
-            seed: seed.wrapping_mul(2).wrapping_add(which),
+            seed: seeds(seed)[which],
             receipt: which == 0,
         }
     };

@@ -58,7 +58,7 @@ pub struct RunArgs {
     /// Compile threads [default: all cores]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub jobs: Option<usize>,
-    /// Print a line for every trial as it is stored
+    /// Print a line for every trial as it is stored, and all about each problem at the end
     #[arg(long, short)]
     pub verbose: bool,
     /// Show what would be done and stop

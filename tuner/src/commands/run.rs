@@ -52,7 +52,8 @@ pub(super) fn run(
     if args.output.json {
         print_json(&report)?;
     } else {
-        print(&report.to_text());
+        let in_full = args.verbose || report.tasks.len() <= progress::MOST_IN_FULL;
+        print(&report.to_text(in_full));
     }
     Ok(checked(!report.any_failed()))
 }

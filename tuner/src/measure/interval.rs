@@ -32,15 +32,18 @@ impl Interval {
     }
 }
 
+/// Whether a value is outside, with so many processes on one side of it and so many on the other.
+pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
+    product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
+}
+
 /// The interval for the median of `log_ratios`, as ratios; `None` for fewer than 6 processes, which
 /// cannot exclude anything at 95 %.
 pub fn median_interval(log_ratios: &[f64]) -> Option<Interval> {
     let mut sorted = log_ratios.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = u32::try_from(sorted.len()).ok()?;
-    let beyond = (0..=n / 2)
-        .take_while(|&k| product(RIGHT, n - k, WRONG, k) >= 2.0 / MISS)
-        .last()?;
+    let beyond = (0..=n / 2).take_while(|&k| is_outside(n - k, k)).last()?;
     let beyond = usize::try_from(beyond).ok()?;
     Some(Interval {
         low: sorted[beyond].exp(),
@@ -76,8 +79,7 @@ mod tests {
     /// Exact chance that the interval misses the median at *some* moment up to 24 processes.
     fn ever_missed(below: u32, above: u32) -> f64 {
         let n = below + above;
-        let out = |right, wrong| product(RIGHT, right, WRONG, wrong) >= 40.0;
-        let missed = n > 0 && (out(below, above) || out(above, below));
+        let missed = n > 0 && (is_outside(below, above) || is_outside(above, below));
         if missed {
             return 1.0;
         }

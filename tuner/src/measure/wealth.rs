@@ -22,6 +22,7 @@
 //! satisfy the same bound only barely: a 2 % load-order effect makes every process a coin of chance 0.42,
 //! and 0.15 % of identical kernels pass. In pairs, the effect wins one and loses the other: 1e-12.
 
+use super::interval::is_outside;
 use serde::{Deserialize, Serialize};
 
 /// Factor on the coin's wealth after a win.
@@ -38,8 +39,6 @@ pub const ON_FAR_WIN: f64 = 7.6;
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
 /// The part of the stake that is on far wins. As large as it can be without a ninth win where eight prove a claim.
 pub const FAR_STAKE: f64 = 0.08;
-/// Processes that a proof needs at least: fewer give no interval.
-pub const LEAST_PROCESSES: u32 = 6;
 /// Wealth that proves one claim.
 pub const PROVEN: f64 = 100.0;
 /// Wealth at which a claim is given up.
@@ -123,15 +122,24 @@ impl Wealth {
 
     /// The wealth now.
     pub fn value(&self) -> f64 {
-        self.after(0)
+        let coin = product(ON_WIN, self.wins, ON_LOSS, self.losses);
+        let others = self.processes() - self.far_wins;
+        let far = product(ON_FAR_WIN, self.far_wins, ON_NO_FAR_WIN, others);
+        (1.0 - FAR_STAKE) * coin + FAR_STAKE * far
     }
 
-    /// The wealth if so many more processes are far wins.
-    fn after(&self, far_wins: u32) -> f64 {
-        let coin = product(ON_WIN, self.wins + far_wins, ON_LOSS, self.losses);
-        let others = self.processes() - self.far_wins;
-        let far = product(ON_FAR_WIN, self.far_wins + far_wins, ON_NO_FAR_WIN, others);
-        (1.0 - FAR_STAKE) * coin + FAR_STAKE * far
+    /// The same after so many more far wins.
+    fn after(mut self, far_wins: u32) -> Wealth {
+        self.wins += far_wins;
+        self.far_wins += far_wins;
+        self
+    }
+
+    /// Whether whole pairs of processes have reached the bar. The interval that is told with a proof must exclude equal
+    /// times, too, which takes six wins: a few far wins among losses are no proof.
+    fn is_proof(&self) -> bool {
+        let whole = self.processes().is_multiple_of(2);
+        whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)
     }
 
     /// The wealth that proves the claim.
@@ -142,14 +150,12 @@ impl Wealth {
     /// The verdict so far. Gives up at [`RUINED`], at the most processes allowed, and as soon as
     /// winning all processes that are left could not reach the bar.
     pub fn standing(&self) -> Standing {
-        let bar = self.bar();
-        let enough = self.processes() >= LEAST_PROCESSES && self.processes().is_multiple_of(2);
-        if enough && self.value() >= bar {
+        if self.is_proof() {
             return Standing::Proven;
         }
         let left = self.most.saturating_sub(self.processes());
         let whole_pairs = left - (self.processes() + left) % 2;
-        let reachable = left > 0 && self.after(whole_pairs) >= bar;
+        let reachable = left > 0 && self.after(whole_pairs).is_proof();
         if self.value() <= RUINED || !reachable {
             return Standing::Unproven;
         }
@@ -292,6 +298,17 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_takes_twelve_processes_to_outweigh_however_far_the_others_won() {
+        let mut wealth = Wealth::new(10, 24);
+        wealth.bet(Found::NoWin);
+        while wealth.standing() == Standing::Open {
+            wealth.bet(Found::FarWin);
+        }
+        assert_eq!(wealth.standing(), Standing::Proven);
+        assert_eq!(wealth.processes(), 12);
+    }
+
+    #[test]
     fn six_far_wins_in_a_row_prove_a_claim_also_among_136() {
         assert_eq!(needed(1, Found::FarWin), 6);
         assert_eq!(needed(136, Found::FarWin), 6);
@@ -310,12 +327,8 @@ mod tests {
                             far_wins,
                             losses,
                         };
-                        let could = (0..=(24 - wins - losses)).any(|more| {
-                            let processes = wins + more + losses;
-                            processes.is_multiple_of(2)
-                                && processes >= LEAST_PROCESSES
-                                && wealth.after(more) >= 100.0 * f64::from(claims)
-                        });
+                        let could =
+                            (0..=(24 - wins - losses)).any(|more| wealth.after(more).is_proof());
                         let ruined = wealth.value() <= RUINED;
                         assert_eq!(wealth.standing() == Standing::Unproven, ruined || !could);
                     }

@@ -1,6 +1,8 @@
 //! What a run found, as a table for people and JSON for programs.
 
+mod by_kernel;
 mod task;
+mod tests;
 mod totals;
 
 use std::fmt::Write;
@@ -61,13 +63,19 @@ impl RunReport {
             .any(|task| matches!(task.state, TaskState::Failed { .. }))
     }
 
-    /// The report as text.
-    pub fn to_text(&self) -> String {
+    /// The report as text: everything about each problem if `in_full`, else a line for each kernel.
+    pub fn to_text(&self, in_full: bool) -> String {
         let mut text = format!("device {}, caches {}\n\n", self.device, self.regime);
-        for task in &self.tasks {
-            task.write(&mut text);
+        if in_full {
+            for task in &self.tasks {
+                task.write(&mut text);
+            }
+            self.write_tables(&mut text);
+        } else {
+            text += &by_kernel::table(&self.tasks);
+            text.push('\n');
+            self.count_tables(&mut text);
         }
-        self.write_tables(&mut text);
         for notice in &self.notices {
             text.push_str(notice);
             text.push('\n');
@@ -92,6 +100,35 @@ impl RunReport {
             self.run
         );
         text
+    }
+
+    /// Where the tables are, and what to do next.
+    fn count_tables(&self, text: &mut String) {
+        let rows: usize = self.tables.iter().map(|table| table.rows).sum();
+        let folder = self.tables.first().and_then(|table| table.path.parent());
+        if let Some(folder) = folder {
+            let tables = self.tables.len();
+            let folder = folder.display();
+            let _ = writeln!(
+                text,
+                "{rows} rows of this device in {tables} tables in {folder}"
+            );
+        }
+        if !self.without_table.is_empty() {
+            let kernels = self.without_table.join(", ");
+            let _ = writeln!(
+                text,
+                "no table yet: {kernels}: nothing is proven and no search has ended; builds launch the baseline"
+            );
+        }
+        let open =
+            |task: &&TaskReport| !matches!(task.state, TaskState::Searched | TaskState::Known);
+        if self.tasks.iter().filter(open).count() > 0 {
+            text.push_str(
+                "searches that had no time left go on when the same command is run again; `--budget` gives them more, `-v` tells everything\n",
+            );
+        }
+        text.push('\n');
     }
 
     fn write_tables(&self, text: &mut String) {

@@ -9,35 +9,7 @@ use super::peer::{BesidePeer, PeerOutcome};
 use super::replayed;
 use super::throughput::Throughput;
 use super::verdict::{Compared, Row, Verdict};
-
-/// Columns as wide as their widest cell, two spaces apart; the last is not padded.
-fn columns(lines: &[Vec<String>]) -> String {
-    // Names and messages come from files and other programs: none moves the cursor or forges a line.
-    let plain = |cell: &String| cell.replace(|c: char| c.is_control(), " ");
-    let lines: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| line.iter().map(plain).collect())
-        .collect();
-    let width = |column: usize| {
-        let cells = lines.iter().filter_map(|line| line.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..lines.iter().map(Vec::len).max().unwrap_or(0))
-        .map(width)
-        .collect();
-    let mut text = String::new();
-    for line in &lines {
-        let mut out = String::new();
-        for (cell, width) in line.iter().zip(&widths) {
-            let pad = width - cell.chars().count();
-            // Writing to a string does not fail.
-            let _ = write!(out, "{cell}{}  ", " ".repeat(pad));
-        }
-        text += out.trim_end();
-        text.push('\n');
-    }
-    text
-}
+use crate::columns::columns;
 
 /// Adds a column with the package of each line below the head, if they are of several: kernels of one name are told apart.
 fn name_packages<'a>(
