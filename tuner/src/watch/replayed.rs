@@ -158,6 +158,6 @@ mod tests {
         let mut mixed = pairs(20_000, 10_000);
         mixed.extend(pairs(10_000, 20_000));
         assert!(!Replayed::of(&mixed, 20).unwrap().helps());
-        assert_eq!(Replayed::of(&pairs(20, 10)[..6], 20), None);
+        assert_eq!(Replayed::of(&pairs(20, 10)[..5], 20), None);
     }
 }
