@@ -1,5 +1,6 @@
 //! The C++ compilers of this machine: programs named like one, and what their version lines say.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
@@ -17,9 +18,18 @@ pub(crate) enum Family {
 
 /// Programs on the path that are named like a C++ compiler.
 pub(crate) fn candidates() -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    candidates_on(&std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// The same of a path. A folder that is there under two names, as `/bin` is `/usr/bin` on many systems, is looked into
+/// once: each program found is asked for its version.
+fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for folder in std::env::split_paths(&path) {
+    let mut seen = BTreeSet::new();
+    for folder in std::env::split_paths(path) {
+        if !fs::canonicalize(&folder).is_ok_and(|real| seen.insert(real)) {
+            continue;
+        }
         let Ok(entries) = fs::read_dir(&folder) else {
             continue;
         };
@@ -114,6 +124,18 @@ mod tests {
             )
             .is_none()
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_of_two_names_is_looked_into_once() {
+        let root = tempfile::tempdir().unwrap();
+        let [bin, link] = ["usr-bin", "bin"].map(|name| root.path().join(name));
+        fs::create_dir(&bin).unwrap();
+        fs::write(bin.join("g++-12"), "").unwrap();
+        std::os::unix::fs::symlink(&bin, &link).unwrap();
+        let path = std::env::join_paths([&bin, &link, &root.path().join("none")]).unwrap();
+        assert_eq!(candidates_on(&path), [bin.join("g++-12")]);
     }
 
     #[test]

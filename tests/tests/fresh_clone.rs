@@ -78,7 +78,7 @@ fn tuned_in_its_budget(clone: &Clone) {
     reduced.extend(["-k", "tensor_add", "-k", "softmax"]);
     reduced.extend(["--problem", "T=f32,n=1048576"]);
     reduced.extend(["--problem", "T=f32,rows=1024,cols=2048"]);
-    let words: &[&str] = if in_full() { &[] } else { &reduced };
+    let words: &[&str] = if in_full() { &["--verbose"] } else { &reduced };
     let (report, took) = clone.tune("cache", words);
     print!("{report}");
     println!("cargo tune {}: {took:.1?}", words.join(" "));

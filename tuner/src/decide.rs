@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_cache::record::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict};
+use kiln_cache::record::{self, Baseline, ConfirmProcess, KeptReason, Verdict};
 use kiln_cache::{Outcome, TrialId, Winner};
 use kiln_spec::Hash;
 
@@ -12,12 +12,13 @@ use crate::check::Checked;
 use crate::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::ground::Ground;
 use crate::lab::WorkerLab;
-use crate::measure::confirm::ProcessRecord;
+use crate::measure::confirm::{Confirm, ProcessRecord};
 use crate::measure::span::Resolution;
 use crate::measure::tournament::Finalist;
 use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 use crate::progress::Stage;
 use crate::run_clock::nanoseconds;
+use crate::series::Series;
 
 /// Finalists that may fail the checking build before the baseline is kept.
 const MOST_FINALISTS: usize = 40;
@@ -217,58 +218,54 @@ fn confirm(
     contender: &Contender,
     slice: Slice,
 ) -> Result<Result<Ruling, Outcome>, EvaluateError> {
-    let resolution = Resolution {
-        tick_ns: ground.info.timer_tick_ns,
-    };
-    // A confirmation that is tried again must not meet the same orders.
-    let series = ground.cache.runs()?.len() as u64;
-    let mut settings = ConfirmSettings::new(resolution, ground.options.seed.wrapping_add(series));
-    settings.claims = ground.claims.next();
-    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
-    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
-    let claim = Claim {
-        defender: ArmId(0),
-        challenger: finalist.arm,
-    };
-    ground
-        .reporter
-        .stage(Stage::Confirm, u64::from(settings.most_processes));
-    let mut stored = Ok(());
-    let mut process = 0;
-    let mut clocks_told = Vec::new();
-    let (cache, reporter) = (ground.cache, ground.reporter);
     let id = TrialId {
         key: evaluator.task.key.hash(),
         config: contender.config.to_string(),
     };
-    let verdict = measure::confirm(
-        &mut evaluator.lab,
-        claim,
-        finalist.expected,
-        settings,
-        Vec::new(),
-        &mut |record| {
-            reporter.step();
-            let entry = process_record(
-                &id,
-                series,
-                process,
-                settings.seed,
-                claim,
-                contender,
-                record,
-            );
-            process += 1;
-            clocks_told.extend(entry.clock_khz.into_iter().flatten());
-            if stored.is_ok() {
-                stored = cache.confirm_process(entry);
-            }
-        },
-    );
+    let claim = Claim {
+        defender: ArmId(0),
+        challenger: finalist.arm,
+    };
+    let resolution = Resolution {
+        tick_ns: ground.info.timer_tick_ns,
+    };
+    let mut settings = ConfirmSettings::new(resolution, ground.options.seed);
+    settings.claims = ground.claims.next();
+    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
+    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    let (series, mut test) = Series::begin(ground, &id, |seed| {
+        let settings = ConfirmSettings { seed, ..settings };
+        Confirm::new(claim, finalist.expected, settings)
+    })?;
+    ground
+        .reporter
+        .stage(Stage::Confirm, u64::from(settings.most_processes));
+    let mut stored = Ok(());
+    let mut process = series.processes;
+    let mut clocks_told = Vec::new();
+    let (cache, reporter) = (ground.cache, ground.reporter);
+    measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
+        reporter.step();
+        let entry = process_record(
+            &id,
+            series.number,
+            process,
+            series.seed,
+            claim,
+            contender,
+            record,
+        );
+        process += 1;
+        clocks_told.extend(entry.clock_khz.into_iter().flatten());
+        if stored.is_ok() {
+            stored = cache.confirm_process(entry);
+        }
+    });
+    let verdict = test.verdict();
     stored?;
     say_clocks(ground, evaluator, clocks_told);
     let evidence = &verdict.evidence;
-    let confirm = evidence.median_ratio.map(|ratio| Confirm {
+    let confirm = evidence.median_ratio.map(|ratio| record::Confirm {
         processes: evidence.processes,
         wins: evidence.wins,
         median_log_ratio_ppm: log_ppm(ratio),
@@ -333,7 +330,7 @@ fn proven(
     contender: &Contender,
     baseline: &Compiled,
     verdict: &measure::Verdict,
-    confirm: Option<Confirm>,
+    confirm: Option<record::Confirm>,
 ) -> Ruling {
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
@@ -367,7 +364,7 @@ fn kept(
     evaluator: &Evaluator<'_>,
     baseline: &Compiled,
     reason: KeptReason,
-    confirm: Option<Confirm>,
+    confirm: Option<record::Confirm>,
 ) -> Winner {
     let (task, spec) = (evaluator.task, &evaluator.task.kernel.spec);
     Winner {

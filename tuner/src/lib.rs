@@ -53,6 +53,7 @@ pub mod run_clock;
 pub mod scratch;
 pub mod search;
 mod searching;
+mod series;
 pub mod space_view;
 pub mod table_files;
 pub mod task;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use kiln_cache::record::{ReferenceGrade, TaskEnded, TimeSpent, Verdict, printable};
+use kiln_cache::record::{
+    Confirm, KeptReason, ReferenceGrade, TaskEnded, TimeSpent, Verdict, printable,
+};
 use kiln_cache::{Outcome, Trial, Winner};
 use kiln_spec::Hash;
 use serde::Serialize;
@@ -157,7 +159,7 @@ impl TaskReport {
                         winner.config
                     )
                 }
-                Verdict::BaselineKept { reason } => format!("baseline kept: {reason}"),
+                Verdict::BaselineKept { reason } => kept(reason, winner.confirm),
             },
             (None, _) => "baseline kept".into(),
         };
@@ -228,6 +230,19 @@ fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n            ")
 }
 
+/// Why the baseline was kept, and how far a confirmation got that came to no end.
+fn kept(reason: KeptReason, confirm: Option<Confirm>) -> String {
+    let so_far = confirm.filter(|_| reason == KeptReason::Inconclusive);
+    let so_far = so_far.map(|confirm| {
+        let speedup = (-(confirm.median_log_ratio_ppm as f64) / 1e6).exp();
+        let Confirm {
+            wins, processes, ..
+        } = confirm;
+        format!(": {speedup:.2}x so far, faster in {wins} of {processes} processes")
+    });
+    format!("baseline kept: {reason}{}", so_far.unwrap_or_default())
+}
+
 fn write_winner(winner: &Winner, text: &mut String) {
     match winner.verdict {
         Verdict::Proven {
@@ -245,7 +260,7 @@ fn write_winner(winner: &Winner, text: &mut String) {
             );
         }
         Verdict::BaselineKept { reason } => {
-            let _ = writeln!(text, "  winner    baseline kept: {reason}");
+            let _ = writeln!(text, "  winner    {}", kept(reason, winner.confirm));
         }
     }
     let _ = writeln!(text, "  outputs   {}", grade(winner.grade));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use kiln_cache::Winner;
-use kiln_cache::record::{Baseline, KeptReason, ReferenceGrade, TimeSpent, Verdict};
+use kiln_cache::record::{Baseline, Confirm, KeptReason, ReferenceGrade, TimeSpent, Verdict};
 use kiln_spec::{Hash, LaunchPlan};
 
 use super::{TaskReport, TaskState, Totals, by_kernel};
@@ -119,4 +119,27 @@ gelu    2       1     1     -       4.00x     2.00x  8.00x
 broken (n=1): the baseline does not work: it does not compile
 ";
     assert_eq!(table, want);
+}
+
+#[test]
+fn a_confirmation_without_an_end_says_how_far_it_got() {
+    let mut open = task(TaskState::Unfinished, kept(KeptReason::Inconclusive));
+    let told = |open: &TaskReport| open.one_line();
+    assert_eq!(
+        told(&open),
+        "gelu (n=1): baseline kept: the confirmation was inconclusive"
+    );
+    if let Some(winner) = &mut open.winner {
+        winner.confirm = Some(Confirm {
+            processes: 5,
+            wins: 4,
+            median_log_ratio_ppm: -2_302_585,
+            low_log_ratio_ppm: -2_302_585,
+            high_log_ratio_ppm: -2_302_585,
+        });
+    }
+    assert_eq!(
+        told(&open),
+        "gelu (n=1): baseline kept: the confirmation was inconclusive: 10.00x so far, faster in 4 of 5 processes"
+    );
 }

@@ -74,27 +74,27 @@ impl Confirm {
         ProcessPlan { opening, plan }
     }
 
+    /// Goes on where an earlier test of the claim with the same seed came to no end. `log_ratios` are the effects of its
+    /// processes, in order: they count as if they had been run now.
+    #[must_use]
+    pub fn resumed(mut self, log_ratios: &[f64]) -> Self {
+        for &log_ratio in log_ratios {
+            let challenger_last = self.is_challenger_last(&self.plan());
+            self.enter(log_ratio, None, challenger_last);
+            self.effects.push(Effect {
+                log_ratio: Some(log_ratio),
+                ..Effect::default()
+            });
+        }
+        self
+    }
+
     /// Takes in what a process found.
     pub fn push(&mut self, record: ProcessRecord) {
         let effect = effect_of(self.claim, &record);
         if let Some(log_ratio) = effect.log_ratio {
-            let challenger_last = record.asked.opening.load.last() == Some(&self.claim.challenger);
-            let cleared = self.ledger.enter(log_ratio, challenger_last);
-            let in_cycles = effect
-                .log_ratio_cycles
-                .map(|cycles| cycles - log_ratio + cleared);
-            let by_more_than = |share: f64| {
-                let bar = -share.ln_1p();
-                cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
-            };
-            // A slow mode in one process looks like an effect of the order, which is then taken out of the next ones: one
-            // of each pair would look far faster. So a far win is one as measured, too.
-            let far = FAR.max(self.settings.delta);
-            self.wealth.bet(match () {
-                () if !by_more_than(self.settings.delta) => Found::NoWin,
-                () if by_more_than(far) && log_ratio < -far.ln_1p() => Found::FarWin,
-                () => Found::Win,
-            });
+            let challenger_last = self.is_challenger_last(&record.asked);
+            self.enter(log_ratio, effect.log_ratio_cycles, challenger_last);
         }
         self.effects.push(effect);
         self.records.push(record);
@@ -103,6 +103,28 @@ impl Confirm {
         if judged && discarded * DISCARDED_ONE_IN > blocks {
             self.doubt = Some(Doubt::UnsteadyClocks);
         }
+    }
+
+    /// Bets on the effect of a process.
+    fn enter(&mut self, log_ratio: f64, log_ratio_cycles: Option<f64>, challenger_last: bool) {
+        let cleared = self.ledger.enter(log_ratio, challenger_last);
+        let in_cycles = log_ratio_cycles.map(|cycles| cycles - log_ratio + cleared);
+        let by_more_than = |share: f64| {
+            let bar = -share.ln_1p();
+            cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
+        };
+        // A slow mode in one process looks like an effect of the order, which is then taken out of the next ones: one
+        // of each pair would look far faster. So a far win is one as measured, too.
+        let far = FAR.max(self.settings.delta);
+        self.wealth.bet(match () {
+            () if !by_more_than(self.settings.delta) => Found::NoWin,
+            () if by_more_than(far) && log_ratio < -far.ln_1p() => Found::FarWin,
+            () => Found::Win,
+        });
+    }
+
+    fn is_challenger_last(&self, plan: &ProcessPlan) -> bool {
+        plan.opening.load.last() == Some(&self.claim.challenger)
     }
 
     /// Ends the test without a decision.

@@ -340,3 +340,30 @@ proptest! {
         prop_assert!(lab.now_ns() <= budget_ns.saturating_add(overrun_ns));
     }
 }
+
+#[test]
+fn a_test_that_is_resumed_ends_as_if_it_had_not_been_cut_off() {
+    for times in [[1_000_000, 970_000], [1_000_000, 300_000]] {
+        let (whole, records) = test_claim(&mut quiet(times), times, settings());
+        for cut in 1..records.len() {
+            let effects = records[..cut]
+                .iter()
+                .map(|one| effect_of(CLAIM, one).log_ratio);
+            let effects: Vec<f64> = effects.map(Option::unwrap).collect();
+            let mut test = Confirm::new(CLAIM, expected(times), settings()).resumed(&effects);
+            assert_eq!(test.decision(), None, "{cut} of {}", records.len());
+            let mut openings = Vec::new();
+            drive(&mut quiet(times), &mut test, &mut |record| {
+                openings.push(record.asked.opening.clone());
+            });
+            let rest = records[cut..]
+                .iter()
+                .map(|record| record.asked.opening.clone());
+            assert_eq!(openings, rest.collect::<Vec<_>>());
+            let verdict = test.verdict();
+            assert_eq!(verdict.decision, whole.decision);
+            assert_eq!(verdict.evidence.processes, whole.evidence.processes);
+            assert_eq!(verdict.evidence.wins, whole.evidence.wins);
+        }
+    }
+}
