@@ -14,23 +14,41 @@ pub fn workspace() -> PathBuf {
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let (profile, folder) = profile();
         let mut build = cargo(&workspace());
-        build.args(["build", "--quiet", "--profile", profile]);
+        build.args(["build", "--quiet", "--profile", profile()]);
         build.args(["--package", "kiln-tuner", "--bin", "tune"]);
         let status = build.status().expect("cargo should start");
         assert!(status.success(), "tune should build");
-        target_dir().join(folder).join("tune")
+        built("tune")
     })
 }
 
-/// The profile that the tests themselves were built in, and the folder of what it builds.
-pub(crate) fn profile() -> (&'static str, &'static str) {
-    if cfg!(debug_assertions) {
-        ("dev", "debug")
-    } else {
-        ("release", "release")
-    }
+/// The profile that the tests themselves were built in.
+///
+/// # Panics
+/// When they do not run from where cargo built them.
+pub fn profile() -> &'static str {
+    static PROFILE: OnceLock<String> = OnceLock::new();
+    PROFILE.get_or_init(|| match profile_folder().as_str() {
+        "debug" => "dev".to_owned(),
+        profile => profile.to_owned(),
+    })
+}
+
+/// A file that cargo builds in [`profile`].
+///
+/// # Panics
+/// As [`profile`].
+pub fn built(name: &str) -> PathBuf {
+    target_dir().join(profile_folder()).join(name)
+}
+
+/// The folder of that profile: tests are in `target/<folder>/deps`.
+fn profile_folder() -> String {
+    let program = std::env::current_exe().expect("a test should know where it is");
+    let folder = program.ancestors().nth(2).and_then(Path::file_name);
+    let folder = folder.expect("a test should be where cargo built it");
+    folder.to_string_lossy().into_owned()
 }
 
 /// Where this workspace builds to.

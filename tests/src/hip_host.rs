@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use kiln::Device;
 use kiln::backend::hip::HipDevice;
 
-use crate::command::{cargo, profile, target_dir, workspace};
+use crate::command::{built, cargo, profile, workspace};
 
 /// The library's file.
 ///
@@ -16,13 +16,12 @@ use crate::command::{cargo, profile, target_dir, workspace};
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let (profile, folder) = profile();
         let mut build = cargo(&workspace());
-        build.args(["build", "--quiet", "--profile", profile]);
+        build.args(["build", "--quiet", "--profile", profile()]);
         build.args(["--package", "kiln-hip-host"]);
         let status = build.status().expect("cargo should start");
         assert!(status.success(), "the test library should build");
-        target_dir().join(folder).join("libkiln_hip_host.so")
+        built("libkiln_hip_host.so")
     })
 }
 

@@ -120,7 +120,7 @@ fn kernels() -> Project {
     Project::read(&args).expect("the library's kernels should be read")
 }
 
-/// Baseline, baked rows, corners, random valid configs, and random ones that the space rejects.
+/// Baseline, baked rows, corners (one unless bars are measured), random valid configs, and random ones that the space rejects.
 fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     let spec = &kernel.spec;
     let problem = &spec.problems[0];
@@ -134,12 +134,14 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
     };
     let mut subjects = vec![subject(None, None)];
     subjects.extend(baked(kernel, known));
-    subjects.extend(
-        corners(&space)
-            .into_iter()
-            .map(|config| subject(Some(config), None)),
-    );
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(known.limits.multiprocessors));
+    let mut corners = corners(&space);
+    if !in_full() {
+        // One of them; another on each target.
+        corners.rotate_left(rng.random_range(0..corners.len()));
+        corners.truncate(1);
+    }
+    subjects.extend(corners.into_iter().map(|config| subject(Some(config), None)));
     let (valid, invalid) = draws();
     for _ in 0..valid {
         subjects.push(subject(

@@ -8,7 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use kiln_spec::baked::Index;
 use kiln_spec::{Backend, DeviceKey};
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{cargo, expect_code, stderr, stdout, target_dir, tune, workspace};
+use kiln_tests::command::{
+    built, cargo, expect_code, profile, stderr, stdout, target_dir, tune, workspace,
+};
 use kiln_tests::console::{Promise, module_documentation, promises};
 use kiln_tests::tables;
 
@@ -54,9 +56,7 @@ fn command_of(line: &str, cache: &std::path::Path) -> Command {
         ["cargo", "run" | "test", ..] => {
             let mut command = cargo(&workspace());
             command.arg(words[1]);
-            if !cfg!(debug_assertions) {
-                command.arg("--release");
-            }
+            command.args(["--profile", profile()]);
             command.args(&words[2..]);
             command
                 .env("KILN_CACHE", cache)
@@ -114,16 +114,10 @@ fn without_a_compiler_every_example_says_so_and_what_to_install() {
     let _alone = alone();
     let mut build = cargo(&workspace());
     build.args(["build", "--quiet", "--package", "kiln-examples"]);
-    build.args(["--examples", "--offline"]);
-    let profile = if cfg!(debug_assertions) {
-        "debug"
-    } else {
-        build.arg("--release");
-        "release"
-    };
+    build.args(["--examples", "--offline", "--profile", profile()]);
     expect_code(&mut build, 0);
     for example in examples() {
-        let mut run = Command::new(target_dir().join(profile).join("examples").join(&example));
+        let mut run = Command::new(built("examples").join(&example));
         run.env("PATH", "").env_remove("KILN_CXX");
         let said = stderr(&expect_code(&mut run, 1));
         for part in [

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use kiln_spec::baked::Index;
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{cargo, expect_code, stderr, stdout, tune_program, workspace};
+use kiln_tests::command::{cargo, expect_code, profile, stderr, stdout, tune_program, workspace};
 use kiln_tests::tables::{kernel, unmeasured};
 use serde_json::Value;
 
@@ -19,11 +19,12 @@ const BAKED: &str = "tensor_mul";
 /// What a borrowed machine gives a command, in seconds.
 const COMMAND_SECONDS: u64 = 540;
 
-/// `cargo xtask gpu-day`, in release: so are the programs that it carries.
+/// `cargo xtask gpu-day`, built as the tests are.
 fn gpu_day(words: &[&str]) -> Command {
     let mut command = cargo(&workspace());
-    command.args(["run", "--release", "--quiet", "--package", "xtask", "--"]);
-    command.arg("gpu-day").args(words);
+    command.args(["run", "--quiet", "--package", "xtask"]);
+    command.args(["--profile", profile(), "--", "gpu-day"]);
+    command.args(words);
     command
 }
 
@@ -84,7 +85,10 @@ fn a_day_runs_without_cargo_and_its_results_come_back_whole_or_not_at_all() {
     let place = tempfile::tempdir().expect("a temporary directory should be had");
     let (folder, results) = (place.path().join("day"), place.path().join("results"));
     let out = folder.to_string_lossy();
-    let built = expect_code(&mut gpu_day(&["--out", &out, "--without-cublas"]), 0);
+    let built = expect_code(
+        &mut gpu_day(&["--out", &out, "--profile", profile(), "--without-cublas"]),
+        0,
+    );
     println!("{}", stderr(&built));
     for part in ["1", "2", "3"] {
         if part == "3" {

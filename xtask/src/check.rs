@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::step::{self, cargo};
+use crate::suite::PROFILE;
 
 /// No Rust or kernel file may be longer.
 const MAX_LINES: usize = 700;
@@ -28,10 +29,11 @@ fn run_all(steps: &mut [(&str, Command)]) -> Result<(), String> {
 /// The first that fails.
 pub fn run() -> Result<(), String> {
     let mut docs = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
-    docs.args(ADAPTERS);
+    docs.args(["--profile", PROFILE]).args(ADAPTERS);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     let mut lints = cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]);
-    lints.args(ADAPTERS).args(["--", "-D", "warnings"]);
+    lints.args(["--profile", PROFILE]).args(ADAPTERS);
+    lints.args(["--", "-D", "warnings"]);
     run_all(&mut [
         ("formatting", cargo(&["fmt", "--all", "--check"])),
         ("lints", lints),

@@ -1,19 +1,14 @@
 //! Project tasks: `cargo xtask test` passes all tests, `cargo xtask bars [N]` measures the bars in full.
 #![forbid(unsafe_code)]
 
-mod apt;
 mod bars;
 mod check;
 mod fresh;
 mod fuzz;
 mod gpu_day;
-mod kernel_tuner;
-mod occupancy_header;
-mod older_nvrtc;
 mod setup;
 mod step;
 mod suite;
-mod wheels;
 
 use std::process::ExitCode;
 
@@ -23,11 +18,12 @@ Usage: cargo xtask <TASK>
 Tasks:
   test        install what the tests need, then run every check and test
               [--no-install]: tests that need what is missing are skipped and counted
+              [--offline]: the same, and cargo asks nothing of the network
   bars [N]    run the bars of docs/bars.md in full (all, or number N)
   fresh       run the README's two commands on a fresh Debian in a folder; needs root and mmdebstrap
               [--only tune|test] [--compiler g++|clang] [--keep] [--dir FOLDER]
   gpu-day     build a folder that proves, times and tunes the kernels on a machine with a GPU and without Rust (docs/gpu-day.md)
-              [--out DIR] [--without-cublas]; --import DIR brings its results back [--into DIR]
+              [--out DIR] [--profile NAME] [--without-cublas]; --import DIR brings its results back [--into DIR]
   setup       only install what the tests need
   check       only formatting, lints, docs and layout";
 
@@ -39,6 +35,10 @@ fn main() -> ExitCode {
             .and_then(|()| check::run())
             .and_then(|()| suite::run()),
         ["test", "--no-install"] => check::run().and_then(|()| suite::run()),
+        ["test", "--offline"] => {
+            step::go_offline();
+            check::run().and_then(|()| suite::run())
+        }
         ["bars"] => setup::run().and_then(|()| bars::run(None)),
         ["bars", number] => match number.parse() {
             Ok(number) => setup::run().and_then(|()| bars::run(Some(number))),

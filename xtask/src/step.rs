@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// The workspace root.
@@ -10,10 +11,26 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
+/// Whether this runs in CI, where a missing tool is a failure.
+pub fn in_ci() -> bool {
+    std::env::var("CI").as_deref() == Ok("true")
+}
+
+/// Whether nothing may be asked of the network.
+static OFFLINE: AtomicBool = AtomicBool::new(false);
+
+/// Keeps every cargo command from now on away from the network.
+pub fn go_offline() {
+    OFFLINE.store(true, Ordering::Relaxed);
+}
+
 /// A cargo command in the workspace root.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
+    if OFFLINE.load(Ordering::Relaxed) {
+        command.env("CARGO_NET_OFFLINE", "true");
+    }
     command
 }
 

@@ -1,35 +1,32 @@
-//! The tests: everything but the doctests through nextest where it is there.
+//! The tests: doctests, the baked tables, then all others through nextest if it is there.
 
 use std::fs;
 
 use crate::step::{self, cargo};
+
+/// The profile of `Cargo.toml` that all of them are built in, so that the workspace is built once.
+pub const PROFILE: &str = "suite";
 
 /// Runs the doctests, the check of the baked tables, then all other tests.
 ///
 /// # Errors
 /// When a test fails.
 pub fn run() -> Result<(), String> {
-    // With the profile of all other tests, so that the workspace is built once.
-    let doctests = &mut cargo(&["test", "--workspace", "--doc", "--release", "--quiet"]);
-    step::run("doctests", doctests)?;
-    step::run("baked tables", &mut cargo(&["tune", "bake", "--check"]))?;
+    let mut doctests = cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    step::run("doctests", doctests.args(["--profile", PROFILE]))?;
+    let mut tables = cargo(&["run", "--quiet", "--profile", PROFILE]);
+    tables.args(["--package", "kiln-tuner", "--bin", "tune"]);
+    step::run("baked tables", tables.args(["--", "bake", "--check"]))?;
     let skips = step::root().join("target/kiln-skips.txt");
     // The file of an earlier run, if there is one.
     let _ = fs::remove_file(&skips);
     let mut tests = if step::there("cargo-nextest") {
-        let words = [
-            "nextest",
-            "run",
-            "--workspace",
-            "--release",
-            "--no-fail-fast",
-        ];
-        let mut tests = cargo(&words);
-        tests.args(["--status-level", "slow"]);
+        let mut tests = cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
+        tests.args(["--cargo-profile", PROFILE, "--status-level", "slow"]);
         tests
     } else {
-        let words = ["test", "--workspace", "--release", "--no-fail-fast"];
-        let mut tests = cargo(&words);
+        let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+        tests.args(["--profile", PROFILE]);
         // One after the other: some measure.
         tests.args(["--lib", "--bins", "--tests", "--", "--test-threads=1"]);
         tests

@@ -1,5 +1,8 @@
 //! How fast memory is copied on a device: what kernels that are bound by memory are held against, measured in the same session.
 
+use kiln::device::DeviceInfo;
+use kiln_spec::Backend;
+
 use super::embedded;
 use super::stage::Stage;
 use crate::project::TunedKernel;
@@ -35,6 +38,19 @@ const LEAST: u64 = 1 << 22;
 const MOST_ON_HOST: u64 = 1 << 23;
 const MOST: u64 = 1 << 25;
 
+/// Elements on the fake device: it has no caches, and its script tells how long a launch takes.
+const ON_FAKE: u64 = 1 << 16;
+
+/// How many elements are copied on a device: twice eight caches in all, within the limits above.
+fn elements(device: &DeviceInfo) -> u64 {
+    let wanted = device.limits.l2_bytes.saturating_mul(2);
+    match device.key.backend {
+        Backend::Fake => ON_FAKE,
+        Backend::Cpu => wanted.clamp(LEAST, MOST_ON_HOST) / 4 * 4,
+        Backend::Cuda | Backend::Hip => wanted.clamp(LEAST, MOST) / 4 * 4,
+    }
+}
+
 fn kernel() -> Result<TunedKernel, String> {
     embedded::kernel(DECLARATION, SOURCE)
 }
@@ -46,10 +62,7 @@ fn kernel() -> Result<TunedKernel, String> {
 /// Why it could not be measured, in words.
 pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
     let kernel = kernel()?;
-    // Twice eight caches in all.
-    let elements = stage.info.limits.l2_bytes.saturating_mul(2);
-    let most = if stage.is_cpu() { MOST_ON_HOST } else { MOST };
-    let elements = elements.clamp(LEAST, most) / 4 * 4;
+    let elements = elements(stage.info);
     let problem = kernel.spec.parse_problem(&format!("n={elements}"));
     let problem = problem.map_err(|error| error.to_string())?;
     let time_ns = embedded::time_ns(stage, &kernel, &problem, budget_ns)?.max(1);

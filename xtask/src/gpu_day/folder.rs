@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 
 use super::checked::{hash_of_file, size_of};
 use super::manifest::MANIFEST;
-use super::programs;
+use super::{Options, programs};
 use crate::step::{self, cargo};
 
 /// What copies to borrowed machines can take.
@@ -35,7 +35,8 @@ const COPIED: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// What does not build, or that it is larger than what can be carried.
-pub(super) fn build(out: &Path, without_cublas: bool) -> Result<(), String> {
+pub(super) fn build(options: &Options) -> Result<(), String> {
+    let out = options.out.as_path();
     clear(out)?;
     let programs = out.join("bin");
     make(&programs)?;
@@ -47,7 +48,7 @@ pub(super) fn build(out: &Path, without_cublas: bool) -> Result<(), String> {
     let run = out.join("run.sh");
     fs::rename(out.join("day/run.sh"), &run).map_err(|error| failed(&run, &error))?;
     write(&out.join("cargo-metadata.json"), &metadata()?)?;
-    programs::carry(&programs, without_cublas)?;
+    programs::carry(&programs, options)?;
     let bytes = small_enough(out, MOST_BYTES)?;
     eprintln!(
         "xtask: gpu-day: {} has {:.1} MiB; there: ./run.sh 1 --device cuda:0 (docs/gpu-day.md)",

@@ -17,6 +17,6 @@ pub use options::Options;
 pub fn run(options: &Options) -> Result<(), String> {
     match &options.import {
         Some(results) => import::import(results, options.into.as_deref()),
-        None => folder::build(&options.out, options.without_cublas),
+        None => folder::build(options),
     }
 }

@@ -9,6 +9,8 @@ use crate::step;
 pub struct Options {
     /// The folder that is built.
     pub out: PathBuf,
+    /// The cargo profile that the programs are built in.
+    pub profile: String,
     /// Whether the program that calls cuBLAS stays at home.
     pub without_cublas: bool,
     /// Results to import; nothing is built then.
@@ -25,24 +27,29 @@ impl Options {
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             out: step::root().join("target/gpu-day"),
+            profile: "release".to_owned(),
             without_cublas: false,
             import: None,
             into: None,
         };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
-            let mut folder = || {
+            let mut value = |what: &str| {
                 let value = words.next().copied();
-                let value = value.ok_or_else(|| format!("`{word}` needs a folder"))?;
+                value.ok_or_else(|| format!("`{word}` needs {what}"))
+            };
+            let mut folder = || {
+                let value = value("a folder")?;
                 std::path::absolute(value).map_err(|error| format!("{value}: {error}"))
             };
             match word {
                 "--out" => options.out = folder()?,
+                "--profile" => options.profile = value("a cargo profile")?.to_owned(),
                 "--without-cublas" => options.without_cublas = true,
                 "--import" => options.import = Some(folder()?),
                 "--into" => options.into = Some(folder()?),
                 other => {
-                    let known = "--out, --without-cublas, --import or --into";
+                    let known = "--out, --profile, --without-cublas, --import or --into";
                     return Err(format!(
                         "unknown option `{other}` of gpu-day; it takes {known}"
                     ));
@@ -69,6 +76,7 @@ mod tests {
         for (words, part) in [
             (vec!["--device"], "unknown option `--device`"),
             (vec!["--out"], "`--out` needs a folder"),
+            (vec!["--profile"], "`--profile` needs a cargo profile"),
             (vec!["--into", "/x"], "`--import`"),
         ] {
             let error = Options::parse(&words).unwrap_err();

@@ -1,4 +1,4 @@
-//! The programs that are carried: built in release, found from what cargo says, without their debug information.
+//! The programs that are carried: built, found from what cargo says, without their debug information.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::Options;
 use crate::step::{self, cargo};
 
 /// The test programs that need no cargo.
@@ -18,16 +19,18 @@ const CUBLAS: &str = "kiln-cublas-peer";
 ///
 /// # Errors
 /// What does not build, or cannot be copied.
-pub(super) fn carry(to: &Path, without_cublas: bool) -> Result<(), String> {
-    let tune = ["build", "--release", "-p", "kiln-tuner", "--bin", "tune"];
-    carry_built(cargo(&tune), &["tune"], to)?;
+pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
+    let profile = &options.profile;
+    let mut tune = cargo(&["build", "--profile", profile]);
+    tune.args(["--package", "kiln-tuner", "--bin", "tune"]);
+    carry_built(tune, &["tune"], to)?;
     // Of the whole workspace, as the suite builds them: with the same features, so that they are built once.
-    let mut tests = cargo(&["test", "--release", "--no-run", "--workspace"]);
+    let mut tests = cargo(&["test", "--profile", profile, "--no-run", "--workspace"]);
     for test in TESTS {
         tests.args(["--test", test]);
     }
     carry_built(tests, &TESTS, to)?;
-    if without_cublas {
+    if options.without_cublas {
         return Ok(());
     }
     let manifest = "benches/peers/cublas/Cargo.toml";

@@ -1,0 +1,101 @@
+//! Installs what the tests need and is missing. It first says what it will install, and where.
+
+mod apt;
+mod kernel_tuner;
+mod parts;
+mod wheels;
+
+use apt::apt;
+use parts::{Part, Source, parts};
+
+use crate::step;
+
+/// Looks for each thing that the tests need, and installs the missing ones if that is possible.
+///
+/// # Errors
+/// When `CI=true` and a needed thing is neither there nor to be had.
+pub fn run() -> Result<(), String> {
+    let parts = parts();
+    let (there, absent): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_there());
+    for part in there {
+        eprintln!("xtask: setup: {} is there", part.name);
+    }
+    announce(&absent);
+    let packages = absent.iter().flat_map(|part| part.packages());
+    let packages: Vec<&str> = packages.collect();
+    if !packages.is_empty() {
+        // Each on its own if not all can be had: some are better than none.
+        let _ = apt(&packages);
+    }
+    for part in absent {
+        match install(part) {
+            Ok(()) => eprintln!("xtask: setup: {} is installed", part.name),
+            Err(how) => missing(part, &how)?,
+        }
+    }
+    packages_of_lock_file()
+}
+
+/// Says what will be installed before anything is.
+fn announce(absent: &[&Part]) {
+    if absent.is_empty() {
+        return;
+    }
+    eprintln!("xtask: setup: will install (`--no-install` goes on without them):");
+    for part in absent {
+        eprintln!("  {}: {}", part.name, part.source);
+    }
+}
+
+/// Installs one thing; how to do it by hand if that fails.
+fn install(part: &Part) -> Result<(), String> {
+    if part.is_there() {
+        return Ok(());
+    }
+    match &part.source {
+        Source::Debian(packages) => {
+            let words: Vec<&str> = packages.iter().map(String::as_str).collect();
+            apt(&words);
+            match part.is_there() {
+                true => Ok(()),
+                false => Err(format!("apt-get install {}", packages.join(" "))),
+            }
+        }
+        Source::Wheels {
+            folder,
+            wheels,
+            holds,
+        } => wheels::install(folder, wheels, *holds),
+        Source::KernelTuner => kernel_tuner::install(),
+    }
+}
+
+/// A missing tool is an error in CI and a notice elsewhere: the tests that need it then skip, counted.
+fn missing(part: &Part, how: &str) -> Result<(), String> {
+    if step::in_ci() && !part.is_optional {
+        return Err(format!(
+            "{} is missing and could not be installed\nhelp: {how}",
+            part.name
+        ));
+    }
+    eprintln!(
+        "xtask: setup: {} is missing; tests that need it will be skipped\nhelp: {how}",
+        part.name
+    );
+    Ok(())
+}
+
+/// Downloads every package of the lock file: crates that tests make build offline, with features that nothing here
+/// builds with.
+fn packages_of_lock_file() -> Result<(), String> {
+    let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
+    if fetched.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    let why = "a package of Cargo.lock is missing\nhelp: run `cargo fetch --locked` with a network";
+    if step::in_ci() {
+        return Err(why.into());
+    }
+    eprintln!("xtask: setup: {why}");
+    Ok(())
+}

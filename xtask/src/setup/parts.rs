@@ -1,0 +1,301 @@
+//! What the tests need, how to know that it is there, and where it comes from.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::kernel_tuner;
+use crate::step;
+
+/// One thing that tests need.
+pub(super) struct Part {
+    /// What it is called in messages.
+    pub name: String,
+    /// How to know that it is there.
+    found: Found,
+    /// Where it comes from.
+    pub source: Source,
+    /// Whether its absence is no failure in CI.
+    pub is_optional: bool,
+}
+
+/// How to know that a thing is there.
+enum Found {
+    /// A program of that name answers.
+    Program(String),
+    /// A file.
+    File(&'static str),
+    /// What its source says; or a variable names another one.
+    InFolder { variable: Option<&'static str> },
+}
+
+/// Where a thing comes from.
+pub(super) enum Source {
+    /// Debian's packages of these names.
+    Debian(Vec<String>),
+    /// Python wheels, unpacked into a folder below the root for what is in them.
+    Wheels {
+        folder: &'static str,
+        wheels: &'static [&'static str],
+        holds: fn(&Path) -> bool,
+    },
+    /// A virtual environment with Kernel Tuner.
+    KernelTuner,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Debian(packages) => write!(f, "{} by apt-get", packages.join(", ")),
+            Source::Wheels { folder, wheels, .. } => {
+                write!(f, "{} by pip, into {folder}", wheels.join(", "))
+            }
+            Source::KernelTuner => {
+                let (package, folder) = (kernel_tuner::PACKAGE, kernel_tuner::FOLDER);
+                write!(f, "{package} by pip, into {folder}")
+            }
+        }
+    }
+}
+
+impl Part {
+    /// Whether it is there.
+    pub fn is_there(&self) -> bool {
+        match &self.found {
+            Found::Program(program) => step::there(program),
+            Found::File(file) => Path::new(file).exists(),
+            Found::InFolder { variable } => {
+                variable.and_then(given).is_some() || self.source.is_installed()
+            }
+        }
+    }
+
+    /// The Debian packages that bring it.
+    pub fn packages(&self) -> impl Iterator<Item = &str> {
+        let packages = match &self.source {
+            Source::Debian(packages) => packages.as_slice(),
+            _ => &[],
+        };
+        packages.iter().map(String::as_str)
+    }
+
+    fn program(program: &str, packages: &[String]) -> Part {
+        Part {
+            name: program.to_owned(),
+            found: Found::Program(program.to_owned()),
+            source: Source::Debian(packages.to_vec()),
+            is_optional: false,
+        }
+    }
+
+    /// A part of AMD's runtime, which says here that it has no device, or its headers. In CI too its tests are skipped
+    /// without it: they need no part of ROCm but these packages.
+    fn of_rocm(file: &'static str, package: &str) -> Part {
+        Part {
+            name: file.to_owned(),
+            found: Found::File(file),
+            source: Source::Debian(vec![package.to_owned()]),
+            is_optional: true,
+        }
+    }
+
+    fn wheels(
+        name: &str,
+        variable: Option<&'static str>,
+        folder: &'static str,
+        wheels: &'static [&'static str],
+        holds: fn(&Path) -> bool,
+    ) -> Part {
+        Part {
+            name: name.to_owned(),
+            found: Found::InFolder { variable },
+            source: Source::Wheels {
+                folder,
+                wheels,
+                holds,
+            },
+            is_optional: false,
+        }
+    }
+}
+
+impl Source {
+    fn is_installed(&self) -> bool {
+        match self {
+            Source::Debian(_) => false,
+            Source::Wheels { folder, holds, .. } => holds(&step::root().join(folder)),
+            Source::KernelTuner => kernel_tuner::is_there(),
+        }
+    }
+}
+
+/// The value of a variable, unless it is empty.
+fn given(variable: &str) -> Option<OsString> {
+    std::env::var_os(variable).filter(|value| !value.is_empty())
+}
+
+/// The programs that tests use, and the Debian packages that bring them.
+const TOOLS: [(&str, &[&str]); 4] = [
+    ("g++", &["g++"]),
+    ("python3", &["python3", "python3-venv"]),
+    ("objdump", &["binutils"]),
+    ("git", &["git"]),
+];
+
+/// The versions of clang that kernels are compiled with here, from the newest. One of them is enough.
+const CLANG: [u32; 2] = [22, 19];
+
+/// What belongs to a version of clang: the linker for AMD GPUs, the sanitizers, and the program that gives their
+/// reports lines.
+fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
+    [
+        (
+            format!("clang++-{version}"),
+            vec![
+                format!("clang-{version}"),
+                format!("libclang-rt-{version}-dev"),
+            ],
+        ),
+        (format!("ld.lld-{version}"), vec![format!("lld-{version}")]),
+        (
+            format!("llvm-symbolizer-{version}"),
+            vec![format!("llvm-{version}")],
+        ),
+    ]
+}
+
+/// All things that tests need. Of the versions of clang it is the newest that is here, or the oldest, which Debian has.
+pub(super) fn parts() -> Vec<Part> {
+    let here = CLANG
+        .iter()
+        .find(|version| step::there(&format!("clang++-{version}")));
+    let clang = here.or(CLANG.last()).copied().unwrap_or(19);
+    let owned = |packages: &[&str]| -> Vec<String> {
+        packages.iter().map(|&package| package.to_owned()).collect()
+    };
+    let tools = TOOLS
+        .iter()
+        .map(|(program, packages)| Part::program(program, &owned(packages)));
+    let clang = tools_of_clang(clang);
+    let clang = clang
+        .iter()
+        .map(|(program, packages)| Part::program(program, packages));
+    tools.chain(clang).chain(others()).collect()
+}
+
+/// What is not a program of Debian's: compilers of GPUs, their headers, and the tuner that files are exchanged with.
+fn others() -> [Part; 8] {
+    [
+        // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
+        Part::wheels(
+            "NVRTC",
+            Some("KILN_NVRTC"),
+            "target/nvrtc",
+            &["nvidia-cuda-nvrtc==13.5.37"],
+            has_nvrtc,
+        ),
+        // Earlier toolkits, which the drivers of most GPUs ask for. Each with its headers, which these versions do not
+        // bundle; `tests/src/capability.rs` looks for the same folders.
+        Part::wheels(
+            "NVRTC 12.1",
+            None,
+            "target/nvrtc-12.1",
+            &[
+                "nvidia-cuda-nvrtc-cu12==12.1.105",
+                "nvidia-cuda-runtime-cu12==12.1.105",
+            ],
+            has_nvrtc,
+        ),
+        Part::wheels(
+            "NVRTC 12.9",
+            None,
+            "target/nvrtc-12.9",
+            &[
+                "nvidia-cuda-nvrtc-cu12==12.9.86",
+                "nvidia-cuda-runtime-cu12==12.9.79",
+            ],
+            has_nvrtc,
+        ),
+        Part::wheels(
+            "NVRTC 13.0",
+            None,
+            "target/nvrtc-13.0",
+            &["nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96"],
+            has_nvrtc,
+        ),
+        // One header, which occupancy is compared with.
+        Part::wheels(
+            "cuda_occupancy.h",
+            Some("KILN_CUDA_OCCUPANCY"),
+            "target/cuda-occupancy",
+            &["nvidia-cuda-runtime==13.5.37"],
+            |folder| {
+                folder
+                    .join("nvidia/cu13/include/cuda_occupancy.h")
+                    .is_file()
+            },
+        ),
+        Part {
+            name: "Kernel Tuner".to_owned(),
+            found: Found::InFolder {
+                variable: Some("KILN_KERNEL_TUNER"),
+            },
+            source: Source::KernelTuner,
+            is_optional: false,
+        },
+        Part::of_rocm(
+            "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
+            "libamdhip64-5",
+        ),
+        Part::of_rocm("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+    ]
+}
+
+/// Whether a virtual environment or folder of packages has the library.
+fn has_nvrtc(folder: &Path) -> bool {
+    let mut packages = vec![folder.join("nvidia")];
+    let environments = entries(&folder.join("lib")).into_iter();
+    packages.extend(environments.map(|python| python.join("site-packages/nvidia")));
+    let libraries = packages
+        .iter()
+        .flat_map(|package| entries(package))
+        .map(|part| part.join("lib"));
+    libraries.flat_map(|folder| entries(&folder)).any(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libnvrtc.so")
+    })
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_says_where_it_comes_from() {
+        for part in parts() {
+            let said = part.source.to_string();
+            assert!(said.contains(" by "), "{}: {said}", part.name);
+            assert!(!part.name.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_library_is_found_in_a_folder_and_in_an_environment() {
+        for inside in [
+            "nvidia/cu13/lib",
+            "lib/python3.11/site-packages/nvidia/x/lib",
+        ] {
+            let folder = tempfile::tempdir().expect("a folder should be had");
+            assert!(!has_nvrtc(folder.path()));
+            let libraries = folder.path().join(inside);
+            std::fs::create_dir_all(&libraries).expect("it should be made");
+            std::fs::write(libraries.join("libnvrtc.so.13"), "").expect("it should be written");
+            assert!(has_nvrtc(folder.path()), "{inside}");
+        }
+    }
+}
