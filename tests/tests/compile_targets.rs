@@ -141,7 +141,11 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
         corners.rotate_left(rng.random_range(0..corners.len()));
         corners.truncate(1);
     }
-    subjects.extend(corners.into_iter().map(|config| subject(Some(config), None)));
+    subjects.extend(
+        corners
+            .into_iter()
+            .map(|config| subject(Some(config), None)),
+    );
     let (valid, invalid) = draws();
     for _ in 0..valid {
         subjects.push(subject(
