@@ -41,6 +41,8 @@ pub enum Need {
     HipLibrary,
     /// A Python that has Kernel Tuner.
     KernelTuner,
+    /// That bars are measured: what takes minutes, and needs the machine for itself.
+    Bars,
     /// A kernel that lets anybody make a process namespace of his own: many sandboxes forbid it.
     Namespaces,
 }
@@ -49,6 +51,8 @@ impl Need {
     /// Whether it is there, and if not why.
     fn probe(self) -> Result<(), String> {
         match self {
+            Need::Bars if in_full() => Ok(()),
+            Need::Bars => Err("measured by `cargo xtask bars`".into()),
             Need::HostCompiler => {
                 let found = ["g++", "clang++", "clang++-22", "clang++-19"]
                     .into_iter()
@@ -115,12 +119,13 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether its absence is no failure in CI: machines have no GPU, checkouts no recorded data, and only Debian has
-    /// those packages.
+    /// Whether its absence is no failure in CI: machines have no GPU, checkouts no recorded data, only Debian has
+    /// those packages, and bars take hours.
     fn is_excusable(self) -> bool {
         matches!(
             self,
             Need::RecordedData
+                | Need::Bars
                 | Need::CudaDevice
                 | Need::HipDevice
                 | Need::HipHeaders

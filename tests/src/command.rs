@@ -56,8 +56,31 @@ pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
-/// `tune` in a directory, with a cache of its own and nothing inherited that would change what it does.
+/// `tune` in a directory, with a cache of its own and nothing inherited that would change what it does. Compiled kernels
+/// are those of all tests: they are found by what they were compiled from and with, and kept from run to run.
+///
+/// # Panics
+/// When the disk refuses.
 pub fn tune(directory: &Path, cache: &Path) -> Command {
+    std::fs::create_dir_all(cache).expect("a folder should be made");
+    if let Err(error) = std::os::unix::fs::symlink(shared_artifacts(), cache.join("artifacts")) {
+        assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists, "{error}");
+    }
+    tune_alone(directory, cache)
+}
+
+/// The folder of compiled kernels that all tests share.
+///
+/// # Panics
+/// When the disk refuses.
+pub fn shared_artifacts() -> PathBuf {
+    let folder = target_dir().join("tests-cache/artifacts");
+    std::fs::create_dir_all(&folder).expect("a folder should be made");
+    folder
+}
+
+/// As [`tune`], and kernels are compiled anew: for tests of compiling and of what lies in a cache.
+pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     let mut command = Command::new(tune_program());
     command
         .current_dir(directory)

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use kiln_tests::capability::{Need, have, process_1};
-use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
+use kiln_tests::command::{expect_code, stderr, stdout, tune_alone, workspace};
 use serde_json::Value;
 
 #[test]
@@ -14,7 +14,7 @@ fn a_run_as_process_1_starts_workers_and_measures() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
-    let mut run = tune(&workspace(), &folder.path().join("cache"));
+    let mut run = tune_alone(&workspace(), &folder.path().join("cache"));
     run.args([
         "run", "--json", "--device", "fake", "-k", "gemm", "--trials", "4",
     ]);
@@ -28,7 +28,7 @@ fn a_run_as_process_1_starts_workers_and_measures() {
 #[test]
 fn a_worker_whose_parent_is_gone_ends() {
     let folder = tempfile::tempdir().expect("a folder should be made");
-    let mut worker: Command = tune(folder.path(), folder.path());
+    let mut worker: Command = tune_alone(folder.path(), folder.path());
     // A process that is not this one.
     worker.arg("worker").env("KILN_WORKER_PARENT", "999999999");
     let said = stderr(&expect_code(&mut worker, 1));

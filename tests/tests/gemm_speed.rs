@@ -1,6 +1,6 @@
 //! Gemm 512³ on the cpu: the winner against the naive entry, the plain tiled config and a blocked C loop, and two
-//! complete runs against one another. The second run, and how close the two come, are measured with `KILN_BARS=1` only:
-//! on a busy machine it would be the machine that differs.
+//! complete runs against one another. Measured with `KILN_BARS=1` only: on a busy machine it would be the machine that
+//! differs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use kiln::rig::{Layout, Rig};
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::source::{SourceScan, SourceText};
 use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem};
-use kiln_tests::capability::{Need, have, in_full};
+use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::Value;
 
@@ -37,12 +37,10 @@ extern "C" __global__ void blocked(unsigned m, unsigned n, unsigned k, const flo
 
 #[test]
 fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() {
-    if !have("gemm_speed", &[Need::HostCompiler]) {
+    if !have("gemm_speed", &[Need::Bars, Need::HostCompiler]) {
         return;
     }
-    let first = tuned(1);
-    let second = if in_full() { tuned(2) } else { first.clone() };
-    let winners = [first, second];
+    let winners = [tuned(1), tuned(2)];
     println!("winners: {} and {}", winners[0], winners[1]);
     let bench = Bench::open();
     let spec = &bench.spec;
@@ -52,7 +50,7 @@ fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() 
         configs.iter().map(|config| bench.tuned(config)).collect();
     arms.push(bench.naive());
     arms.push(bench.blocked_loop());
-    let times = bench.times(&arms, if in_full() { 15 } else { 5 });
+    let times = bench.times(&arms, 15);
     let ratio = |arm: usize| {
         let mut ratios: Vec<f64> = times
             .iter()
@@ -72,7 +70,7 @@ fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() 
         "tiled 16x16x16 with one output a thread: {tiles}"
     );
     assert!(
-        !in_full() || (second <= 1.05 && 1.0 / second <= 1.05),
+        second <= 1.05 && 1.0 / second <= 1.05,
         "second run: {second}"
     );
 }
@@ -80,11 +78,6 @@ fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() 
 /// One complete run with a cache of its own; the winner's config.
 fn tuned(seed: u32) -> String {
     let cache = tempfile::tempdir().expect("a temporary directory should be had");
-    let limits = if in_full() {
-        ["--budget", "240s", "--trials", "200"]
-    } else {
-        ["--budget", "full", "--trials", "12"]
-    };
     let mut run = tune(&workspace(), cache.path());
     run.args([
         "run",
@@ -96,7 +89,7 @@ fn tuned(seed: u32) -> String {
         "--device",
         "cpu",
     ]);
-    run.args(limits)
+    run.args(["--budget", "240s", "--trials", "200"])
         .args(["--seed", &seed.to_string()])
         .env("KILN_CPU_THREADS", "1");
     let output = expect_code(&mut run, 0);

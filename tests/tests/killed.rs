@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use kiln_cache::{JournalError, Record, journal};
 use kiln_tests::capability::{Need, have, in_full};
-use kiln_tests::command::{expect_code, stderr, stdout, tune, tune_program};
+use kiln_tests::command::{expect_code, stderr, stdout, tune_alone, tune_program};
 use serde_json::Value;
 
 const MANIFEST: &str =
@@ -141,7 +141,7 @@ impl Stage {
     }
 
     fn tune(&self, cache: &str) -> Command {
-        let mut command = tune(self.folder.path(), &self.path(cache));
+        let mut command = tune_alone(self.folder.path(), &self.path(cache));
         command.env("TMPDIR", self.path("tmp"));
         command
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, stdout, tune};
+use kiln_tests::command::{expect_code, stdout, tune_alone};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ fn a_search_whose_compiler_was_killed_stays_open_and_the_next_one_tries_again() 
     };
     let wrapper = wrapped(root, &compiler, 2, "kill -9 $$");
     let run = |words: &str| {
-        let mut command = tune(root, &root.join("cache"));
+        let mut command = tune_alone(root, &root.join("cache"));
         command.args("run -d cpu --trials all --budget full --jobs 1".split(' '));
         command.args(words.split_whitespace());
         command.env("KILN_CXX", &wrapper);
@@ -133,7 +133,7 @@ fn a_check_whose_disk_was_full_fails_and_the_next_one_tries_again() {
     let full = "echo 'error: unable to open output file: No space left on device' >&2; exit 1";
     let wrapper = wrapped(root, &clang, 1, full);
     let check = || {
-        let mut command = tune(root, &root.join("cache"));
+        let mut command = tune_alone(root, &root.join("cache"));
         command.args("run --target gfx1151 --compile-only --json --jobs 1".split(' '));
         command.env("KILN_HIP_CLANG", &wrapper);
         command
@@ -167,7 +167,7 @@ fn a_check_that_finds_nothing_to_launch_fails() {
     let own = "baseline(entry = \"naive\", grid(n.div_ceil(64)), block(64))";
     let crate_ = crate_.replace("baseline(VECTOR_WIDTH = 1, THREADS = 64)", own);
     fs::write(&lib, crate_).expect("the crate should be written");
-    let mut command = tune(root, &root.join("cache"));
+    let mut command = tune_alone(root, &root.join("cache"));
     command.args("run --target sm_89 --compile-only --json".split(' '));
     let reports = json(&mut command, 1);
     let task = &reports[0]["tasks"][0];

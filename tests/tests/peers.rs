@@ -132,9 +132,10 @@ fn plain_loops_in_c_compute_what_the_kernels_do() {
     bench
         .arg("--peer")
         .arg(format!("python3 '{}'", loops.display()));
+    // Those whose loops are quick; `benches/peers/kernels/kernels.py` times all of them.
     for problem in [
         "channels=1,samples=512,phase_bands=10,amp_bands=10,shifts=1,bins=18",
-        "T=f32,images=1,height=64,width=64,channels=64,filters=64",
+        "T=f32,n=1048576",
         "T=f32,rows=512,cols=1024,form=1",
     ] {
         bench.args(["--problem", problem]);

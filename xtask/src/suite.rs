@@ -12,8 +12,10 @@ pub const PROFILE: &str = "suite";
 /// # Errors
 /// When a test fails.
 pub fn run() -> Result<(), String> {
+    let cache = step::root().join("target/tests-cache");
     let mut doctests = cargo(&["test", "--workspace", "--doc", "--quiet"]);
-    step::run("doctests", doctests.args(["--profile", PROFILE]))?;
+    let doctests = doctests.args(["--profile", PROFILE]);
+    step::run("doctests", doctests.env("KILN_CACHE", &cache))?;
     let mut tables = cargo(&["run", "--quiet", "--profile", PROFILE]);
     tables.args(["--package", "kiln-tuner", "--bin", "tune"]);
     step::run("baked tables", tables.args(["--", "bake", "--check"]))?;
@@ -31,7 +33,8 @@ pub fn run() -> Result<(), String> {
         tests.args(["--lib", "--bins", "--tests", "--", "--test-threads=1"]);
         tests
     };
-    let result = step::run("tests", &mut tests);
+    // Not among the user's kernels.
+    let result = step::run("tests", tests.env("KILN_CACHE", &cache));
     let skipped = fs::read_to_string(&skips).unwrap_or_default();
     for line in skipped.lines() {
         eprintln!("xtask: {line}");

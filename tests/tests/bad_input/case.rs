@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use kiln_tests::command::{expect_code, stderr, stdout, tune, tune_program};
+use kiln_tests::command::{expect_code, stderr, stdout, tune_alone, tune_program};
 
 pub const LIB: &str = "src/lib.rs";
 pub const SOURCE: &str = "src/scale.cu";
@@ -191,7 +191,7 @@ fn baked() -> &'static (String, String) {
         FILES
             .iter()
             .for_each(|(path, text)| write(root, path, text));
-        let mut run = tune(root, &root.join("cache"));
+        let mut run = tune_alone(root, &root.join("cache"));
         run.args(["run", "--write", "--device", "cpu", "--trials", "1"]);
         expect_code(&mut run, 0);
         let read = |path: &str| {
@@ -204,7 +204,7 @@ fn baked() -> &'static (String, String) {
 /// Runs shell commands in a crate, with `tune` as `$TUNE`, its cache in the crate.
 fn shell(root: &Path, script: &str) -> Output {
     // Only the environment is taken over: the program itself is started by the script.
-    let environment = tune(root, &root.join("cache"));
+    let environment = tune_alone(root, &root.join("cache"));
     let mut command = Command::new("sh");
     command.current_dir(root).arg("-c").arg(script);
     for (name, value) in environment.get_envs() {

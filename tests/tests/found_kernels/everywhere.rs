@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
 use kiln::compiler::CompileRequest;
 use kiln::prepare::{generate, target_of};
@@ -15,6 +16,7 @@ use kiln::spec::targets::TARGETS;
 use kiln::spec::{Backend, ProblemValue};
 use kiln::{Buffer, Choice, Element, Stream};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::shared_artifacts;
 
 use crate::kernels::{self, ALL, blended, doubled, spmv};
 use crate::launches;
@@ -42,13 +44,15 @@ fn every_kernel_compiles_for_the_gpus_whose_compilers_are_here() {
         }
         let target = TARGETS.iter().find(|target| target.arch == arch).unwrap();
         let compiler = compile_only::compiler(arch).unwrap();
+        let artifacts = ArtifactCache::at(shared_artifacts(), DEFAULT_MAX_BYTES);
         for kernel in ALL.iter().chain(launches::ALL) {
             let spec = kernel.spec();
             for problem in &spec.problems {
                 let config = &spec.baseline.config;
                 let unit = generate(kernel, &spec.entry, config, problem, target.backend).unwrap();
                 let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
-                if let Err(error) = compiler.compile(&request) {
+                let compiled = artifacts.compile(&*compiler, target.backend, &request);
+                if let Err(error) = compiled {
                     panic!("{} for {arch}, {problem}: {error}", kernel.name());
                 }
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use kiln_spec::targets::KnownTarget;
-use kiln_tests::command::{expect_code, stderr, stdout, tune};
+use kiln_tests::command::{expect_code, stderr, stdout, tune_alone};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ fn package() -> TempDir {
 }
 
 fn run(root: &Path, words: &str, code: i32) -> (String, String) {
-    let mut command = tune(root, &root.join("cache"));
+    let mut command = tune_alone(root, &root.join("cache"));
     let output = expect_code(command.args(words.split(' ')), code);
     (stdout(&output), stderr(&output))
 }
@@ -211,7 +211,7 @@ fn a_target_without_its_compiler_does_not_stop_the_others() {
         .filter(|known| known.arch.starts_with("gfx"));
     for known in amd {
         let package = package();
-        let mut command = tune(package.path(), &package.path().join("cache"));
+        let mut command = tune_alone(package.path(), &package.path().join("cache"));
         command.args([
             "inspect", "--target", "sm_86", "sm_89", known.arch, "bounded",
         ]);
@@ -225,7 +225,7 @@ fn a_target_without_its_compiler_does_not_stop_the_others() {
 #[test]
 fn a_variable_that_names_no_nvrtc_is_to_be_corrected() {
     let package = package();
-    let mut command = tune(package.path(), &package.path().join("cache"));
+    let mut command = tune_alone(package.path(), &package.path().join("cache"));
     command.args(["inspect", "--target", "sm_89"]);
     let output = expect_code(command.env("KILN_NVRTC", "/nowhere"), 1);
     let said = stderr(&output);

@@ -9,7 +9,7 @@ pub(super) enum Quantity {
     Time,
     /// Whole nanoseconds that pass: never logarithmic.
     Clock,
-    /// Times as fast.
+    /// Times as fast; logarithmic over a decade or more.
     Speedup,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Tick {
 /// About so many ticks.
 const TICKS: f64 = 5.0;
 
-/// Times that span as many-fold are on a logarithmic axis.
+/// Times and speed-ups that span as many-fold are on a logarithmic axis.
 const DECADE: f64 = 10.0;
 
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
@@ -45,11 +45,12 @@ impl Axis {
             (lo.min(value), hi.max(value))
         });
         let (lo, hi) = if lo > hi { (0.0, 1.0) } else { (lo, hi) };
-        let is_log = quantity == Quantity::Time && lo > 0.0 && hi / lo >= DECADE;
+        let spans = matches!(quantity, Quantity::Time | Quantity::Speedup);
+        let is_log = spans && lo > 0.0 && hi / lo >= DECADE;
         let (lo, hi) = match quantity {
             Quantity::Count => (lo.min(0.0).floor(), hi.max(1.0).ceil()),
             Quantity::Clock => (lo, hi.max(lo + 1.0)),
-            Quantity::Time if is_log => (lo / 1.15, hi * 1.15),
+            _ if is_log => (lo / 1.15, hi * 1.15),
             Quantity::Time | Quantity::Speedup => {
                 let room = ((hi - lo) * 0.06).max(hi.abs() * 1e-3).max(1e-3);
                 ((lo - room).max(0.0), hi + room)
@@ -134,7 +135,10 @@ impl Axis {
     fn label(&self, value: f64, step: f64) -> String {
         match self.quantity {
             Quantity::Count => format!("{value:.0}"),
-            Quantity::Speedup => format!("{value:.*}×", decimals(step)),
+            Quantity::Speedup => {
+                let step = if self.is_log { value } else { step };
+                format!("{value:.*}×", decimals(step))
+            }
             Quantity::Clock => format!("{:.*}", decimals(step / 1e9), value / 1e9),
             Quantity::Time => {
                 // One unit for all of a linear axis; each its own where decades lie between them.

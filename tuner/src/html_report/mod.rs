@@ -19,6 +19,7 @@ mod page;
 mod params;
 mod permuting;
 mod runs;
+mod speedups;
 mod svg;
 mod time_spent;
 

@@ -5,8 +5,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::convergence::Over;
 use super::figures::{RunFigures, TaskFigures};
+use super::speedups::Standing;
 use super::svg::breakable;
-use super::{best, environment, heat_map::HeatMap, importance, outcomes, time_spent};
+use super::{best, environment, heat_map::HeatMap, importance, outcomes, speedups, time_spent};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
@@ -51,20 +52,36 @@ fn body(figures: &RunFigures) -> Markup {
             @for note in &figures.notes { p class="warn" { (note) } }
         }
         main {
-            (overview(&figures.tasks))
-            section {
-                h2 { "What ran, and on what" }
-                (environment::draw(figures))
+            @if !figures.tasks.is_empty() {
+                section {
+                    h2 { "Speed-up of every problem" }
+                    (speedups::draw(&figures.tasks))
+                    p class="note" {
+                        "A dot is a proven speed-up with its 95 % interval; an empty one stands for what is not proven."
+                    }
+                }
             }
             section {
                 h2 { "Where the time went" }
                 (time_spent::draw(figures))
             }
-            @for (task, number) in figures.tasks.iter().zip(1_usize..) {
+            (overview(&figures.tasks))
+            section {
+                h2 { "What ran, and on what" }
+                (environment::draw(figures))
+            }
+            @for (task, number) in decided_first(&figures.tasks) {
                 (section(task, number, &figures.tasks))
             }
         }
     }
+}
+
+/// The tasks with their numbers: proven ones, then those that keep their baselines, then open ones.
+fn decided_first(tasks: &[TaskFigures]) -> Vec<(&TaskFigures, usize)> {
+    let mut tasks: Vec<_> = tasks.iter().zip(1..).collect();
+    tasks.sort_by_key(|(task, _)| Standing::of(task));
+    tasks
 }
 
 /// All tasks in a table, each with a link to its part of the page.
@@ -76,7 +93,7 @@ fn overview(tasks: &[TaskFigures]) -> Markup {
                 table class="sortable" {
                     thead { tr { th class="t" { "kernel" } th class="t" { "problem" } th class="n" { "configs" } th class="n" { "valid" } th class="t" { "decision" } } }
                     tbody {
-                        @for (task, number) in tasks.iter().zip(1_usize..) {
+                        @for (task, number) in decided_first(tasks) {
                             @let (tried, valid) = tried(task);
                             tr {
                                 td class="t" data-v=(task.kernel) { a href=(format!("#task-{number}")) { (task.kernel) } }

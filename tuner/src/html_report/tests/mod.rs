@@ -3,6 +3,7 @@
 mod samples;
 
 use kiln_cache::Outcome;
+use kiln_cache::record::Verdict;
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
@@ -470,4 +471,45 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
             .unwrap_err()
             .contains("curves/9")
     );
+}
+
+#[test]
+fn problems_are_drawn_by_their_speed_ups_and_open_ones_last() {
+    let sample = Sample::new();
+    let faster = Verdict::Proven {
+        speedup_ppm: 12_000_000,
+        low_ppm: 11_000_000,
+        high_ppm: 13_000_000,
+    };
+    let runs = [
+        sample.begin("open", &trials(40)),
+        sample.run("kept", &trials(40), Some(KEPT)),
+        sample.run("proven", &trials(40), Some(PROVEN)),
+        sample.run("faster", &trials(40), Some(faster)),
+    ];
+    let mut figures = sample.figures(runs[0]);
+    figures.tasks = runs
+        .iter()
+        .flat_map(|&run| sample.figures(run).tasks)
+        .collect();
+    let page = sound(&figures);
+    let names = texts(&page, "svg.speedups a text");
+    let order = ["faster", "proven", "kept", "open"];
+    assert_eq!(names.len(), order.len());
+    for (name, kernel) in names.iter().zip(order) {
+        assert!(name.starts_with(kernel), "{names:?}");
+    }
+    let said = texts(&page, "svg.speedups g text.mark");
+    assert_eq!(said[..3], ["12.00×", "1.10×", "baseline"]);
+    assert!(said[3].starts_with("open, "), "{said:?}");
+    assert!(said[3].ends_with("× in the race"), "{said:?}");
+    assert_eq!(select(&page, "svg.speedups g.s-open").len(), 1);
+    let intervals = select(&page, "svg.speedups line.whisker");
+    assert_eq!(intervals.len(), 2, "only what is proven has an interval");
+    // The parts of the page come in the same order of decisions, and links lead to them.
+    let headings = texts(&page, "section.task h2");
+    assert!(headings[3].starts_with("open"), "{headings:?}");
+    let overview = texts(&page, "h2");
+    assert_eq!(overview[0], "Speed-up of every problem");
+    assert_eq!(overview[1], "Where the time went");
 }
