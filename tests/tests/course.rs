@@ -113,7 +113,7 @@ fn every_example_prints_what_its_documentation_promises() {
 fn without_a_compiler_every_example_says_so_and_what_to_install() {
     let _alone = alone();
     let mut build = cargo(&workspace());
-    build.args(["build", "--quiet", "--package", "kiln-examples"]);
+    build.args(["build", "--quiet", "--workspace"]);
     build.args(["--examples", "--offline", "--profile", profile()]);
     expect_code(&mut build, 0);
     for example in examples() {

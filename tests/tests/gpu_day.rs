@@ -19,12 +19,10 @@ const BAKED: &str = "tensor_mul";
 /// What a borrowed machine gives a command, in seconds.
 const COMMAND_SECONDS: u64 = 540;
 
-/// `cargo xtask gpu-day`, built as the tests are.
+/// `cargo xtask gpu-day`.
 fn gpu_day(words: &[&str]) -> Command {
     let mut command = cargo(&workspace());
-    command.args(["run", "--quiet", "--package", "xtask"]);
-    command.args(["--profile", profile(), "--", "gpu-day"]);
-    command.args(words);
+    command.args(["xtask", "gpu-day"]).args(words);
     command
 }
 

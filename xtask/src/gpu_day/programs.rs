@@ -9,8 +9,11 @@ use serde_json::Value;
 use super::Options;
 use crate::step::{self, cargo};
 
-/// The test programs that need no cargo.
-const TESTS: [&str; 3] = ["conformance", "library", "device_prelude"];
+/// The test programs that need no cargo, and one of `tune`'s: with that `tune` is built.
+const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "watch"];
+
+/// What of it is carried.
+const CARRIED: [&str; 4] = ["tune", "conformance", "library", "device_prelude"];
 
 /// The cuBLAS peer, of a workspace of its own.
 const CUBLAS: &str = "kiln-cublas-peer";
@@ -20,16 +23,13 @@ const CUBLAS: &str = "kiln-cublas-peer";
 /// # Errors
 /// What does not build, or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
-    let profile = &options.profile;
-    let mut tune = cargo(&["build", "--profile", profile]);
-    tune.args(["--package", "kiln-tuner", "--bin", "tune"]);
-    carry_built(tune, &["tune"], to)?;
     // Of the whole workspace, as the suite builds them: with the same features, so that they are built once.
-    let mut tests = cargo(&["test", "--profile", profile, "--no-run", "--workspace"]);
-    for test in TESTS {
-        tests.args(["--test", test]);
+    let mut build = cargo(&["test", "--no-run", "--workspace"]);
+    build.args(["--profile", &options.profile]);
+    for test in PROGRAMS {
+        build.args(["--test", test]);
     }
-    carry_built(tests, &TESTS, to)?;
+    carry_built(build, &CARRIED, to)?;
     if options.without_cublas {
         return Ok(());
     }

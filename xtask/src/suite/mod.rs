@@ -1,0 +1,63 @@
+//! The tests: all but the doctests through nextest if it is there.
+
+mod programs;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::step::{self, cargo};
+
+/// The profile of `Cargo.toml` that all of them are built in, so that the workspace is built once.
+pub const PROFILE: &str = "suite";
+
+/// Runs the check of the baked tables, the doctests, then all other tests.
+///
+/// # Errors
+/// When a test fails.
+pub fn run() -> Result<(), String> {
+    // Not among the user's kernels.
+    let cache = step::root().join("target/tests-cache");
+    build()?;
+    let mut tables = Command::new(target_dir().join(PROFILE).join("tune"));
+    tables.args(["bake", "--check"]).current_dir(step::root());
+    step::run("baked tables", &mut tables)?;
+    let mut doctests = cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    let doctests = doctests.args(["--profile", PROFILE]);
+    step::run("doctests", doctests.env("KILN_CACHE", &cache))?;
+    let skips = step::root().join("target/kiln-skips.txt");
+    // The file of an earlier run, if there is one.
+    let _ = fs::remove_file(&skips);
+    let result = tests(&cache);
+    let skipped = fs::read_to_string(&skips).unwrap_or_default();
+    for line in skipped.lines() {
+        eprintln!("xtask: {line}");
+    }
+    eprintln!(
+        "xtask: {} tests skipped themselves for want of a tool, data or time",
+        skipped.lines().count()
+    );
+    result
+}
+
+/// Builds every test, and `tune` with them: the steps that follow share it.
+fn build() -> Result<(), String> {
+    let mut build = cargo(&["test", "--workspace", "--no-run", "--quiet"]);
+    build.args(["--profile", PROFILE]);
+    build.args(["--lib", "--bins", "--tests", "--examples"]);
+    step::run("building the tests", &mut build)
+}
+
+fn tests(cache: &Path) -> Result<(), String> {
+    if !step::there("cargo-nextest") {
+        return programs::run(&[("KILN_CACHE", cache)]);
+    }
+    let mut tests = cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
+    tests.args(["--cargo-profile", PROFILE, "--status-level", "slow"]);
+    step::run("tests", tests.env("KILN_CACHE", cache))
+}
+
+/// Where cargo builds to.
+fn target_dir() -> std::path::PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| step::root().join("target"), Into::into)
+}
