@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, tune};
+use kiln_tests::command::{expect_code, tune_alone};
 use tempfile::TempDir;
 
 const MANIFEST: &str =
@@ -30,7 +30,7 @@ fn package() -> TempDir {
 
 /// Compiles a config that was not compiled before, which needs the headers.
 fn inspect(package: &Path, cache: &Path, temporary: &Path, threads: u32) {
-    let mut command = tune(package, cache);
+    let mut command = tune_alone(package, cache);
     let config = format!("VECTOR_WIDTH=1,THREADS={threads}");
     command.args(["inspect", "--target", "sm_89", "--config", &config]);
     expect_code(command.env("TMPDIR", temporary), 0);

@@ -119,7 +119,6 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
         "squares/src/cu/square.cuh",
         &HEADER.replace("i * i", "i * i + 1u"),
     );
-    bake(&crate_);
     let failed = expect_code(&mut smoke(), 101);
     let said = stdout(&failed) + &stderr(&failed);
     let why = "out[0] is 1e0, it should be 0e0";

@@ -113,8 +113,25 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
         Some(end) if end > bytes => Err(format!(
             "it is cut off: it has {bytes} bytes, but its segments reach to {end}"
         )),
-        Some(_) => Ok(()),
+        Some(_) => has_sections(header, endian, bytes),
     }
+}
+
+/// Whether the table of sections, which linkers write last, is in the file. Nothing of it is loaded, but a file without its
+/// end is not the one that was built.
+fn has_sections(
+    header: &FileHeader64<object::Endianness>,
+    endian: object::Endianness,
+    bytes: u64,
+) -> Result<(), String> {
+    let size = u64::from(header.e_shnum(endian)) * u64::from(header.e_shentsize(endian));
+    let end = header.e_shoff(endian).saturating_add(size);
+    if end > bytes {
+        return Err(format!(
+            "it is cut off: it has {bytes} bytes, but its table of sections reaches to {end}"
+        ));
+    }
+    Ok(())
 }
 
 /// The ELF machine number of this processor.
