@@ -74,6 +74,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/base.h" = "cpu/base.h",
     "portable/vector.h" = "portable/vector.h",
     "portable/integer.h" = "portable/integer.h",
+    "cpu/float_math.h" = "cpu/float_math.h",
     "cpu/math.h" = "cpu/math.h",
     "portable/conversion.h" = "portable/conversion.h",
     "portable/half.h" = "portable/half.h",

@@ -21,6 +21,8 @@
 #define CUDART_NAN (__builtin_nan(""))
 #define CUDART_PI 3.1415926535897931e+0
 
+#include "cpu/float_math.h"
+
 // name(double), namef(float), and CUDA's overload name(float).
 #define KILN_CPU_MATH_1(name)                                                                          \
     extern "C" double name(double) noexcept;                                                           \
@@ -31,12 +33,20 @@
     extern "C" float name##f(float, float) noexcept;                                                   \
     KILN_CPU_OVERLOAD(float) name(T x, T y) { return __builtin_##name##f(x, y); }
 
+// The same, where namef is this prelude's own.
+#define KILN_CPU_MATH_OWN(name)                                                                        \
+    extern "C" double name(double) noexcept;                                                           \
+    KILN_CPU_OVERLOAD(float) name(T x) { return name##f(x); }
+
+KILN_CPU_MATH_OWN(exp)
+KILN_CPU_MATH_OWN(exp2)
+KILN_CPU_MATH_OWN(log)
+KILN_CPU_MATH_OWN(tanh)
+KILN_CPU_MATH_OWN(erf)
+KILN_CPU_MATH_OWN(erfc)
 KILN_CPU_MATH_1(sqrt)
 KILN_CPU_MATH_1(cbrt)
-KILN_CPU_MATH_1(exp)
-KILN_CPU_MATH_1(exp2)
 KILN_CPU_MATH_1(expm1)
-KILN_CPU_MATH_1(log)
 KILN_CPU_MATH_1(log2)
 KILN_CPU_MATH_1(log10)
 KILN_CPU_MATH_1(log1p)
@@ -49,12 +59,9 @@ KILN_CPU_MATH_1(acos)
 KILN_CPU_MATH_1(atan)
 KILN_CPU_MATH_1(sinh)
 KILN_CPU_MATH_1(cosh)
-KILN_CPU_MATH_1(tanh)
 KILN_CPU_MATH_1(asinh)
 KILN_CPU_MATH_1(acosh)
 KILN_CPU_MATH_1(atanh)
-KILN_CPU_MATH_1(erf)
-KILN_CPU_MATH_1(erfc)
 KILN_CPU_MATH_1(lgamma)
 KILN_CPU_MATH_1(tgamma)
 KILN_CPU_MATH_1(fabs)
@@ -72,6 +79,7 @@ KILN_CPU_MATH_2(nextafter)
 KILN_CPU_MATH_2(atan2)
 KILN_CPU_MATH_2(hypot)
 KILN_CPU_MATH_2(fdim)
+#undef KILN_CPU_MATH_OWN
 #undef KILN_CPU_MATH_1
 #undef KILN_CPU_MATH_2
 
@@ -126,61 +134,21 @@ template <kiln_cpu_float T> KILN_INLINE bool isinf(T x) { return __builtin_isinf
 template <kiln_cpu_float T> KILN_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
 template <kiln_cpu_float T> KILN_INLINE bool signbit(T x) { return __builtin_signbit(x); }
 
-KILN_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-KILN_INLINE float rsqrt(float x) { return rsqrtf(x); }
 KILN_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 KILN_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
-KILN_INLINE float normcdff(float x) {
-    // erfc(a + b) is erfc(a) (1 - 2 a b) for a large a and a small b, which is what the rounding of a left out.
-    const float a = x * -0.70710678f;
-    const float b = __builtin_fmaf(x, -0.70710678f, -a) + x * -1.21016175e-08f;
-    const float twice = __builtin_erfcf(a);
-    return 0.5f * (a > 1.0f && a < 11.0f ? twice - 2.0f * a * b * twice : twice);
-}
 KILN_INLINE float kiln_cpu_half_turns(float x) {
     return (x - 2.0f * __builtin_rintf(0.5f * x)) * CUDART_PI_F;
 }
 KILN_CPU_C_INLINE float sinpif(float x) noexcept { return __builtin_sinf(kiln_cpu_half_turns(x)); }
 KILN_CPU_C_INLINE float cospif(float x) noexcept { return __builtin_cosf(kiln_cpu_half_turns(x)); }
 
-// 2^n e^r for a whole n of at most 250 and |r| below 0.35. Two powers of two are multiplied in, so that overflow gives
-// infinity and underflow zero without a branch; 2 units in the last place, and it vectorises.
-KILN_INLINE float kiln_cpu_scaled_exp(float n, float r) {
-    float p = 1.9875691e-4f;
-    p = p * r + 1.3981999e-3f;
-    p = p * r + 8.3334519e-3f;
-    p = p * r + 4.1665796e-2f;
-    p = p * r + 1.6666666e-1f;
-    p = p * r + 5.0000001e-1f;
-    p = p * r * r + r + 1.0f;
-    int whole = (int)n, low = whole / 2, high = whole - low;
-    return p * __int_as_float((low + 127) << 23) * __int_as_float((high + 127) << 23);
-}
-KILN_INLINE float kiln_cpu_between(float x, float bound) {
-    float bounded = x > -bound ? x : -bound;
-    return bounded < bound ? bounded : bound;
-}
-KILN_CPU_C_INLINE float __expf(float x) noexcept {
-    float bounded = kiln_cpu_between(x, 150.0f);
-    float n = __builtin_rintf(bounded * 1.44269504f);
-    float power = kiln_cpu_scaled_exp(n, bounded - n * 0.693359375f + n * 2.12194440e-4f);
-    return x == x ? power : x;
-}
-KILN_INLINE float kiln_cpu_exp2(float x) {
-    float bounded = kiln_cpu_between(x, 220.0f);
-    float n = __builtin_rintf(bounded);
-    float power = kiln_cpu_scaled_exp(n, (bounded - n) * 0.693147181f);
-    return x == x ? power : x;
-}
-KILN_CPU_C_INLINE float __exp10f(float x) noexcept { return __builtin_exp2f(x * 3.32192809f); }
-KILN_CPU_C_INLINE float __logf(float x) noexcept { return __builtin_logf(x); }
+KILN_CPU_C_INLINE float __exp10f(float x) noexcept { return exp2f(x * 3.32192809f); }
 KILN_CPU_C_INLINE float __log2f(float x) noexcept { return __builtin_log2f(x); }
 KILN_CPU_C_INLINE float __log10f(float x) noexcept { return __builtin_log10f(x); }
 KILN_CPU_C_INLINE float __powf(float x, float y) noexcept { return __builtin_powf(x, y); }
 KILN_CPU_C_INLINE float __sinf(float x) noexcept { return __builtin_sinf(x); }
 KILN_CPU_C_INLINE float __cosf(float x) noexcept { return __builtin_cosf(x); }
 KILN_CPU_C_INLINE float __tanf(float x) noexcept { return __builtin_tanf(x); }
-KILN_CPU_C_INLINE float __tanhf(float x) noexcept { return __builtin_tanhf(x); }
 KILN_CPU_C_INLINE void __sincosf(float x, float* s, float* c) noexcept { sincosf(x, s, c); }
 KILN_INLINE float __fdividef(float x, float y) { return x / y; }
 KILN_INLINE float fdividef(float x, float y) { return x / y; }
