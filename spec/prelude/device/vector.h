@@ -26,12 +26,54 @@ template <class T, int N> struct alignas(vec_alignment(sizeof(T) * N)) vec {
     KILN_MEMBER const T& operator[](int i) const { return value[i]; }
 };
 
+// Before a loop whose turns each take one element of some vectors: unrolled for a GPU; for a host left to the
+// compiler's vectoriser, which does nothing to a loop that was unrolled before.
+#if defined(KILN_CPU)
+#define KILN_EACH_ELEMENT
+#else
+#define KILN_EACH_ELEMENT _Pragma("unroll")
+#endif
+
 // N times the same value.
 template <int N, class T> KILN_INLINE vec<T, N> splat(T x) {
     vec<T, N> result;
-#pragma unroll
+    KILN_EACH_ELEMENT
     for (int i = 0; i < N; ++i) result.value[i] = x;
     return result;
+}
+
+// Check builds look at each access: there floats stay floats.
+#if defined(KILN_CPU) && !KILN_CPU_CHECK
+#define KILN_FLOAT_REGISTERS 1
+// `bytes` of neighbouring floats in one register of the processor's.
+#if defined(__AVX512F__)
+constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+constexpr int register_bytes = 32;
+#else
+constexpr int register_bytes = 16;
+#endif
+template <int bytes> struct float_register {
+    typedef float type __attribute__((vector_size(bytes), aligned(4), may_alias));
+};
+#endif
+
+// sum += factor * x, element by element.
+template <int N> KILN_INLINE void add_product(vec<float, N>& sum, float factor, const vec<float, N>& x) {
+#ifdef KILN_FLOAT_REGISTERS
+    // Written with registers: compilers do not find them by themselves where many sums are kept at once.
+    if constexpr (N % 4 == 0) {
+        constexpr int bytes = N * 4 % register_bytes == 0 ? register_bytes : N % 8 == 0 && register_bytes > 16 ? 32 : 16;
+        typedef typename float_register<bytes>::type words;
+#pragma GCC unroll 16
+        for (int i = 0; i < N; i += bytes / 4) {
+            *(words*)(sum.value + i) += *(const words*)(x.value + i) * factor;
+        }
+        return;
+    }
+#endif
+    KILN_EACH_ELEMENT
+    for (int i = 0; i < N; ++i) sum.value[i] += factor * x.value[i];
 }
 
 // Words of one memory operation.
@@ -165,15 +207,38 @@ template <class T> KILN_INLINE T ldg(const T* from) {
     return load_aligned<1, hint::read_only>(from).value[0];
 }
 
+// g++ converts 16-bit floats one by one unless it is told how; clang finds the instruction.
+#if defined(KILN_FLOAT_REGISTERS) && defined(__F16C__) && !defined(__clang__)
+#define KILN_HALF_REGISTERS 1
+typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
+typedef short eight_halves __attribute__((vector_size(16), aligned(2), may_alias));
+#endif
+
 // Vectors of any element type as floats, and back, element by element.
 template <class T, int N> KILN_INLINE vec<float, N> to_float(const vec<T, N>& x) {
     vec<float, N> result;
-#pragma unroll
+#ifdef KILN_HALF_REGISTERS
+    if constexpr (same_type<T, __half> && N % 8 == 0) {
+        for (int i = 0; i < N; i += 8) {
+            *(eight_floats*)(result.value + i) = __builtin_ia32_vcvtph2ps256(*(const eight_halves*)(x.value + i));
+        }
+        return result;
+    }
+#endif
+    KILN_EACH_ELEMENT
     for (int i = 0; i < N; ++i) result.value[i] = to_float(x.value[i]);
     return result;
 }
 template <class T, int N> KILN_INLINE vec<T, N> from_float(const vec<float, N>& x) {
     vec<T, N> result;
+#ifdef KILN_HALF_REGISTERS
+    if constexpr (same_type<T, __half> && N % 8 == 0) {
+        for (int i = 0; i < N; i += 8) {
+            *(eight_halves*)(result.value + i) = __builtin_ia32_vcvtps2ph256(*(const eight_floats*)(x.value + i), 0);
+        }
+        return result;
+    }
+#endif
     // NVIDIA rounds two floats in one instruction.
 #if defined(KILN_CUDA) && defined(KILN_HAS_HALF)
     if constexpr (same_type<T, __half> && N % 2 == 0) {
@@ -196,7 +261,7 @@ template <class T, int N> KILN_INLINE vec<T, N> from_float(const vec<float, N>& 
     } else
 #endif
     {
-#pragma unroll
+        KILN_EACH_ELEMENT
         for (int i = 0; i < N; ++i) result.value[i] = from_float<T>(x.value[i]);
     }
     return result;

@@ -27,6 +27,13 @@ pub fn vectors<T: Element>(n: u32, from: u32, to: u32, x: &[T], y: &mut [Wide<T>
     }
 }
 
+pub fn products(n: u32, x: &[f32], y: &mut [f64]) {
+    for i in 0..n as usize {
+        let products = (0..8).map(|k| f64::from(x[k]) * f64::from(x[i + k]));
+        y[i] = 1.0 + sum(products);
+    }
+}
+
 #[allow(clippy::too_many_arguments)]
 pub fn convert<T: Element>(
     _n: u32,

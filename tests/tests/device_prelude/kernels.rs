@@ -8,6 +8,7 @@ use crate::expected;
 /// All of them.
 pub const ALL: &[&kiln::Kernel] = &[
     &vectors::KERNEL,
+    &products::KERNEL,
     &convert::KERNEL,
     &convert_unsigned::KERNEL,
     &warps::KERNEL,
@@ -52,6 +53,21 @@ unsafe extern "C" {
         #[inout]
         y: &mut [T],
     );
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/products.cu",
+    params(WIDTH in [1, 3, 4, 8, 16, 24, 48]),
+    baseline(WIDTH = 1),
+    grid(n.div_ceil(32 * WIDTH)),
+    block(32),
+    problems((n = 1920)),
+    verify((n = 48), (n = 1968)),
+    tolerance(relative = 1e-6),
+    reference = expected::products,
+)]
+unsafe extern "C" {
+    pub fn products(n: u32, #[len(n + 8)] x: &[f32], #[len(n)] y: &mut [f32]);
 }
 
 #[tuned_kernel(

@@ -139,6 +139,7 @@ macro_rules! on_the_device {
 
 on_the_device! {
     vectors_of_every_width_move_wherever_they_lie: vectors, 4;
+    products_of_vectors_of_every_width_add_up: products, 7;
     every_element_type_becomes_every_other_as_rust_rounds: convert, 2;
     unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 2;
     lanes_exchange_and_combine_within_every_segment: warps, 2;

@@ -141,6 +141,10 @@ impl CpuCompiler {
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());
         }
+        // clang's own choice is registers of 32 bytes where there are some of 64, and it splits vectors that are written as such.
+        if cfg!(target_arch = "x86_64") && family == Family::Clang {
+            flags.push("-mprefer-vector-width=512".into());
+        }
         let (kind, family_flags) = match family {
             Family::Clang => (clang_kind_flags(build), CLANG),
             Family::Gcc => (gcc_kind_flags(build), GCC),
