@@ -15,12 +15,20 @@ pub struct DeviceLimits {
     pub shared_bytes_per_block: u32,
     /// Threads of one warp (wavefront).
     pub warp_size: u32,
+    /// Threads that one instruction moves on together: a warp on a GPU, 1 on a cpu, which runs threads one after another.
+    #[serde(default = "warp_of_gpu")]
+    pub lockstep_threads: u32,
     /// Streaming multiprocessors, compute units or CPU cores.
     pub multiprocessors: u32,
     /// Last-level cache, in bytes (0 where unknown).
     pub l2_bytes: u64,
     /// Device memory, in bytes (0 where unknown).
     pub memory_bytes: u64,
+}
+
+/// What records say that are older than the field: they are of GPUs, or of configs with warps.
+fn warp_of_gpu() -> u32 {
+    32
 }
 
 macro_rules! limits {
@@ -66,6 +74,8 @@ limits! {
     SharedBytesPerBlock = "shared_bytes_per_block" => |l| u64::from(l.shared_bytes_per_block);
     /// Threads of one warp.
     WarpSize = "warp_size" => |l| u64::from(l.warp_size);
+    /// Threads that one instruction moves on together.
+    LockstepThreads = "lockstep_threads" => |l| u64::from(l.lockstep_threads);
     /// Multiprocessors, compute units or CPU cores.
     Multiprocessors = "multiprocessors" => |l| u64::from(l.multiprocessors);
     /// Last-level cache in bytes.

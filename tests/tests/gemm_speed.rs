@@ -18,7 +18,7 @@ use serde_json::Value;
 
 const PROBLEM: &str = "m=512,n=512,k=512";
 const PLAIN_TILES: &str =
-    "BLOCK_M=16,BLOCK_N=16,BLOCK_K=16,THREAD_M=1,THREAD_N=1,VECTOR_WIDTH=1,UNROLL=1";
+    "BLOCK_M=16,BLOCK_N=16,BLOCK_K=16,THREAD_M=1,THREAD_N=1,VECTOR_WIDTH=1,UNROLL=1,WALK=0";
 
 /// A blocked loop as one would write it in C, run as a launch of one thread, so that the same clock times it.
 const BLOCKED_LOOP: &str = r#"

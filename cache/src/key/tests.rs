@@ -46,6 +46,7 @@ impl Owned {
                 max_grid: [1 << 30, 65535, 65535],
                 shared_bytes_per_block: 101_376,
                 warp_size: 32,
+                lockstep_threads: 32,
                 multiprocessors: 58,
                 l2_bytes: 48 << 20,
                 memory_bytes: 24 << 30,
@@ -108,7 +109,7 @@ fn single_changes() -> Vec<(String, TuningKey)> {
         "device.name".into(),
         changed(|o| o.device.name = "RTX".into()),
     ));
-    let limit_changes: [(&str, ChangeLimits); 11] = [
+    let limit_changes: [(&str, ChangeLimits); 12] = [
         ("max_threads_per_block", |l| l.max_threads_per_block = 512),
         ("max_block_x", |l| l.max_block[0] = 1),
         ("max_block_y", |l| l.max_block[1] = 1),
@@ -118,6 +119,7 @@ fn single_changes() -> Vec<(String, TuningKey)> {
         ("max_grid_z", |l| l.max_grid[2] = 1),
         ("shared_bytes_per_block", |l| l.shared_bytes_per_block = 1),
         ("warp_size", |l| l.warp_size = 64),
+        ("lockstep_threads", |l| l.lockstep_threads = 1),
         ("multiprocessors", |l| l.multiprocessors = 1),
         ("l2_bytes", |l| l.l2_bytes = 1),
     ];

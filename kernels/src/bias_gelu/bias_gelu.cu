@@ -20,9 +20,11 @@ bias_gelu(unsigned int rows, unsigned int cols, unsigned int form, const T* __re
     }
     x += (size_t)row * cols;
     y += (size_t)row * cols;
-    for_columns(cols, [&](auto width, unsigned int col) {
-        constexpr int W = decltype(width)::value;
-        const auto gelu = [&](float x, float bias) { return gelu_of(form, x + bias); };
-        store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(bias + col), gelu));
+    with_gelu(form, [&](auto gelu) {
+        for_columns(cols, [&](auto width, unsigned int col) {
+            constexpr int W = decltype(width)::value;
+            const auto of_sum = [&](float x, float bias) { return gelu(x + bias); };
+            store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(bias + col), of_sum));
+        });
     });
 }

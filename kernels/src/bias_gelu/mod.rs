@@ -28,13 +28,16 @@ use kiln::tuned_kernel;
     source = "bias_gelu.cu",
     types(T in [f32, f16, bf16]),
     params(
-        THREADS in [32, 64, 128, 256, 512],
+        THREADS in [1, 32, 64, 128, 256, 512],
         ROWS in [1, 2, 4, 8],
-        VECTOR_WIDTH in [1, 2, 4, 8],
+        VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
     ),
     where(
-        VECTOR_WIDTH * size_of(T) <= 16,
+        // A thread that has a row for itself is for processors that run threads one after another.
+        THREADS >= device.lockstep_threads,
+        THREADS > 1 || ROWS == 1,
+        VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= device.max_threads_per_block,
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
@@ -58,13 +61,13 @@ unsafe extern "C" {
         form: u32,
         #[len(rows * cols)]
         #[fill(uniform(-5, 5))]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         x: &[T],
         #[len(cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         bias: &[T],
         #[len(rows * cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         y: &mut [T],
     );
 }

@@ -24,13 +24,16 @@ use kiln::tuned_kernel;
     source = "broadcast_add.cu",
     types(T in [f32, f16, bf16]),
     params(
-        THREADS in [32, 64, 128, 256, 512],
+        THREADS in [1, 32, 64, 128, 256, 512],
         ROWS in [1, 2, 4, 8],
-        VECTOR_WIDTH in [1, 2, 4, 8],
+        VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
     ),
     where(
-        VECTOR_WIDTH * size_of(T) <= 16,
+        // A thread that has a row for itself is for processors that run threads one after another.
+        THREADS >= device.lockstep_threads,
+        THREADS > 1 || ROWS == 1,
+        VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= device.max_threads_per_block,
         b_rows == 1 || b_rows == rows,
         b_cols == 1 || b_cols == cols,
@@ -67,13 +70,13 @@ unsafe extern "C" {
         b_rows: u32,
         b_cols: u32,
         #[len(rows * cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         a: &[T],
         #[len(b_rows * b_cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         b: &[T],
         #[len(rows * cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         c: &mut [T],
     );
 }

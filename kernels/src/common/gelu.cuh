@@ -17,8 +17,25 @@ static __device__ __forceinline__ float gelu_tanh(float x)
     return x / (1.0f + __expf(-twice));
 }
 
-// Which of them: 1 is the exact one, anything else the approximation.
-static __device__ __forceinline__ float gelu_of(unsigned int form, float x)
+struct GeluExact {
+    __device__ __forceinline__ float operator()(float x) const { return gelu_exact(x); }
+};
+struct GeluTanh {
+    __device__ __forceinline__ float operator()(float x) const { return gelu_tanh(x); }
+};
+
+// Calls `body(gelu)` with one of them: form 1 is the exact one, anything else the approximation. A host asks once: its
+// vector code would compute both for each element. A GPU asks for each element: two loops take more registers than one.
+template <class Body>
+static __device__ __forceinline__ void with_gelu(unsigned int form, Body body)
 {
-    return form == 1 ? gelu_exact(x) : gelu_tanh(x);
+#if defined(KILN_CPU)
+    if (form == 1) {
+        body(GeluExact());
+    } else {
+        body(GeluTanh());
+    }
+#else
+    body([=](float x) { return form == 1 ? gelu_exact(x) : gelu_tanh(x); });
+#endif
 }

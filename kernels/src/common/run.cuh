@@ -30,7 +30,7 @@ template <int W, class Combine>
 static __device__ __forceinline__ Run<W> combined(const Run<W>& a, const Run<W>& b, Combine combine)
 {
     Run<W> result;
-#pragma unroll
+    KILN_EACH_ELEMENT
     for (int i = 0; i < W; ++i) {
         result[i] = combine(a[i], b[i]);
     }
@@ -42,9 +42,35 @@ template <int W, class Map>
 static __device__ __forceinline__ Run<W> mapped(const Run<W>& run, Map map)
 {
     Run<W> result;
-#pragma unroll
+    KILN_EACH_ELEMENT
     for (int i = 0; i < W; ++i) {
         result[i] = map(run[i]);
     }
     return result;
+}
+
+// `combine` of each place of `apart` with what `run` has there. Places are kept apart to the end of a row, so that no
+// combination waits for another one of its run.
+template <int N, int W, class Combine>
+static __device__ __forceinline__ void combine_into(Run<N>& apart, const Run<W>& run, Combine combine)
+{
+    KILN_EACH_ELEMENT
+    for (int i = 0; i < W; ++i) {
+        apart[i] = combine(apart[i], run[i]);
+    }
+}
+
+// The places of a run combined, in pairs that are half of it apart.
+template <int W, class Combine>
+static __device__ __forceinline__ float folded(Run<W> apart, Combine combine)
+{
+    static_assert((W & (W - 1)) == 0, "a power of two");
+#pragma unroll
+    for (int half = W / 2; half > 0; half /= 2) {
+        KILN_EACH_ELEMENT
+        for (int i = 0; i < half; ++i) {
+            apart[i] = combine(apart[i], apart[i + half]);
+        }
+    }
+    return apart[0];
 }

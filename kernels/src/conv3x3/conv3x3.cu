@@ -4,8 +4,15 @@
 // the channels to add up.
 //
 // Tunable parameters: those of common/staged_product.cuh. BLOCK_M counts pixels, BLOCK_N filters, BLOCK_K channels.
+//   WALK  0: the block's warps share its tile; else a block is one thread, which goes over its tile in parts of WALK pixels
+//         and 256 / WALK filters, for processors that run threads one after another
 
+#include "../common/run.cuh"
+#if !WALK
 #include "../common/staged_product.cuh"
+#else
+#define THREADS 1
+#endif
 
 // The simplest version: one thread an element of y.
 extern "C" __global__ void __launch_bounds__(256)
@@ -35,12 +42,95 @@ conv3x3_naive(unsigned int images, unsigned int height, unsigned int width, unsi
     y[at] = kiln::from_float<T>(sum);
 }
 
+#if WALK
+
+// Filters of a part: its sums are 16 registers of 64 bytes.
+static __device__ constexpr int COLS = 256 / WALK;
+
+// `count` channels from `from` on as floats, and zeros for the others of BLOCK_K; nothing is read where there is no pixel.
+static __device__ __forceinline__ void gather(float* to, const T* from, bool inside, unsigned int count)
+{
+    if (inside && count == BLOCK_K) {
+        kiln::store(to, kiln::to_float(kiln::load<BLOCK_K>(from)));
+    } else {
+        for (unsigned int i = 0; i < BLOCK_K; ++i) {
+            to[i] = inside && i < count ? kiln::to_float(from[i]) : 0.0f;
+        }
+    }
+}
+
+// Adds to the sums the products of `count` channels: `weights(i)` are those of channel i.
+template <class Weights>
+static __device__ __forceinline__ void add_channels(Run<COLS> (&sum)[WALK], const float (&gathered)[WALK][BLOCK_K],
+                                                    unsigned int count, Weights weights)
+{
+#pragma unroll 2
+    for (unsigned int i = 0; i < count; ++i) {
+        const Run<COLS> row = kiln::to_float(weights(i));
+#pragma unroll
+        for (int j = 0; j < WALK; ++j) {
+            kiln::add_product(sum[j], gathered[j][i], row);
+        }
+    }
+}
+
+// y for WALK pixels from `first_pixel` on and COLS filters from `first_filter` on, as many as there are.
+static __device__ __forceinline__ void part(unsigned int pixels, unsigned int height, unsigned int width, unsigned int channels,
+                                            unsigned int filters, const T* __restrict__ x, const T* __restrict__ weight,
+                                            T* __restrict__ y, unsigned int first_pixel, unsigned int first_filter)
+{
+    Run<COLS> sum[WALK];
+#pragma unroll
+    for (int j = 0; j < WALK; ++j) {
+        sum[j] = kiln::splat<COLS>(0.0f);
+    }
+    const bool whole = first_filter + COLS <= filters;
+    for (int tap = 0; tap < 9; ++tap) {
+        const int down = tap / 3 - 1, right = tap % 3 - 1;
+        for (unsigned int channel = 0; channel < channels; channel += BLOCK_K) {
+            const unsigned int count = min(channels - channel, (unsigned int)BLOCK_K);
+            float gathered[WALK][BLOCK_K];
+            for (int j = 0; j < WALK; ++j) {
+                const unsigned int pixel = first_pixel + j;
+                const int row = (int)(pixel / width % height) + down, col = (int)(pixel % width) + right;
+                const bool inside = pixel < pixels && row >= 0 && row < (int)height && col >= 0 && col < (int)width;
+                const long long moved = (long long)pixel + down * (long long)width + right;
+                gather(gathered[j], x + moved * channels + channel, inside, count);
+            }
+            const T* weights = weight + ((size_t)tap * channels + channel) * filters + first_filter;
+            if (whole) {
+                add_channels(sum, gathered, count, [&](unsigned int i) { return kiln::load<COLS>(weights + (size_t)i * filters); });
+            } else {
+                add_channels(sum, gathered, count, [&](unsigned int i) {
+                    return kiln::load_part<COLS>(weights + (size_t)i * filters, filters - first_filter, kiln::from_float<T>(0.0f));
+                });
+            }
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < WALK; ++j) {
+        if (first_pixel + j < pixels) {
+            T* to = y + (size_t)(first_pixel + j) * filters + first_filter;
+            kiln::store_part(to, kiln::from_float<T>(sum[j]), filters - first_filter);
+        }
+    }
+}
+
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 conv3x3(unsigned int images, unsigned int height, unsigned int width, unsigned int channels, unsigned int filters,
         const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y)
 {
     const unsigned int pixels = images * height * width;
     const unsigned int first_pixel = blockIdx.x * BLOCK_M, first_filter = blockIdx.y * BLOCK_N;
+#if WALK
+    for (unsigned int pixel = 0; pixel < BLOCK_M && first_pixel + pixel < pixels; pixel += WALK) {
+        for (unsigned int filter = 0; filter < BLOCK_N && first_filter + filter < filters; filter += COLS) {
+            part(pixels, height, width, channels, filters, x, weight, y, first_pixel + pixel, first_filter + filter);
+        }
+    }
+#else
     const unsigned int steps_of_tap = kiln::div_ceil(channels, BLOCK_K);
 
     const Product product = sum_of_products(
@@ -65,4 +155,5 @@ conv3x3(unsigned int images, unsigned int height, unsigned int width, unsigned i
         },
         filters % CHUNK == 0);
     store(product, y + (size_t)first_pixel * filters + first_filter, filters, pixels - first_pixel, filters - first_filter);
+#endif
 }

@@ -28,28 +28,34 @@ use kiln::tuned_kernel;
     params(
         BLOCK_M in [16, 32, 64, 128],
         BLOCK_N in [16, 32, 64, 128],
-        BLOCK_K in [16, 32],
+        BLOCK_K in [16, 32, 64],
         WARPS_M in [1, 2, 4],
         WARPS_N in [1, 2, 4],
         STAGES in [1, 2, 3],
         TILES in [0, 1],
         LANES_M in [2, 4, 8],
+        WALK in [0, 4, 8],
     ),
     where(
+        // One thread that does the work of a block is for processors that run threads one after another.
+        WALK == 0 || device.lockstep_threads == 1,
+        WALK == 0 || WARPS_M == 1 && WARPS_N == 1 && STAGES == 1 && TILES == 0 && LANES_M == 4,
+        WALK == 0 || BLOCK_K >= 32 && BLOCK_M >= 32 && BLOCK_N * WALK % 256 == 0,
+        WALK > 0 || BLOCK_K <= 32,
         BLOCK_M % (16 * WARPS_M) == 0,
         BLOCK_N % (16 * WARPS_N) == 0,
         // Registers for the sums of a thread.
-        BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
+        WALK > 0 || BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
         TILES == 0 || T == f16,
         TILES == 0 || LANES_M == 4,
         32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
-        STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)
+        WALK > 0 || STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)
             <= device.shared_bytes_per_block,
     ),
     baseline(entry = "conv3x3_naive", grid((images * height * width * filters).div_ceil(256)), block(256)),
     grid((images * height * width).div_ceil(BLOCK_M), filters.div_ceil(BLOCK_N)),
-    block(32 * WARPS_M * WARPS_N),
-    shared(STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)),
+    block(max(1, (1 - WALK) * 32 * WARPS_M * WARPS_N)),
+    shared(max(0, 1 - WALK) * STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)),
     problems((images = 1, height = 64, width = 64, channels = 64, filters = 64)),
     gpu_problems((images = 8, height = 128, width = 128, channels = 128, filters = 128)),
     verify(

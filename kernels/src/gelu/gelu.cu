@@ -11,8 +11,10 @@
 extern "C" __global__ void __launch_bounds__(THREADS)
 gelu(unsigned int n, unsigned int form, const T* __restrict__ x, T* __restrict__ y)
 {
-    for_elements(n, [&](auto width, size_t at) {
-        constexpr int W = decltype(width)::value;
-        store_run<W>(y + at, mapped(load_run<W>(x + at), [&](float x) { return gelu_of(form, x); }));
+    with_gelu(form, [&](auto gelu) {
+        for_elements(n, [&](auto width, size_t at) {
+            constexpr int W = decltype(width)::value;
+            store_run<W>(y + at, mapped(load_run<W>(x + at), gelu));
+        });
     });
 }

@@ -6,7 +6,9 @@
 //   THREAD_M, THREAD_N the tile of c that a thread computes; they divide BLOCK_M and BLOCK_N
 //   VECTOR_WIDTH       floats that a thread moves at once: 1, 2 or 4; divides BLOCK_K and THREAD_N
 //   UNROLL             steps along k between two loop checks
-// A block has (BLOCK_M / THREAD_M) * (BLOCK_N / THREAD_N) threads, in one dimension.
+//   WALK               0: every thread has one tile of THREAD_M x THREAD_N, and a block (BLOCK_M / THREAD_M) *
+//                      (BLOCK_N / THREAD_N) threads, in one dimension; 1: a block is one thread that goes from tile to
+//                      tile, for processors that run threads one after another
 
 #include "../common/run.cuh"
 
@@ -26,6 +28,79 @@ gemm_naive(unsigned int m, unsigned int n, unsigned int k, const float* __restri
     }
     c[(size_t)row * n + col] = sum;
 }
+
+#if WALK
+
+#define THREADS 1
+
+// The rows and columns of c from (row, col) on that a micro-tile has, as many as there are. `from` is where column 0 of
+// the tile of b is; `added` says that c has the sum of what came before.
+static __device__ __forceinline__ void micro_tile(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
+                                                  const float* __restrict__ from, unsigned int count, bool added,
+                                                  float* __restrict__ c, unsigned int row, unsigned int col)
+{
+    const float* __restrict__ left[THREAD_M];
+    Run<THREAD_N> sum[THREAD_M];
+    const bool whole = row + THREAD_M <= m && col + THREAD_N <= n;
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+        // Rows beyond the last are computed as the last one, and not written.
+        left[i] = a + (size_t)min(row + i, m - 1) * k;
+        sum[i] = kiln::splat<THREAD_N>(0.0f);
+        float* to = c + (size_t)(row + i) * n + col;
+        if (added && whole) {
+            sum[i] = kiln::load<THREAD_N>(to);
+        } else if (added && row + i < m) {
+            sum[i] = kiln::load_part<THREAD_N>(to, n - col, 0.0f);
+        }
+    }
+#pragma unroll UNROLL
+    for (unsigned int i = 0; i < count; ++i) {
+        const Run<THREAD_N> right = kiln::load_aligned<THREAD_N>(from + i * BLOCK_N);
+#pragma unroll
+        for (int j = 0; j < THREAD_M; ++j) {
+            kiln::add_product(sum[j], left[j][i], right);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+        float* to = c + (size_t)(row + i) * n + col;
+        if (whole) {
+            kiln::store(to, sum[i]);
+        } else if (row + i < m) {
+            kiln::store_part(to, sum[i], n - col);
+        }
+    }
+}
+
+static __device__ __forceinline__ void walk(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
+                                            const float* __restrict__ b, float* __restrict__ c)
+{
+    __shared__ __align__(64) float b_tile[BLOCK_K][BLOCK_N];
+
+    const unsigned int first_row = blockIdx.y * BLOCK_M, first_col = blockIdx.x * BLOCK_N;
+    const unsigned int rows = min(m - first_row, (unsigned int)BLOCK_M), cols = min(n - first_col, (unsigned int)BLOCK_N);
+    // Once also where k is 0: c is zero then.
+    for (unsigned int first_k = 0; first_k == 0 || first_k < k; first_k += BLOCK_K) {
+        const unsigned int count = min(k - first_k, (unsigned int)BLOCK_K);
+        for (unsigned int i = 0; i < count; ++i) {
+            const float* from = b + (size_t)(first_k + i) * n + first_col;
+            for (unsigned int col = 0; col < BLOCK_N; col += THREAD_N) {
+                const Run<THREAD_N> run = col + THREAD_N <= cols ? kiln::load<THREAD_N>(from + col)
+                                          : col < cols ? kiln::load_part<THREAD_N>(from + col, cols - col, 0.0f)
+                                                       : kiln::splat<THREAD_N>(0.0f);
+                store_run(&b_tile[i][col], run);
+            }
+        }
+        for (unsigned int col = 0; col < cols; col += THREAD_N) {
+            for (unsigned int row = 0; row < rows; row += THREAD_M) {
+                micro_tile(m, n, k, a + first_k, &b_tile[0][col], count, first_k > 0, c, first_row + row, first_col + col);
+            }
+        }
+    }
+}
+
+#else
 
 #define THREADS_N (BLOCK_N / THREAD_N)
 #define THREADS ((BLOCK_M / THREAD_M) * THREADS_N)
@@ -50,11 +125,16 @@ static __device__ __forceinline__ Run<VECTOR_WIDTH> load_row(const float* __rest
     return run;
 }
 
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
      const float* __restrict__ b, float* __restrict__ c)
 {
     static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "threads must tile the block");
+#if WALK
+    walk(m, n, k, a, b, c);
+#else
     static_assert(BLOCK_K % VECTOR_WIDTH == 0 && THREAD_N % VECTOR_WIDTH == 0, "runs must tile rows");
     static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 
@@ -133,4 +213,5 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
             }
         }
     }
+#endif
 }

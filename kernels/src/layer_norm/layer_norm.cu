@@ -57,24 +57,19 @@ static __device__ __forceinline__ Moments look_at(const T* __restrict__ row, uns
     });
     return kiln::block_reduce<THREADS, ROWS>(moments, Join());
 #else
+    Run<VECTOR_WIDTH> apart = kiln::splat<VECTOR_WIDTH>(0.0f);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const Run<W> run = load_run<W>(row + col);
-#pragma unroll
-        for (int i = 0; i < W; ++i) {
-            moments.mean += run[i];
-        }
+        combine_into(apart, load_run<W>(row + col), kiln::add());
     });
-    moments.mean = kiln::block_sum<THREADS, ROWS>(moments.mean) / fmaxf((float)cols, 1.0f);
+    moments.mean = kiln::block_sum<THREADS, ROWS>(folded(apart, kiln::add())) / fmaxf((float)cols, 1.0f);
+    apart = kiln::splat<VECTOR_WIDTH>(0.0f);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const Run<W> run = load_run<W>(row + col);
-#pragma unroll
-        for (int i = 0; i < W; ++i) {
-            moments.squares += (run[i] - moments.mean) * (run[i] - moments.mean);
-        }
+        const auto add_square = [&](float sum, float x) { return sum + (x - moments.mean) * (x - moments.mean); };
+        combine_into(apart, load_run<W>(row + col), add_square);
     });
-    moments.squares = kiln::block_sum<THREADS, ROWS>(moments.squares);
+    moments.squares = kiln::block_sum<THREADS, ROWS>(folded(apart, kiln::add()));
     return moments;
 #endif
 }
@@ -97,7 +92,7 @@ layer_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restr
         Run<W> run = load_run<W>(x + col);
         const Run<W> weights = load_run<W>(weight + col);
         const Run<W> biases = load_run<W>(bias + col);
-#pragma unroll
+        KILN_EACH_ELEMENT
         for (int i = 0; i < W; ++i) {
             run[i] = (run[i] - moments.mean) * scale * weights[i] + biases[i];
         }

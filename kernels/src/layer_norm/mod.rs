@@ -26,14 +26,17 @@ use kiln::tuned_kernel;
     source = "layer_norm.cu",
     types(T in [f32, f16, bf16]),
     params(
-        THREADS in [32, 64, 128, 256, 512, 1024],
+        THREADS in [1, 32, 64, 128, 256, 512, 1024],
         ROWS in [1, 2, 4],
-        VECTOR_WIDTH in [1, 2, 4, 8],
+        VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
         METHOD in [passes, joined],
     ),
     where(
-        VECTOR_WIDTH * size_of(T) <= 16,
+        // A thread that has a row for itself is for processors that run threads one after another.
+        THREADS >= device.lockstep_threads,
+        THREADS > 1 || ROWS == 1,
+        VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
@@ -53,16 +56,16 @@ unsafe extern "C" {
         #[value(0.00001)] epsilon: f32,
         #[len(rows * cols)]
         #[fill(uniform(-1, 3))]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         x: &[T],
         #[len(cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         weight: &[T],
         #[len(cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         bias: &[T],
         #[len(rows * cols)]
-        #[align(VECTOR_WIDTH)]
+        #[align(min(VECTOR_WIDTH, 16 / size_of(T)))]
         y: &mut [T],
     );
 }

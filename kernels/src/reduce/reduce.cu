@@ -8,29 +8,16 @@
 
 #include "../common/rows.cuh"
 
-// A row's elements combined, for all threads that share it. Elements of a run are kept apart to the end, so that no
-// combination waits for another one of its run.
+// A row's elements combined, for all threads that share it.
 template <class Combine>
 static __device__ __forceinline__ float reduced(const T* __restrict__ row, unsigned int cols, float none, Combine combine)
 {
-    float apart[VECTOR_WIDTH];
-#pragma unroll
-    for (int i = 0; i < VECTOR_WIDTH; ++i) {
-        apart[i] = none;
-    }
+    Run<VECTOR_WIDTH> apart = kiln::splat<VECTOR_WIDTH>(none);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const Run<W> run = load_run<W>(row + col);
-#pragma unroll
-        for (int i = 0; i < W; ++i) {
-            apart[i] = combine(apart[i], run[i]);
-        }
+        combine_into(apart, load_run<W>(row + col), combine);
     });
-#pragma unroll
-    for (int i = 1; i < VECTOR_WIDTH; ++i) {
-        apart[0] = combine(apart[0], apart[i]);
-    }
-    return kiln::block_reduce<THREADS, ROWS>(apart[0], combine);
+    return kiln::block_reduce<THREADS, ROWS>(folded(apart, combine), combine);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS * ROWS)

@@ -20,16 +20,14 @@ rms_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restric
     x += (size_t)row * cols;
     y += (size_t)row * cols;
 
-    float squares = 0.0f;
+    Run<VECTOR_WIDTH> squares = kiln::splat<VECTOR_WIDTH>(0.0f);
     for_columns(length, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const Run<W> run = load_run<W>(x + col);
-#pragma unroll
-        for (int i = 0; i < W; ++i) {
-            squares += run[i] * run[i];
-        }
+        const auto add_square = [](float sum, float x) { return sum + x * x; };
+        combine_into(squares, load_run<W>(x + col), add_square);
     });
-    const float scale = rsqrtf(kiln::block_sum<THREADS, ROWS>(squares) / cols + epsilon);
+    const float sum = kiln::block_sum<THREADS, ROWS>(folded(squares, kiln::add()));
+    const float scale = rsqrtf(sum / cols + epsilon);
     for_columns(length, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
         const auto scaled = [&](float x, float weight) { return x * scale * weight; };

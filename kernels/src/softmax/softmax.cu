@@ -63,16 +63,19 @@ static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsign
     return kiln::block_reduce<THREADS, ROWS>(seen, Join());
 #else
     Seen seen = no_element();
+    Run<VECTOR_WIDTH> apart = kiln::splat<VECTOR_WIDTH>(seen.largest);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        seen.largest = largest_of(load_run<W>(row + col), seen.largest);
+        combine_into(apart, load_run<W>(row + col), kiln::maximum());
     });
-    seen.largest = kiln::block_max<THREADS, ROWS>(seen.largest);
+    seen.largest = kiln::block_max<THREADS, ROWS>(folded(apart, kiln::maximum()));
+    apart = kiln::splat<VECTOR_WIDTH>(0.0f);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        seen.sum += sum_of(load_run<W>(row + col), seen.largest);
+        const auto add_power = [&](float sum, float x) { return sum + __expf(x - seen.largest); };
+        combine_into(apart, load_run<W>(row + col), add_power);
     });
-    seen.sum = kiln::block_sum<THREADS, ROWS>(seen.sum);
+    seen.sum = kiln::block_sum<THREADS, ROWS>(folded(apart, kiln::add()));
     return seen;
 #endif
 }

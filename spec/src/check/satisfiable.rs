@@ -27,6 +27,7 @@ const UNLIMITED: DeviceLimits = DeviceLimits {
     max_grid: [u32::MAX; 3],
     shared_bytes_per_block: u32::MAX,
     warp_size: 32,
+    lockstep_threads: 1,
     multiprocessors: 1,
     l2_bytes: 0,
     memory_bytes: 0,

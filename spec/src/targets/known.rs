@@ -71,6 +71,7 @@ pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     max_grid: [0x7fff_ffff, 65_535, 65_535],
     shared_bytes_per_block: STATIC_SHARED_BYTES,
     warp_size: 32,
+    lockstep_threads: 1,
     multiprocessors: 1,
     l2_bytes: 0,
     memory_bytes: 0,

@@ -38,6 +38,7 @@ const fn cuda(shared_kib: u32, multiprocessors: u32, l2_mib: u64, memory_gib: u6
         max_grid: [0x7fff_ffff, 65_535, 65_535],
         shared_bytes_per_block: shared_kib * 1024,
         warp_size: 32,
+        lockstep_threads: 32,
         multiprocessors,
         l2_bytes: l2_mib << 20,
         memory_bytes: memory_gib << 30,
@@ -132,6 +133,7 @@ pub const TARGETS: &[KnownTarget] = &[
             max_grid: [0x7fff_ffff, 65_535, 65_535],
             shared_bytes_per_block: 64 * 1024,
             warp_size: 32,
+            lockstep_threads: 32,
             // Workgroup processors of two compute units each: what HIP counts.
             multiprocessors: 20,
             l2_bytes: 2 << 20,

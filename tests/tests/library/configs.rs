@@ -50,12 +50,25 @@ pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut configs = vec![("the first", 0), ("the last", space.len() - 1)];
     configs.extend((0..random).map(|_| ("random", rng.random_range(0..space.len()))));
+    let alone = (0..space.len()).filter(|&place| is_alone(&space.config(place)));
+    let alone: Vec<usize> = alone.collect();
+    let ends = alone.first().into_iter().chain(alone.last());
+    configs.extend(ends.map(|&place| ("one thread a block", place)));
     configs.dedup_by_key(|(_, place)| *place);
     let wanted = configs.into_iter().map(|(why, place)| Wanted {
         why,
         candidates: vec![space.config(place)],
     });
     wanted.collect()
+}
+
+/// Whether one thread does the work of a block: no GPU has such configs.
+fn is_alone(config: &Config) -> bool {
+    let int = |name: &str| match config.get(name) {
+        Some(ParamValue::Int(value)) => Some(*value),
+        _ => None,
+    };
+    int("THREADS") == Some(1) || int("WALK").is_some_and(|walk| walk > 0)
 }
 
 /// On a GPU: more of them, and one of every way through the source. Which config has too many registers is known once
@@ -126,6 +139,20 @@ mod tests {
 
     use super::*;
     use crate::verify::of_each_type;
+
+    #[test]
+    fn a_thread_is_alone_in_its_block_on_the_cpu_and_on_no_gpu() {
+        for (arch, wanted) in [("cpu", 8), ("sm_86", 0), ("gfx1151", 0)] {
+            let limits = target(arch).unwrap().limits;
+            let has_some = |kernel: &&&'static kiln::Kernel| {
+                let problem = &kernel.spec().problems[0];
+                let space = SearchSpace::build(kernel.spec(), problem, &limits).unwrap();
+                (0..space.len()).any(|place| is_alone(&space.config(place)))
+            };
+            let found = kiln_kernels::catalogue().iter().filter(has_some);
+            assert_eq!(found.count(), wanted, "{arch}");
+        }
+    }
 
     #[test]
     fn on_a_gpu_tensor_cores_and_copies_in_flight_are_among_what_is_verified() {

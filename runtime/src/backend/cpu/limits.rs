@@ -238,6 +238,7 @@ pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
         max_grid: [i32::MAX as u32, 65535, 65535],
         shared_bytes_per_block: options.shared_bytes.min(MOST_SHARED_BYTES),
         warp_size: 32,
+        lockstep_threads: 1,
         multiprocessors: u32::try_from(options.threads).unwrap_or(u32::MAX),
         l2_bytes: last_level_cache_bytes(),
         memory_bytes: meminfo_bytes("MemTotal").unwrap_or(0),

@@ -72,6 +72,7 @@ fn limits(found: &FoundDriver, device: i32) -> Result<DeviceLimits, DeviceError>
         ],
         shared_bytes_per_block: number(Attribute::MaxSharedPerBlockOptIn)?,
         warp_size: number(Attribute::WarpSize)?,
+        lockstep_threads: number(Attribute::WarpSize)?,
         multiprocessors: number(Attribute::Multiprocessors)?,
         l2_bytes: number(Attribute::L2CacheSize)?.into(),
         memory_bytes: found.driver.device_memory(device).map_err(of_call)?,

@@ -52,6 +52,7 @@ impl Default for Script {
                 max_grid: [i32::MAX as u32, 65_535, 65_535],
                 shared_bytes_per_block: 48 << 10,
                 warp_size: 32,
+                lockstep_threads: 32,
                 multiprocessors: 8,
                 l2_bytes: 4 << 20,
                 memory_bytes: 4 << 30,

@@ -93,6 +93,7 @@ fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError>
         ],
         shared_bytes_per_block: number(Attribute::SHARED_BYTES_PER_BLOCK)?,
         warp_size: number(Attribute::WARP_SIZE)?,
+        lockstep_threads: number(Attribute::WARP_SIZE)?,
         multiprocessors: number(Attribute::MULTIPROCESSORS)?,
         l2_bytes: number(Attribute::L2_BYTES)?.into(),
         memory_bytes,

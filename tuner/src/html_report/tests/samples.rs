@@ -31,6 +31,7 @@ pub(super) fn key(kernel: &str) -> TuningKey {
         max_grid: [65535; 3],
         shared_bytes_per_block: 49_152,
         warp_size: 32,
+        lockstep_threads: 32,
         multiprocessors: 2,
         l2_bytes: 0,
         memory_bytes: 0,
