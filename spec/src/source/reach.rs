@@ -72,18 +72,18 @@ impl Unit {
     }
 }
 
-/// Whether any of `roots`, or a declaration or macro that they reach by name, names a barrier.
+/// The barriers that any of `roots`, or a declaration or macro that they reach by name, names.
 ///
 /// A declaration is reached when a name outside its braces is mentioned: more than what is called, never
 /// less.
-pub fn reaches_barrier<'s>(
+pub fn reached_barriers<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],
     macros: &'s [MacroDefinition],
-) -> bool {
-    reachable(roots, units, macros, |_| false)
-        .into_iter()
-        .any(is_barrier)
+) -> Vec<&'s str> {
+    let mut reached = reachable(roots, units, macros, |_| false);
+    reached.retain(|name| is_barrier(name));
+    reached.into_iter().collect()
 }
 
 /// Words that many declarations share, so that they lead from one to all others.

@@ -9,7 +9,7 @@ use super::entry::{Entry, EntryError, in_another_namespace, twice, unsupported, 
 use super::entry_path::EntryPath;
 use super::kernel_function::KernelFunction;
 use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
-use super::reach::{Unit, is_common, reachable, reaches_barrier};
+use super::reach::{Unit, is_common, reachable, reached_barriers};
 
 /// How the cpu device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -201,16 +201,21 @@ impl SourceScan {
     /// How the cpu device runs a kernel: by whether the kernel, or anything of the source that it can
     /// reach, names a barrier or a warp operation.
     pub fn mode(&self, entry: &str) -> Mode {
+        if self.barriers(entry).is_empty() {
+            Mode::Loop
+        } else {
+            Mode::Fiber
+        }
+    }
+
+    /// The barriers and warp operations that an entry can reach, by name.
+    pub fn barriers(&self, entry: &str) -> Vec<&str> {
         let name = EntryPath::base_name(entry);
         let roots = self
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(name));
-        if reaches_barrier(roots, &self.units, &self.macros) {
-            Mode::Fiber
-        } else {
-            Mode::Loop
-        }
+        reached_barriers(roots, &self.units, &self.macros)
     }
 }
 

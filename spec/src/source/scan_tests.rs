@@ -280,6 +280,15 @@ fn the_mode_follows_what_the_kernel_can_reach() {
 }
 
 #[test]
+fn the_barriers_that_a_kernel_can_reach_are_named() {
+    let text = "#include \"kiln.cuh\"\n__device__ int wait() { __syncthreads(); return 0; }\n\
+                __global__ void k() { wait(); kiln::block_sum<64>(1.0f); }\n__global__ void l() {}";
+    let found = scan(text);
+    assert_eq!(found.barriers("k"), ["__syncthreads", "block_sum"]);
+    assert!(found.barriers("l").is_empty());
+}
+
+#[test]
 fn dynamic_shared_arrays_are_found_with_type_and_name() {
     let text = "__global__ void k() {\n  extern __shared__ __align__(16) unsigned char raw[];\n\
                   alignas(16) extern __shared__ ns::T tile[];\n  extern __shared__ float a[][4];\n}\n\

@@ -53,7 +53,8 @@ pub struct InspectArgs {
     /// Only these kernels; a word that names a known GPU is a target
     #[arg(value_name = "KERNEL")]
     pub names: Vec<String>,
-    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: every known one]
+    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: every known one]; `cpu`: which way that device
+    /// runs the configs, and why
     #[arg(long = "target", value_name = "ARCH", value_delimiter = ',')]
     pub targets: Vec<String>,
     /// For this problem, as `tune list` prints it [default: the first declared]

@@ -5,15 +5,17 @@ use std::process::ExitCode;
 
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln_spec::space::SearchSpace;
-use kiln_spec::{Config, Problem};
+use kiln_spec::targets::CPU_LIMITS;
+use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::output::{checked, print, print_json, read_project};
 use crate::candidate::{Which, Workshop};
 use crate::cli::InspectArgs;
 use crate::compile_only::{self, Target};
 use crate::exit::Failure;
-use crate::inspect::{InspectRow, corners, to_text};
+use crate::inspect::{HostRow, InspectRow, corners, host_to_text, to_text};
 use crate::local_tables;
 use crate::options::jobs;
 use crate::project::{Project, TunedKernel};
@@ -43,20 +45,32 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     if args.baked {
         say_where_nothing_is_baked(args, &project)?;
     }
-    let (targets, missing) = open(&arches)?;
+    let (hosts, arches): (Vec<_>, Vec<_>) = arches.into_iter().partition(|arch| arch == HOST);
+    let (targets, missing) = match &arches[..] {
+        [] => (Vec::new(), Missing::new()),
+        arches => open(arches)?,
+    };
     let mut rows = Vec::new();
     for target in &targets {
-        let subjects = subjects(args, &project, target)?;
+        let subjects = subjects(args, &project, &target.info.limits)?;
         rows.extend(pool.install(|| inspect(target, &subjects))?);
     }
+    let mut host_rows = Vec::new();
+    if !hosts.is_empty() {
+        let subjects = subjects(args, &project, &CPU_LIMITS)?;
+        host_rows.extend(subjects.iter().map(host_row));
+    }
     if args.output.json {
-        print_json(&rows)?;
+        let rows = rows.iter().map(Row::Gpu);
+        let all: Vec<_> = rows.chain(host_rows.iter().map(Row::Host)).collect();
+        print_json(&all)?;
     } else {
         let title = |arch: &str| {
             let target = targets.iter().find(|target| target.known.arch == arch);
             target.map_or_else(String::new, Target::title)
         };
         print(&to_text(&rows, title));
+        print(&host_to_text(&host_rows));
     }
     for (arches, why) in &missing {
         eprintln!("not compiled for {}: {why}", arches.join(", "));
@@ -64,8 +78,21 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     // Without a word about targets, those that can be compiled for are meant.
     let all_there = missing.is_empty() || !named;
     Ok(checked(
-        all_there && rows.iter().all(|row| row.error.is_none()),
+        all_there
+            && rows.iter().all(|row| row.error.is_none())
+            && host_rows.iter().all(|row| row.error.is_none()),
     ))
+}
+
+/// The word that means the cpu device: nothing is compiled for it, and it is asked for by name alone.
+const HOST: &str = "cpu";
+
+/// A row as JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Row<'a> {
+    Gpu(&'a InspectRow),
+    Host(&'a HostRow),
 }
 
 /// What the words of the command line name.
@@ -79,7 +106,7 @@ struct Words {
 /// `--target sm_86 sm_89 gemm` is two targets and a kernel.
 fn words(args: &InspectArgs) -> Words {
     let known = compile_only::names();
-    let is_target = |word: &String| known.contains(&word.as_str());
+    let is_target = |word: &String| word == HOST || known.contains(&word.as_str());
     let (more, kernels): (Vec<String>, _) = args.names.iter().cloned().partition(is_target);
     let mut targets: Vec<String> = Vec::new();
     for arch in args.targets.iter().chain(&more) {
@@ -153,21 +180,56 @@ fn inspect(target: &Target, subjects: &[Subject<'_>]) -> Result<Vec<InspectRow>,
         .collect())
 }
 
+/// How the cpu device runs a config.
+fn host_row(subject: &Subject<'_>) -> HostRow {
+    let (kernel, problem, limits) = (subject.kernel, &subject.problem, Some(&CPU_LIMITS));
+    let (entry, plan) = match &subject.config {
+        Some(config) => (
+            &kernel.spec.entry,
+            kernel.spec.plan(config, problem, limits),
+        ),
+        None => (
+            &kernel.spec.baseline.entry,
+            kernel.spec.baseline_plan(problem, limits),
+        ),
+    };
+    let barriers = kernel.scan.barriers(entry);
+    HostRow {
+        target: HOST,
+        kernel: kernel.spec.name.clone(),
+        problem: problem.to_string(),
+        what: subject.what.clone(),
+        config: subject.config_text(),
+        runs: HostRow::runs(&barriers),
+        barriers: barriers.into_iter().map(str::to_owned).collect(),
+        threads: plan.as_ref().ok().map(LaunchPlan::threads_per_block),
+        error: plan.err().map(|error| error.to_string()),
+    }
+}
+
+impl Subject<'_> {
+    fn config_text(&self) -> String {
+        let spec = &self.kernel.spec;
+        match &self.config {
+            Some(config) => config.to_string(),
+            None if spec.baseline_is_another_entry() => format!("entry {}", spec.baseline.entry),
+            None => spec.baseline.config.to_string(),
+        }
+    }
+}
+
 fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
     let spec = &subject.kernel.spec;
-    let (which, config) = match &subject.config {
-        Some(config) => (Which::Config(config), config.to_string()),
-        None if spec.baseline_is_another_entry() => {
-            (Which::Baseline, format!("entry {}", spec.baseline.entry))
-        }
-        None => (Which::Baseline, spec.baseline.config.to_string()),
+    let which = match &subject.config {
+        Some(config) => Which::Config(config),
+        None => Which::Baseline,
     };
     let mut row = InspectRow {
         target: target.known.arch,
         kernel: spec.name.clone(),
         problem: subject.problem.to_string(),
         what: subject.what.clone(),
-        config,
+        config: subject.config_text(),
         figures: None,
         error: None,
     };
@@ -182,7 +244,7 @@ fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> Inspe
 fn subjects<'a>(
     args: &InspectArgs,
     project: &'a Project,
-    target: &Target,
+    limits: &DeviceLimits,
 ) -> Result<Vec<Subject<'a>>, Failure> {
     let unasked = !(args.baseline || args.baked || args.all_corners || args.config.is_some());
     let mut subjects = Vec::new();
@@ -195,7 +257,7 @@ fn subjects<'a>(
                 config,
             };
             let baseline = (args.baseline || unasked).then_some(("baseline", None));
-            let named = configs(args, kernel, &problem, target)?;
+            let named = configs(args, kernel, &problem, limits)?;
             let named = named.into_iter().map(|(what, config)| (what, Some(config)));
             subjects.extend(baseline.into_iter().chain(named).map(subject));
         }
@@ -218,7 +280,7 @@ fn configs(
     args: &InspectArgs,
     kernel: &TunedKernel,
     problem: &Problem,
-    target: &Target,
+    limits: &DeviceLimits,
 ) -> Result<Vec<(&'static str, Config)>, Failure> {
     let mut configs = Vec::new();
     if let Some(text) = &args.config {
@@ -226,7 +288,7 @@ fn configs(
         configs.push(("config", config.map_err(|error| named(kernel, &error))?));
     }
     if args.all_corners {
-        let space = SearchSpace::build(&kernel.spec, problem, &target.info.limits);
+        let space = SearchSpace::build(&kernel.spec, problem, limits);
         let space = space.map_err(|error| named(kernel, &error))?;
         configs.extend(corners(&space).into_iter().map(|config| ("corner", config)));
     }

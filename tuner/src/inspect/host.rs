@@ -1,0 +1,113 @@
+//! How the cpu device runs a config, and why. Its source says that: nothing is compiled.
+
+use serde::Serialize;
+
+/// One config on the cpu device.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostRow {
+    /// `cpu`.
+    pub target: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// Which config this is: the baseline, a baked row's device, a corner, or one that was asked for.
+    pub what: String,
+    /// The config.
+    pub config: String,
+    /// `loop` or `fibres`.
+    pub runs: &'static str,
+    /// The barriers and warp operations that the entry can reach.
+    pub barriers: Vec<String>,
+    /// Threads of a block; none where the config has no launch.
+    pub threads: Option<u64>,
+    /// Why it has none.
+    pub error: Option<String>,
+}
+
+impl HostRow {
+    /// How an entry that can reach these barriers runs.
+    pub fn runs(barriers: &[&str]) -> &'static str {
+        if barriers.is_empty() {
+            "loop"
+        } else {
+            "fibres"
+        }
+    }
+
+    fn why(&self) -> String {
+        match (&self.barriers[..], self.threads) {
+            ([], _) => "it reaches no barrier and no warp operation".into(),
+            (reached, Some(1)) => format!(
+                "it reaches {}; a thread alone in its block never waits there",
+                reached.join(", ")
+            ),
+            (reached, _) => format!("it reaches {}", reached.join(", ")),
+        }
+    }
+}
+
+/// Rows as text: a heading for each kernel.
+pub fn host_to_text(rows: &[HostRow]) -> String {
+    let mut text = String::new();
+    let mut last = ("", "");
+    for row in rows {
+        if text.is_empty() {
+            text += "cpu\n";
+        }
+        let here = (row.kernel.as_str(), row.problem.as_str());
+        if here != last {
+            text += &format!("\n{} ({})\n", row.kernel, row.problem);
+            last = here;
+        }
+        let threads = row
+            .threads
+            .map_or_else(|| "?".into(), |threads| threads.to_string());
+        text += &format!(
+            "  {}: {} (block of {threads}): {}\n      {}\n",
+            row.what,
+            row.runs,
+            row.why(),
+            row.config
+        );
+        if let Some(error) = &row.error {
+            text += &format!("      {}\n", error.replace('\n', "\n      "));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(barriers: &[&str], threads: u64) -> HostRow {
+        HostRow {
+            target: "cpu",
+            kernel: "k".into(),
+            problem: "n=1".into(),
+            what: "baseline".into(),
+            config: "THREADS=1".into(),
+            runs: HostRow::runs(barriers),
+            barriers: barriers.iter().map(ToString::to_string).collect(),
+            threads: Some(threads),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn each_row_says_which_way_it_runs_and_why() {
+        let rows = [
+            row(&[], 64),
+            row(&["__syncthreads", "block_sum"], 64),
+            row(&["block_sum"], 1),
+        ];
+        assert_eq!(
+            host_to_text(&rows),
+            "cpu\n\nk (n=1)\n\
+             \x20 baseline: loop (block of 64): it reaches no barrier and no warp operation\n      THREADS=1\n\
+             \x20 baseline: fibres (block of 64): it reaches __syncthreads, block_sum\n      THREADS=1\n\
+             \x20 baseline: fibres (block of 1): it reaches block_sum; a thread alone in its block never waits there\n      THREADS=1\n"
+        );
+    }
+}
