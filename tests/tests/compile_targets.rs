@@ -23,7 +23,11 @@ use rayon::prelude::*;
 
 /// Constraints that no compiler knows of: they say what is worth trying, or which sizes a config is for, not what is
 /// possible.
-const OF_THE_SPEC_ALONE: &[&str] = &["device.warp_size", "HEAD_DIM == dim"];
+const OF_THE_SPEC_ALONE: &[&str] = &[
+    "device.warp_size",
+    "device.lockstep_threads",
+    "HEAD_DIM == dim",
+];
 
 /// Random configs of each kernel and target: valid ones, and ones that the space rejects.
 fn draws() -> (usize, usize) {

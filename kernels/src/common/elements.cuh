@@ -9,6 +9,9 @@
 template <class Body>
 static __device__ __forceinline__ void for_elements(size_t n, Body body)
 {
+#if !defined(KILN_CPU)
+    static_assert(VECTOR_WIDTH * sizeof(T) <= 16, "a run is moved at once");
+#endif
     const size_t block = (size_t)blockIdx.x * (THREADS * ITEMS * VECTOR_WIDTH);
     if (block + THREADS * ITEMS * VECTOR_WIDTH <= n) {
 #pragma unroll

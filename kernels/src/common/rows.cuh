@@ -8,6 +8,9 @@
 template <class Body>
 static __device__ __forceinline__ void for_columns(unsigned int cols, Body body)
 {
+#if !defined(KILN_CPU)
+    static_assert(VECTOR_WIDTH * sizeof(T) <= 16, "a run is moved at once");
+#endif
     constexpr unsigned int step = THREADS * ITEMS * VECTOR_WIDTH;
     const unsigned int thread = threadIdx.x;
     if (cols % VECTOR_WIDTH == 0) {
