@@ -152,7 +152,13 @@ fn source_name(mangled: &str) -> &str {
         Some((name, number)) if is_number(number) && mangled.starts_with("_Z") => name,
         _ => mangled,
     };
-    let mut digits = name.char_indices().filter(|(_, c)| c.is_ascii_digit());
+    // The name of what is in a function stands behind the `E` that ends the function's own, in which a hash may look like a
+    // length and as many letters.
+    let is_local = mangled.starts_with("_ZZ");
+    let may_begin = |start: usize| !is_local || name[..start].ends_with('E');
+    let mut digits = name
+        .char_indices()
+        .filter(|(start, c)| c.is_ascii_digit() && may_begin(*start));
     let part = |(start, _)| {
         let digits = name[start..].find(|c: char| !c.is_ascii_digit())?;
         let (length, part) = name[start..].split_at(digits);
@@ -234,6 +240,7 @@ mod tests {
             ("_ZZ4gemmE4tile", "tile"),
             ("_ZZN17kiln_release_copy4gemmEvE9stage_2_a", "stage_2_a"),
             ("_ZZ4gemmIfEvT_E4tile_0", "tile"),
+            ("_ZZ30scale_0123456789a15db_receiptE3two", "two"),
             ("_ZL7counter", "counter"),
             ("counter", "counter"),
             ("counter_2", "counter_2"),
