@@ -121,7 +121,11 @@ fn instruction(text: &str) -> Instruction {
             }
         }
     }
-    if clears(mnemonic) && operands.windows(2).all(|pair| pair[0] == pair[1]) {
+    // `vpternlogd` with $0xff gives all ones, and takes no other notice of its operands.
+    let all_ones =
+        mnemonic.starts_with("vpternlog") && operands.first().is_some_and(|it| it == "$0xff");
+    let compared = &operands[usize::from(all_ones)..];
+    if (clears(mnemonic) || all_ones) && compared.windows(2).all(|pair| pair[0] == pair[1]) {
         reads = 0;
     }
     implied(mnemonic, operands.len(), &mut reads, &mut writes);
@@ -243,23 +247,9 @@ fn fills_up(mnemonic: &str) -> bool {
 
 /// Whether the instruction gives zero (or all ones) if its operands are one register.
 fn clears(mnemonic: &str) -> bool {
-    const CLEARING: [&str; 16] = [
-        "xor",
-        "sub",
-        "sbb",
-        "pxor",
-        "xorps",
-        "xorpd",
-        "vpxor",
-        "vxorps",
-        "vxorpd",
-        "kxor",
-        "pcmpeq",
-        "vpcmpeq",
-        "kxnor",
-        "vpternlog",
-        "psub",
-        "vpsub",
+    const CLEARING: [&str; 15] = [
+        "xor", "sub", "sbb", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "kxor",
+        "pcmpeq", "vpcmpeq", "kxnor", "psub", "vpsub",
     ];
     CLEARING.iter().any(|it| mnemonic.starts_with(it))
 }
@@ -376,5 +366,9 @@ mod tests {
         assert_eq!(live_after_a_switch(&skipped).0, ["xmm1 at 6", "xmm2 at 6"]);
         let filled = code.replace("vmovss (%rdx),%xmm1", "vcvtsi2ss %eax,%xmm1,%xmm1");
         assert_eq!(live_after_a_switch(&filled).0, Vec::<String>::new());
+        let ones = code.replace("vmovss (%rdx),%xmm1", "vpternlogd $0xff,%zmm1,%zmm1,%zmm1");
+        assert_eq!(live_after_a_switch(&ones).0, Vec::<String>::new());
+        let chosen = code.replace("vmovss (%rdx),%xmm1", "vpternlogd $0xca,%zmm1,%zmm1,%zmm1");
+        assert_eq!(live_after_a_switch(&chosen).0, ["xmm1 at 6"]);
     }
 }
