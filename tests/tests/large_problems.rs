@@ -13,12 +13,16 @@ use serde_json::{Value, json};
 const MANIFEST: &str =
     "[package]\nname = \"large\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// With `WRONG` a kernel leaves out the work beyond five million elements, which is only wrong for the tuned problem, and makes it
-/// the fastest.
+/// With `WRONG` a kernel gives zeros beyond five million elements, which is only wrong for the tuned problem. It leaves out
+/// most of the work that the right ones do, so that it races best on a busy machine as well.
 const SOURCE: &str = r#"
 extern "C" __global__ void twice(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
-    for (unsigned i = first; i < first + ITEMS && i < n; ++i) y[i] = (WRONG && i >= 5000000) ? 0.0f : 2.0f * x[i];
+    for (unsigned i = first; i < first + ITEMS && i < n; ++i) {
+        float least = x[i];
+        for (int more = 1; more < (WRONG ? 1 : 64); ++more) least = fminf(least, x[i] + more);
+        y[i] = (WRONG && i >= 5000000) ? 0.0f : 2.0f * least;
+    }
 }
 "#;
 

@@ -235,6 +235,18 @@ fn a_variable_that_names_no_nvrtc_is_to_be_corrected() {
 }
 
 #[test]
+fn on_the_cpu_inspect_says_which_way_a_config_runs_and_why() {
+    let package = package();
+    let (said, _) = run(package.path(), "inspect --target cpu", 0);
+    for line in [
+        "baseline: loop (block of 128): it reaches no barrier and no warp operation",
+        "baseline: fibres (block of 128): it reaches __syncthreads",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+#[test]
 fn targets_and_configs_that_make_no_sense_are_refused() {
     let package = package();
     let refused = |words: &str, code: i32, says: &str| {
@@ -246,7 +258,11 @@ fn targets_and_configs_that_make_no_sense_are_refused() {
         3,
         "error: there is no target `sm_20` (known: sm_86, sm_89, sm_90, gfx1151)",
     );
-    refused("inspect --target cpu", 3, "error: there is no target `cpu`");
+    refused(
+        "run --target cpu --compile-only",
+        3,
+        "error: there is no target `cpu`",
+    );
     refused(
         "inspect nothing",
         1,
