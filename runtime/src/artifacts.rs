@@ -289,6 +289,7 @@ fn decode(bytes: &[u8]) -> Option<Artifact> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::CompilerIdentity;
 
     fn artifact(image: &[u8]) -> Artifact {
         Artifact::new(
@@ -364,6 +365,79 @@ mod tests {
         fs::set_permissions(folder.path().join("artifacts"), open).unwrap();
         assert_eq!(cache.get(key("a")), None);
         assert!(cache.put(key("b"), &artifact(b"image")).is_err());
+    }
+
+    #[derive(Clone, Debug)]
+    struct Named {
+        identity: CompilerIdentity,
+        arch: String,
+        flags: Vec<String>,
+    }
+
+    impl Compiler for Named {
+        fn identity(&self) -> &CompilerIdentity {
+            &self.identity
+        }
+
+        fn flags(&self, _: BuildKind) -> Vec<String> {
+            self.flags.clone()
+        }
+
+        fn target_arch(&self) -> &str {
+            &self.arch
+        }
+
+        fn compile(&self, _: &CompileRequest) -> Result<Artifact, CompileError> {
+            unreachable!("keys are made without compiling")
+        }
+    }
+
+    #[test]
+    fn whatever_goes_into_a_compile_is_in_its_key() {
+        let compiler = Named {
+            identity: CompilerIdentity {
+                name: "g++".into(),
+                version: "12.2".into(),
+                build: "Debian".into(),
+            },
+            arch: "native".into(),
+            flags: vec!["-O2".into()],
+        };
+        let request = CompileRequest::new("a", "a source");
+        let own = compile_key(&compiler, Backend::Cpu, &request);
+        let mut others = vec![
+            compile_key(&compiler, Backend::Fake, &request),
+            compile_key(
+                &compiler,
+                Backend::Cpu,
+                &CompileRequest::new("a", "another"),
+            ),
+            compile_key(
+                &compiler,
+                Backend::Cpu,
+                &request.clone().with_build(BuildKind::Check),
+            ),
+        ];
+        let option = CompileRequest {
+            options: vec!["-g".into()],
+            ..request.clone()
+        };
+        others.push(compile_key(&compiler, Backend::Cpu, &option));
+        let changes: [fn(&mut Named); 5] = [
+            |c| c.identity.name = "clang++".into(),
+            |c| c.identity.version = "13.1".into(),
+            |c| c.identity.build = "Ubuntu".into(),
+            |c| c.arch = "x86-64-v3".into(),
+            |c| c.flags = vec!["-O3".into()],
+        ];
+        for change in changes {
+            let mut other = compiler.clone();
+            change(&mut other);
+            others.push(compile_key(&other, Backend::Cpu, &request));
+        }
+        for (number, other) in others.iter().enumerate() {
+            assert_ne!(*other, own, "change {number}");
+        }
     }
 
     #[test]

@@ -195,6 +195,13 @@ mod tests {
     }
 
     #[test]
+    fn an_error_is_measured_against_the_larger_of_the_element_and_the_root_mean_square() {
+        // The element is 1000, the root mean square 707.
+        assert!(worst(&[1000.9, 0.0], &[1000.0, 0.0]).passes());
+        assert!(!worst(&[1001.1, 0.0], &[1000.0, 0.0]).passes());
+    }
+
+    #[test]
     fn no_number_never_passes_where_the_reference_is_finite() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let max = worst(&[1.0, bad, 1.0], &[1.0, 1.0, 1.0]);

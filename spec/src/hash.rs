@@ -124,3 +124,22 @@ hash_newtype! {
     /// Hash of one config's canonical text.
     ConfigHash;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_are_split_differently_have_different_hashes() {
+        let hash = |fields: &[&str]| {
+            let mut hasher = Hasher::new("test");
+            for field in fields {
+                hasher.field(field.as_bytes());
+            }
+            hasher.finish()
+        };
+        assert_ne!(hash(&["ab", "c"]), hash(&["a", "bc"]));
+        assert_ne!(hash(&["ab"]), hash(&["ab", ""]));
+        assert_ne!(Hash::of("tes", b"ta"), Hash::of("test", b"a"));
+    }
+}

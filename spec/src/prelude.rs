@@ -199,3 +199,66 @@ pub fn prelude_hash(files: &[(&str, &str)]) -> Hash {
     }
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(prelude: &[(&str, &'static str)], name: &str) -> &'static str {
+        let mut headers = prelude.iter();
+        headers
+            .find(|(known, _)| *known == name)
+            .expect("the prelude should have the header")
+            .1
+    }
+
+    /// The statements of a header that sign a receipt, but for what each target reads in a way of its own: how an atomic
+    /// addition is written, the size of dynamic shared memory, and the threads of a warp.
+    fn signing(header: &'static str) -> Vec<&'static str> {
+        let (_, body) = header.split_once("sign_receipt(").expect("it should sign");
+        let (body, _) = body.split_once("\n}").expect("the function should end");
+        let lines = body.lines().map(str::trim);
+        let lines = lines.filter(|line| {
+            let own = ["dynamic_shared_bytes", "warp_size"]
+                .iter()
+                .any(|name| line.contains(name));
+            !own && (line.starts_with("receipt->") || line.contains("return;"))
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn receipts_report_the_same_of_a_launch_on_every_target() {
+        let cpu = header(CPU_PRELUDE, "cpu/receipt.h");
+        let others = [
+            (
+                header(CUDA_PRELUDE, "cuda/receipt.h"),
+                "\n    atomicAdd((unsigned long long*)&receipt->threads, 1ull);\n",
+            ),
+            (
+                header(HIP_PRELUDE, "hip/receipt.h"),
+                "\n    __hip_atomic_fetch_add(&receipt->threads, (uint64_t)1, ",
+            ),
+        ];
+        assert_eq!(signing(cpu).len(), 11, "{:?}", signing(cpu));
+        for (other, counts) in others {
+            assert_eq!(signing(other), signing(cpu));
+            // Every thread counts itself: no condition is before it.
+            assert!(other.contains(counts), "{other}");
+        }
+    }
+
+    #[test]
+    fn lanes_read_from_the_same_lanes_on_the_cpu_and_on_amd() {
+        let rules = |header: &str, target: &str| {
+            let (_, from) = header
+                .split_once("// The lane that each kind of shuffle")
+                .expect("it should have them");
+            let (rules, _) = from.split_once("\n\n").expect("they should end");
+            rules.replace(target, "")
+        };
+        let cpu = rules(header(CPU_PRELUDE, "cpu/warp.h"), "kiln_cpu_");
+        assert!(cpu.contains("from_xor"), "{cpu}");
+        assert_eq!(rules(header(HIP_PRELUDE, "hip/warp.h"), "kiln_hip_"), cpu);
+    }
+}

@@ -92,3 +92,28 @@ impl Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_has_the_exit_code_of_the_readme() {
+        let usage = UsageError {
+            flag: "--budget",
+            value: "5".into(),
+            reason: "a number needs a unit".into(),
+            help: "write a time",
+        };
+        let codes = [
+            (Failure::Other("x".into()), 1),
+            (Failure::DiskFull("x".into()), 1),
+            (Failure::Usage(usage), 2),
+            (Failure::NoDevice("x".into()), 3),
+            (Failure::SharedGpu("x".into()), 4),
+        ];
+        for (failure, code) in codes {
+            assert_eq!(failure.code(), code, "{failure:?}");
+        }
+    }
+}

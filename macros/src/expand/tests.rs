@@ -513,3 +513,26 @@ fn rows_that_are_not_proven_are_there_but_accepted_only_where_they_are_named() {
         "unknown kind of evidence `guessed`",
     );
 }
+
+#[test]
+fn every_fresh_row_is_baked_and_the_smoke_test_is_a_test() {
+    let package = Package::new();
+    let rows = [
+        package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1"),
+        package.row(L4, "T=f32,n=4096", "THREADS=128,ITEMS=2"),
+        package.row(
+            "hip/gfx1151/Radeon 8060S",
+            "T=f16,n=1000",
+            "THREADS=64,ITEMS=2",
+        ),
+    ];
+    package.bake(&rows);
+    let expansion = package.expand();
+    for row in &rows {
+        assert_has(&expansion, &row.symbol);
+    }
+    assert_has(
+        &expansion,
+        "#[cfg(test)] mod kiln_smoke_scale { #[test] fn every_baked_row_launches_as_intended()",
+    );
+}

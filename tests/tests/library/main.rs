@@ -1,6 +1,7 @@
 //! Every kernel of the library, on the cpu or the device that `KILN_TEST_DEVICE` names.
 
 mod configs;
+mod edges;
 mod elsewhere;
 mod micro_tile;
 mod quoted;

@@ -1,0 +1,100 @@
+//! What a rig tells of kernels that no other order of threads, and no other content of memory, would give away.
+#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+#![allow(deprecated, reason = "no kernel is baked: that is the warning")]
+
+use std::sync::Arc;
+
+use kiln::compiler::BuildKind;
+use kiln::device::Function;
+use kiln::prepare::{compile, generate, load};
+use kiln::rig::{Expected, Layout, Rig, RigError};
+use kiln::spec::{Backend, LaunchPlan};
+use kiln::{Kernel, Stream, tuned_kernel};
+
+#[tuned_kernel(
+    source = "kernels/first.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 64)),
+    tolerance(relative = 0),
+    reference = the_first_thread,
+)]
+unsafe extern "C" {
+    fn first(
+        n: u32,
+        #[len(1)]
+        #[inout]
+        #[fill(constant(0))]
+        taken: &mut [u32],
+        #[len(1)] winner: &mut [u32],
+    );
+}
+
+fn the_first_thread(n: u32, taken: &mut [u32], winner: &mut [u32]) {
+    (taken[0], winner[0]) = (n, 0);
+}
+
+#[tuned_kernel(
+    source = "kernels/gap.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 100)),
+    tolerance(relative = 0),
+    reference = ones,
+)]
+unsafe extern "C" {
+    fn gap(n: u32, #[len(n)] y: &mut [f32]);
+}
+
+fn ones(_n: u32, y: &mut [f64]) {
+    y.fill(1.0);
+}
+
+/// A kernel on its first problem, built for checking, and what it should compute.
+fn set_up(kernel: &'static Kernel) -> (Rig, Function, LaunchPlan, Expected) {
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    let device = &**stream.device();
+    let spec = Arc::new(kernel.spec().clone());
+    let problem = &spec.problems[0];
+    let config = &spec.baseline.config;
+    let unit = generate(kernel, &spec.entry, config, problem, Backend::Cpu).unwrap();
+    let artifact = compile(device, &unit, BuildKind::Check).unwrap();
+    let release = load(device, &unit, &artifact).unwrap().release;
+    let plan = spec.baseline_plan(problem, None).unwrap();
+    let reference = kernel.reference().unwrap();
+    let expected = Expected::by_reference(reference, &spec, problem, 1).unwrap();
+    let rig = Rig::new(&stream, &spec, problem, 1, Layout::Zones).unwrap();
+    (rig, release, plan, expected)
+}
+
+#[test]
+fn what_depends_on_the_order_of_threads_is_called_a_race() {
+    let (rig, release, plan, expected) = set_up(&first::KERNEL);
+    rig.launch(&release, &plan).unwrap();
+    rig.check(&expected).unwrap();
+    let error = rig.check_in_all_orders(&release, &plan, 1, &expected);
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("race: the outputs are right when the threads run in"),
+        "{text}"
+    );
+}
+
+#[test]
+fn elements_that_are_never_written_are_told_with_the_first_and_how_many() {
+    let (rig, release, plan, expected) = set_up(&gap::KERNEL);
+    rig.launch(&release, &plan).unwrap();
+    assert!(rig.check(&expected).is_err());
+    let error = rig.check_written(&release, &plan).unwrap_err();
+    let unwritten = RigError::Unwritten {
+        output: "y".into(),
+        index: 15,
+        count: 6,
+        len: 100,
+    };
+    assert_eq!(error, unwritten);
+}
