@@ -6,6 +6,7 @@ mod check;
 mod fresh;
 mod fuzz;
 mod gpu_day;
+mod mutants;
 mod setup;
 mod step;
 mod suite;
@@ -24,6 +25,8 @@ Tasks:
               [--only tune|test] [--compiler g++|clang] [--keep] [--dir FOLDER]
   gpu-day     build a folder that proves, times and tunes the kernels on a machine with a GPU and without Rust (docs/gpu-day.md)
               [--out DIR] [--profile NAME] [--without-cublas]; --import DIR brings its results back [--into DIR]
+  mutants     break one line of the product after the other, in a copy, and run the test that must fail (docs/bars.md, 44)
+              [--list] prints them; [--alone]: a build for each; [NAME..]: those whose name or file has one of the words
   setup       only install what the tests need
   check       only formatting, lints, docs and layout";
 
@@ -50,6 +53,10 @@ fn main() -> ExitCode {
         },
         ["gpu-day", options @ ..] => match gpu_day::Options::parse(options) {
             Ok(options) => gpu_day::run(&options),
+            Err(problem) => return usage(&problem),
+        },
+        ["mutants", options @ ..] => match mutants::Options::parse(options) {
+            Ok(options) => mutants::run(&options),
             Err(problem) => return usage(&problem),
         },
         ["setup"] => setup::run(),

@@ -1,0 +1,208 @@
+//! Builds tests in the copy, and says where their programs are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use super::list::Test;
+use super::tree::Tree;
+use crate::suite::PROFILE;
+
+/// Where the program of each package and test file is, and the folder that it runs in.
+pub type Programs = BTreeMap<(String, String), Program>;
+
+/// A program that runs tests.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The program.
+    pub file: PathBuf,
+    /// The folder of its package.
+    pub folder: PathBuf,
+}
+
+/// What came of a build.
+pub enum Built {
+    /// Every program that cargo built.
+    Programs(Programs),
+    /// What the compiler says.
+    Failed(String),
+}
+
+/// Builds the programs of some tests, and what they run.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<Built, String> {
+    let tests: Vec<&Test> = tests.collect();
+    let binaries: BTreeSet<&str> = tests.iter().map(|test| test.binary.as_str()).collect();
+    // Of all packages, so that dependencies have the same features whichever tests are built.
+    let mut programs = cargo(tree, &["test", "--workspace", "--no-run"]);
+    for binary in binaries {
+        match binary {
+            "lib" => programs.arg("--lib"),
+            file => programs.args(["--test", file]),
+        };
+    }
+    let built = run(programs)?;
+    if tests.iter().all(|test| !test.tune) || matches!(built, Built::Failed(_)) {
+        return Ok(built);
+    }
+    // As tests themselves do.
+    let tune = ["build", "--package", "kiln-tuner", "--bin", "tune"];
+    Ok(match run(cargo(tree, &tune))? {
+        Built::Programs(_) => built,
+        failed => failed,
+    })
+}
+
+fn run(mut cargo: Command) -> Result<Built, String> {
+    let output = cargo
+        .output()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let messages: Vec<Message> = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    if output.status.success() {
+        return Ok(Built::Programs(programs(&messages)));
+    }
+    let said = messages.iter().find_map(Message::error);
+    let said = said.unwrap_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned());
+    Ok(Built::Failed(said))
+}
+
+/// Cargo in the copy, with nothing set that would change what is built.
+fn cargo(tree: &Tree, words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).current_dir(tree.folder());
+    command.args(["--profile", PROFILE, "--message-format", "json"]);
+    clean(&mut command, tree);
+    command
+}
+
+/// Variables that change what is built or tested; those that say where tools and data are stay.
+const CHANGES: [&str; 10] = [
+    "KILN_BARS",
+    "KILN_CACHE_BYTES",
+    "KILN_CPU_THREADS",
+    "KILN_CXX",
+    "KILN_REQUIRE",
+    "KILN_SMOKE_DEADLINE_S",
+    "KILN_SMOKE_DEVICE",
+    "KILN_STRICT",
+    "KILN_TEST_DEVICE",
+    "KILN_TUNED",
+];
+
+/// The environment of builds and tests.
+pub fn clean(command: &mut Command, tree: &Tree) {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || CHANGES.contains(&&*text) {
+            command.env_remove(&name);
+        }
+    }
+    // In CI a test fails for want of a tool: that would read as a mutation caught.
+    command.env_remove("CI").env_remove("CARGO_MANIFEST_DIR");
+    command.env("CARGO_TARGET_DIR", tree.target());
+}
+
+/// What cargo says of one program or one error.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    package_id: String,
+    #[serde(default)]
+    manifest_path: PathBuf,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    level: String,
+    rendered: Option<String>,
+}
+
+impl Message {
+    fn error(&self) -> Option<String> {
+        let diagnostic = self.message.as_ref()?;
+        let is_error = self.reason == "compiler-message" && diagnostic.level == "error";
+        is_error.then(|| diagnostic.rendered.clone()).flatten()
+    }
+}
+
+fn programs(messages: &[Message]) -> Programs {
+    let mut programs = Programs::new();
+    for message in messages {
+        let (Some(target), Some(file)) = (&message.target, &message.executable) else {
+            continue;
+        };
+        let binary = match target.kind.first().map(String::as_str) {
+            Some("test") => target.name.clone(),
+            Some("lib" | "proc-macro") => "lib".to_owned(),
+            _ => continue,
+        };
+        let folder = message.manifest_path.parent().unwrap_or(Path::new(""));
+        let program = Program {
+            file: file.clone(),
+            folder: folder.to_owned(),
+        };
+        programs.insert((package(&message.package_id), binary), program);
+    }
+    programs
+}
+
+/// The name in a package's id: `…/runtime#kiln@0.1.0`, or `…/xtask#0.1.0` where the folder has that name.
+fn package(id: &str) -> String {
+    let (place, version) = id.rsplit_once('#').unwrap_or((id, ""));
+    let name = match version.split_once('@') {
+        Some((name, _)) => name,
+        None => place.rsplit('/').next().unwrap_or(place),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_known_by_its_id() {
+        assert_eq!(package("path+file:///a/runtime#kiln@0.1.0"), "kiln");
+        assert_eq!(package("path+file:///a/xtask#0.1.0"), "xtask");
+    }
+
+    #[test]
+    fn programs_and_errors_are_found_among_cargos_messages() {
+        let text = |line: &str| serde_json::from_str::<Message>(line).unwrap();
+        let built = text(
+            r#"{"reason":"compiler-artifact","package_id":"path+file:///a/runtime#kiln@0.1.0",
+                "manifest_path":"/a/runtime/Cargo.toml","target":{"kind":["test"],"name":"launch"},"executable":"/b/launch-1"}"#,
+        );
+        let library = text(
+            r#"{"reason":"compiler-artifact","package_id":"x#1","target":{"kind":["lib"],"name":"x"},"executable":null}"#,
+        );
+        let error = text(
+            r#"{"reason":"compiler-message","message":{"level":"error","rendered":"error: no"}}"#,
+        );
+        let programs = programs(&[built, library]);
+        let launch = &programs[&("kiln".to_owned(), "launch".to_owned())];
+        assert_eq!(
+            (programs.len(), launch.folder.as_path()),
+            (1, Path::new("/a/runtime"))
+        );
+        assert_eq!(error.error().as_deref(), Some("error: no"));
+    }
+}

@@ -1,0 +1,68 @@
+//! What a mutation came to.
+
+use std::fmt;
+
+use super::list::Test;
+use super::trial::Tried;
+
+/// What a mutation came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The test failed, after so many seconds.
+    Caught {
+        /// The test.
+        test: Test,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// The test passed.
+    Survived(Test),
+    /// The text is not there once, or the replacement is none.
+    DoesNotApply(String),
+    /// What the compiler says.
+    DoesNotBuild(String),
+    /// The test says nothing: why it does not pass without the mutation, or has not ended with it.
+    SaysNothing(String),
+}
+
+impl Verdict {
+    /// Of a test without any mutation; nothing if it passed.
+    pub fn without(tried: Tried) -> Option<Verdict> {
+        let why = match tried {
+            Tried::Passed => return None,
+            Tried::Failed { .. } => "the test fails without it".to_owned(),
+            Tried::NotThere => "there is no such test".to_owned(),
+            Tried::Skipped(reason) => format!("the test skips itself here: {reason}"),
+            Tried::Endless => "the test does not end without it".to_owned(),
+        };
+        Some(Verdict::SaysNothing(why))
+    }
+
+    /// Of its test with the mutation.
+    pub fn with(tried: Tried, test: &Test) -> Verdict {
+        let test = test.clone();
+        match tried {
+            Tried::Failed { seconds } => Verdict::Caught { test, seconds },
+            Tried::Passed | Tried::Skipped(_) => Verdict::Survived(test),
+            Tried::NotThere => Verdict::SaysNothing("the test is gone with it".into()),
+            Tried::Endless => Verdict::SaysNothing("the test does not end with it".into()),
+        }
+    }
+
+    /// Whether the suite caught it.
+    pub fn is_caught(&self) -> bool {
+        matches!(self, Verdict::Caught { .. })
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Caught { test, seconds } => write!(f, "caught by {test} in {seconds:.1} s"),
+            Verdict::Survived(test) => write!(f, "SURVIVED: {test} passes"),
+            Verdict::DoesNotApply(why) => write!(f, "does not apply: {why}"),
+            Verdict::DoesNotBuild(error) => write!(f, "does not build: {}", error.trim_end()),
+            Verdict::SaysNothing(why) => f.write_str(why),
+        }
+    }
+}
