@@ -34,6 +34,18 @@ fn a_launch_computes_what_the_kernel_says() {
 }
 
 #[test]
+fn a_launch_takes_the_plan_of_its_own_sizes_after_others_with_as_many_elements() {
+    // A launch of the cpu device runs the blocks of its plan and no others.
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    for (rows, columns) in [(2, 30), (30, 2), (2, 30)] {
+        let mut y = Buffer::<f32>::zeros(&stream, 60).unwrap();
+        kernels::number(&stream, rows, columns, &mut y).unwrap();
+        let want: Vec<f32> = (0..60).map(|i| (i / columns + 1) as f32).collect();
+        assert_eq!(y.to_vec(&stream).unwrap(), want);
+    }
+}
+
+#[test]
 fn a_view_is_launched_where_it_lies() {
     let stream = stream();
     let (a, b, mut c) = buffers(&stream, 10);

@@ -53,6 +53,28 @@ unsafe extern "C" {
     pub fn scale(n: u32, #[value(2.0)] factor: f32, #[len(n)] x: &[T], #[len(n)] y: &mut [T]);
 }
 
+/// The reference of [`number`].
+pub fn numbered(_rows: u32, columns: u32, y: &mut [f64]) {
+    for (i, y) in y.iter_mut().enumerate() {
+        *y = (i / columns as usize) as f64 + 1.0;
+    }
+}
+
+#[tuned_kernel(
+    source = "number.cu",
+    params(THREADS in [32, 64]),
+    baseline(THREADS = 32),
+    grid(rows),
+    block(THREADS),
+    problems((rows = 8, columns = 8)),
+    tolerance(relative = 0),
+    reference = numbered,
+)]
+unsafe extern "C" {
+    /// Writes the number of each row, from 1.
+    pub fn number(rows: u32, columns: u32, #[len(rows * columns)] y: &mut [f32]);
+}
+
 #[tuned_kernel(
     source = "aligned.cu",
     params(VECTOR_WIDTH in [1, 4]),

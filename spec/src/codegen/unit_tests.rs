@@ -453,6 +453,17 @@ fn the_symbol_needs_no_text() {
     assert_eq!(cheap, unit.symbol_hash);
 }
 
+/// A receipt carries the number alone, so that it must tell the tuned entry from a baseline with the same config.
+#[test]
+fn entries_of_one_source_with_the_same_config_have_numbers_of_their_own() {
+    let source = "__global__ void k() {}\n__global__ void other() {}";
+    let numbers = ["k", "other"].map(|entry| {
+        let unit = generate(source, entry, Target::Cpu).expect("the unit should generate");
+        unit.symbol_hash
+    });
+    assert_ne!(numbers[0], numbers[1]);
+}
+
 proptest! {
     #[test]
     fn no_two_configs_entries_types_sources_or_targets_share_a_symbol(

@@ -61,6 +61,10 @@ mod tests {
             on("sm_86", needs(128, 32, 24 * 1024)),
             (4, 16, Limiter::Shared)
         );
+        assert_eq!(
+            on("sm_86", needs(128, 32, 25 * 1024)),
+            (3, 12, Limiter::Shared)
+        );
         assert_eq!(on("sm_90", needs(1024, 32, 0)), (2, 64, Limiter::Threads));
         assert_eq!(on("gfx1151", needs(256, 96, 0)), (8, 64, Limiter::Threads));
         assert_eq!(

@@ -409,6 +409,24 @@ mod derived {
     }
 
     #[test]
+    fn the_largest_block_and_all_shared_memory_are_in_the_space_and_one_more_of_either_is_not() {
+        let parsed = crate::parse::tests::read(
+            r#"source = "x.cu", params(B in [512, 513], S in [1023, 1024]), baseline(B = 512, S = 1023), grid(n),
+               block(B, 2), shared(1 + S), problems((n = 64))"#,
+            r#"unsafe extern "C" { fn k(n: u32, #[len(n)] y: &mut [f32]); }"#,
+        );
+        let spec = parsed.unwrap().spec;
+        let limits = DeviceLimits {
+            max_threads_per_block: 1024,
+            shared_bytes_per_block: 1024,
+            ..CPU_LIMITS
+        };
+        let space = SearchSpace::build(&spec, &spec.problems[0], &limits).unwrap();
+        assert_eq!(space.len(), 1);
+        assert_eq!(space.config(0), spec.baseline.config);
+    }
+
+    #[test]
     fn gemm_is_verified_below_at_and_beside_its_tiles() {
         let spec = crate::parse::tests::gemm();
         let like = &spec.problems[0];
