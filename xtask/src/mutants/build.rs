@@ -30,31 +30,53 @@ pub enum Built {
     Failed(String),
 }
 
-/// Builds the programs of some tests, and what they run.
+/// Builds the programs of some tests, and what they run: of each package by itself, so that what its tests do not need is not
+/// built again for each mutation.
 ///
 /// # Errors
 /// When cargo cannot be started.
 pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<Built, String> {
-    let tests: Vec<&Test> = tests.collect();
-    let binaries: BTreeSet<&str> = tests.iter().map(|test| test.binary.as_str()).collect();
-    // Of all packages, so that dependencies have the same features whichever tests are built.
-    let mut programs = cargo(tree, &["test", "--workspace", "--no-run"]);
+    let mut binaries: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut tune = false;
+    for test in tests {
+        binaries
+            .entry(&test.package)
+            .or_default()
+            .insert(&test.binary);
+        tune |= test.tune;
+    }
+    let mut commands: Vec<Command> = binaries
+        .into_iter()
+        .map(|(package, binaries)| tests_of(tree, package, &binaries))
+        .collect();
+    if tune {
+        // As tests themselves do.
+        let words = ["build", "--package", "kiln-tuner", "--bin", "tune"];
+        commands.push(cargo(tree, &words));
+    }
+    let mut all = Programs::new();
+    for command in commands {
+        match run(command)? {
+            Built::Programs(programs) => all.extend(programs),
+            failed => return Ok(failed),
+        }
+    }
+    Ok(Built::Programs(all))
+}
+
+fn tests_of(tree: &Tree, package: &str, binaries: &BTreeSet<&str>) -> Command {
+    let mut command = cargo(tree, &["test", "--no-run", "--package", package]);
+    if package == "kiln-spec" {
+        // The others need it.
+        command.args(["--features", "parse"]);
+    }
     for binary in binaries {
-        match binary {
-            "lib" => programs.arg("--lib"),
-            file => programs.args(["--test", file]),
+        match *binary {
+            "lib" => command.arg("--lib"),
+            file => command.args(["--test", file]),
         };
     }
-    let built = run(programs)?;
-    if tests.iter().all(|test| !test.tune) || matches!(built, Built::Failed(_)) {
-        return Ok(built);
-    }
-    // As tests themselves do.
-    let tune = ["build", "--package", "kiln-tuner", "--bin", "tune"];
-    Ok(match run(cargo(tree, &tune))? {
-        Built::Programs(_) => built,
-        failed => failed,
-    })
+    command
 }
 
 fn run(mut cargo: Command) -> Result<Built, String> {
