@@ -17,7 +17,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <TASK>
 
 Tasks:
-  test        install what the tests need, then run every check and test
+  test        install what the tests need, then run all tests
               [--no-install]: tests that need what is missing are skipped and counted
               [--offline]: the same, and cargo asks nothing of the network
   bars [N]    run the bars of docs/bars.md in full (all, or number N)
@@ -28,19 +28,17 @@ Tasks:
   mutants     break one line of the product after the other, in a copy, and run the test that must fail (docs/bars.md, 44)
               [--list] prints them; [--alone]: a build for each; [NAME..]: those whose name or file has one of the words
   setup       only install what the tests need
-  check       only formatting, lints, docs and layout";
+  check       formatting, lints, docs and layout; CI runs it before the tests";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        ["test"] => setup::run()
-            .and_then(|()| check::run())
-            .and_then(|()| suite::run()),
-        ["test", "--no-install"] => check::run().and_then(|()| suite::run()),
+        ["test"] => setup::run().and_then(|()| suite::run()),
+        ["test", "--no-install"] => suite::run(),
         ["test", "--offline"] => {
             step::go_offline();
-            check::run().and_then(|()| suite::run())
+            suite::run()
         }
         ["bars"] => setup::run().and_then(|()| bars::run(None)),
         ["bars", number] => match number.parse() {

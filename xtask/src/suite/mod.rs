@@ -54,7 +54,14 @@ fn tests(cache: &Path) -> Result<(), String> {
     }
     let mut tests = cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
     tests.args(["--cargo-profile", PROFILE, "--status-level", "slow"]);
+    tests.args(["--test-threads", &lanes().to_string()]);
     step::run("tests", tests.env("KILN_CACHE", cache))
+}
+
+/// How many tests run side by side: more than there are processors, for a test waits for child processes much of its time.
+fn lanes() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors + processors.div_ceil(2)
 }
 
 /// Where cargo builds to.

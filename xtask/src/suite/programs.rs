@@ -61,7 +61,7 @@ pub(super) fn run(environment: &[(&str, &Path)]) -> Result<(), String> {
             );
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let threads = super::lanes();
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(work);
