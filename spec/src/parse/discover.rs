@@ -60,6 +60,26 @@ pub struct ModuleFile {
     pub candidates: Vec<(String, Layout)>,
 }
 
+/// Whether a source file can declare a kernel or a module in a file of its own: most files cannot, and need not be parsed.
+///
+/// It looks for the words alone, so that it is also true of some files that declare neither.
+pub fn may_declare(text: &str) -> bool {
+    text.contains("tuned_kernel")
+        || text.match_indices("mod").any(|(at, word)| {
+            let before = text[..at].chars().next_back();
+            let after = &text[at + word.len()..];
+            let alone = !before.is_some_and(is_of_a_word) && !after.starts_with(is_of_a_word);
+            // `mod name {` is written out. Anything else, a comment in between too, is left to the parser.
+            let rest = after.trim_start().trim_start_matches("r#");
+            let rest = rest.trim_start_matches(is_of_a_word).trim_start();
+            alone && !rest.starts_with('{')
+        })
+}
+
+fn is_of_a_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
 /// Finds the kernels and module files of a source file.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use cargo_metadata::{Package, Target};
 use kiln_spec::check::check_source;
 use kiln_spec::diagnostic::Diagnostics;
 use kiln_spec::parse::ParsedKernel;
-use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover};
+use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover, may_declare};
 use kiln_spec::source::{NOT_TEXT, OUTSIDE, SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
@@ -165,6 +165,9 @@ impl<'a> Walk<'a> {
         let text = fs::read_to_string(path).map_err(|error| {
             format!("cannot read {file}: {error}\nhelp: a source file is UTF-8 text")
         })?;
+        if !may_declare(&text) {
+            return Ok((text, Discovery::default()));
+        }
         shallow(&text).map_err(|at| {
             format!(
                 "{file}:{}:{}: brackets or operators nest deeper than any that are read\nhelp: at most {MOST_NESTED} levels",

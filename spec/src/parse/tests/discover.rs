@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::parse::discover::{Discovery, Layout, discover};
+use crate::parse::discover::{Discovery, Layout, discover, may_declare};
 
 fn features(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
@@ -17,7 +17,11 @@ fn declared(name: &str, above: &str) -> String {
 }
 
 fn found(text: &str, layout: Layout, on: &[&str]) -> Discovery {
-    discover(text, &layout, &features(on)).unwrap_or_else(|e| panic!("{}", e.render("x.rs", text)))
+    let found = discover(text, &layout, &features(on));
+    let found = found.unwrap_or_else(|e| panic!("{}", e.render("x.rs", text)));
+    let something = !found.kernels.is_empty() || !found.modules.is_empty();
+    assert!(may_declare(text) || !something, "it is not parsed: {text}");
+    found
 }
 
 fn names(discovery: &Discovery) -> Vec<String> {
@@ -161,4 +165,49 @@ fn a_file_that_is_no_rust_is_an_error_with_its_place() {
     let text = "fn main() {\n    let = 3;\n}";
     let error = discover(text, &Layout::Root, &features(&[])).unwrap_err();
     assert_eq!(error.position(), (2, 9));
+}
+
+#[test]
+fn a_file_without_kernels_and_further_files_need_not_be_parsed() {
+    for text in [
+        "",
+        "fn main() {}",
+        "//! Modes and models.\nuse std::fmt;\npub fn modulo(mod_: u32) -> u32 { mod_ }",
+        "#[cfg(test)]\nmod tests { use super::*; }\nmod  r#inner\n{ }",
+    ] {
+        assert!(!may_declare(text), "{text}");
+    }
+    for text in [
+        "mod a;",
+        "pub(crate) mod\n  r#a ;",
+        "mod tests { mod below; }",
+        "mod /* at the end */ a;",
+        "macro_rules! m { ($a:ident) => { mod $a; } }",
+        "#[::kiln::tuned_kernel()] extern {}",
+    ] {
+        assert!(may_declare(text), "{text}");
+    }
+}
+
+#[test]
+fn what_the_files_of_this_package_declare_is_found_without_parsing_the_others() {
+    let mut open = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"))];
+    let mut skipped = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).unwrap();
+            open.extend(entries.map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            if !may_declare(&text) {
+                let found = discover(&text, &Layout::Root, &features(&["parse"])).unwrap();
+                assert!(
+                    found.modules.is_empty() && found.kernels.is_empty(),
+                    "{path:?}"
+                );
+                skipped += 1;
+            }
+        }
+    }
+    assert!(skipped > 0);
 }
