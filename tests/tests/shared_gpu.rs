@@ -4,15 +4,14 @@
 use std::path::Path;
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, stderr, tune, workspace};
+use kiln_tests::command::{expect_code, stderr, tune};
 use kiln_tests::cuda_stand_in::{self, build_nvml};
 
 /// What `tune run` says, on the stand-in for the driver; it ends at the latest at a problem that there is not.
 fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args(["run", "--device", "cuda:0", "--problem", "no such problem"]);
-    command.args(flags).arg("--manifest-path");
-    command.arg(workspace().join("kernels/Cargo.toml"));
+    command.args(flags);
     command.env("LD_LIBRARY_PATH", folder);
     command.envs(variables.iter().copied());
     let said = stderr(&expect_code(&mut command, code));
@@ -28,6 +27,7 @@ fn ready(test: &str) -> Option<tempfile::TempDir> {
     have(test, &needs).then(|| {
         let folder = tempfile::tempdir().expect("a folder should be made");
         cuda_stand_in::build(folder.path());
+        adding(folder.path());
         folder
     })
 }
@@ -126,7 +126,6 @@ fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context()
         return;
     };
     let root = folder.path();
-    adding(root);
     let lock = root.join("exclusive");
     let run = || {
         let mut command = tune(root, &root.join("cache"));
