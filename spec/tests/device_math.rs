@@ -32,7 +32,7 @@ const BOUNDS: &[(&str, &str, f64)] = &[
 const CPU_BOUNDS: &[(&str, f64)] = &[
     ("expf", 1.0),
     ("__expf", 1.0),
-    ("exp2f", 1.0),
+    ("exp2f", 1.5),
     ("logf", 1.0),
     ("tanhf", 1.5),
     ("erff", 1.5),

@@ -57,11 +57,27 @@ KILN_CPU_OWN_MATH float expf(float x) noexcept {
 }
 KILN_CPU_OWN_MATH float __expf(float x) noexcept { return expf(x); }
 
+// 2^f for |f| of at most a half.
+KILN_INLINE float kiln_cpu_reduced_exp2(float f) {
+    float p = 1.53533620e-4f;
+    p = p * f + 1.33988739e-3f;
+    p = p * f + 9.61843692e-3f;
+    p = p * f + 5.55033237e-2f;
+    p = p * f + 2.40226477e-1f;
+    p = p * f + 6.93147182e-1f;
+    return p * f + 1.0f;
+}
+
 KILN_INLINE float kiln_cpu_exp2(float x) {
     float bounded = kiln_cpu_between(x, 220.0f);
     float n = __builtin_rintf(bounded);
-    float power = kiln_cpu_scaled(kiln_cpu_small_expm1((bounded - n) * 0.693147181f, 0.0f) + 1.0f, n);
+    float power = kiln_cpu_scaled(kiln_cpu_reduced_exp2(bounded - n), n);
     return x == x ? power : x;
+}
+// 2^x for x from -126 to 127: the whole part is added to the exponent.
+KILN_INLINE float kiln_cpu_normal_exp2(float x) {
+    float n = __builtin_rintf(x);
+    return __int_as_float(__float_as_int(kiln_cpu_reduced_exp2(x - n)) + ((int)n << 23));
 }
 KILN_CPU_OWN_MATH float exp2f(float x) noexcept { return kiln_cpu_exp2(x); }
 

@@ -76,6 +76,15 @@ KILN_INLINE float fast_exp2(float x) {
 #endif
 }
 
+// `fast_exp2` for x from -126 to 127, which spares hosts what infinities, NaN and underflow cost.
+KILN_INLINE float normal_exp2(float x) {
+#if defined(KILN_CUDA) || defined(KILN_HIP)
+    return fast_exp2(x);
+#else
+    return kiln_cpu_normal_exp2(x);
+#endif
+}
+
 // Copies bytes between objects of different types.
 template <int bytes> KILN_INLINE void copy_bytes(void* to, const void* from) {
 #if defined(KILN_CUDA)
