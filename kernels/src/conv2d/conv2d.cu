@@ -3,7 +3,8 @@
 //
 // Tunable parameters:
 //   block_size_x, block_size_y  threads of a block
-//   tile_size_x, tile_size_y    outputs of a thread along each axis, a block apart
+//   tile_size_x, tile_size_y    outputs of a thread along each axis, a block apart; where block_size_x is 1, rows of
+//                               neighbours, which a host keeps in its vector registers
 //   filter_width, filter_height the filter: 15 x 15
 //   use_shmem                   whether the block's part of x goes through shared memory
 //   use_padding                 whether its rows are padded there against bank conflicts
@@ -42,7 +43,6 @@ conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, con
 {
     const unsigned int first_row = blockIdx.y * TILE_Y, first_col = blockIdx.x * TILE_X;
     const unsigned int input_height = height + filter_height - 1, input_width = width + filter_width - 1;
-    float sum[tile_size_y][tile_size_x] = {};
 
 #if use_shmem
     static_assert(!read_only, "x is read once");
@@ -55,7 +55,7 @@ conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, con
         }
     }
     __syncthreads();
-    const auto at = [&](unsigned int row, unsigned int col) { return input[row * LEADING + col]; };
+    [[maybe_unused]] const auto at = [&](unsigned int row, unsigned int col) { return input[row * LEADING + col]; };
 #else
     static_assert(!use_padding, "only shared memory is padded");
     const auto at = [&](unsigned int row, unsigned int col) {
@@ -72,6 +72,36 @@ conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, con
     };
 #endif
 
+#if block_size_x == 1
+    static_assert(use_shmem && block_size_y == 1, "a block of one thread has its part of x at hand");
+    kiln::vec<float, tile_size_x> sum[tile_size_y];
+#pragma unroll
+    for (unsigned int row = 0; row < tile_size_y; ++row) {
+        sum[row] = kiln::splat<tile_size_x>(0.0f);
+    }
+#pragma unroll 1
+    for (unsigned int i = 0; i < filter_height; ++i) {
+#pragma unroll
+        for (unsigned int j = 0; j < filter_width; ++j) {
+            const float factor = filter[i * filter_width + j];
+#pragma unroll
+            for (unsigned int row = 0; row < tile_size_y; ++row) {
+                kiln::add_product(sum[row], factor, kiln::load<tile_size_x>(input + (row + i) * LEADING + j));
+            }
+        }
+    }
+    const unsigned int columns = width - first_col;
+#pragma unroll
+    for (unsigned int row = 0; row < tile_size_y; ++row) {
+        float* to = y + (size_t)(first_row + row) * width + first_col;
+        if (first_row + row < height && columns >= tile_size_x) {
+            kiln::store(to, sum[row]);
+        } else if (first_row + row < height) {
+            kiln::store_part(to, sum[row], columns);
+        }
+    }
+#else
+    float sum[tile_size_y][tile_size_x] = {};
 #pragma unroll 1
     for (unsigned int i = 0; i < filter_height; ++i) {
 #pragma unroll
@@ -98,4 +128,5 @@ conv2d(unsigned int height, unsigned int width, const float* __restrict__ x, con
             }
         }
     }
+#endif
 }

@@ -29,10 +29,10 @@ use kiln::tuned_kernel;
 #[tuned_kernel(
     source = "conv2d.cu",
     params(
-        block_size_x in [16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256],
+        block_size_x in [1, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256],
         block_size_y in [1, 2, 4, 8, 16],
-        tile_size_x in [1, 2, 3, 4],
-        tile_size_y in [1, 2, 3, 4],
+        tile_size_x in [1, 2, 3, 4, 16, 32, 64],
+        tile_size_y in [1, 2, 3, 4, 8],
         read_only in [0, 1],
         use_padding in [0, 1],
         use_shmem in [0, 1],
@@ -41,7 +41,15 @@ use kiln::tuned_kernel;
     ),
     where(
         block_size_x * block_size_y <= min(1024, device.max_threads_per_block),
-        block_size_x * block_size_y >= device.warp_size,
+        block_size_x == 1 || block_size_x * block_size_y >= device.warp_size,
+        // A block of one thread, on processors that run threads one after another: it works on whole registers.
+        block_size_x > 1 || device.lockstep_threads == 1,
+        block_size_x > 1 || block_size_y == 1,
+        block_size_x > 1 || use_shmem == 1,
+        block_size_x > 1 || use_padding == 0,
+        block_size_x > 1 || tile_size_x >= 16,
+        block_size_x == 1 || tile_size_x <= 4,
+        block_size_x == 1 || tile_size_y <= 4,
         use_padding == 0 || use_shmem != 0,
         read_only == 0 || use_shmem == 0,
         use_shmem * (block_size_x * tile_size_x + filter_width - 1 + use_padding)
