@@ -2,6 +2,7 @@
 """Plain loops in C as a peer of the cpu device: naive.c, built by `$CC` (cc, gcc, clang) with -O3 -march=native -ffast-math, one thread."""
 
 import ctypes
+import hashlib
 import os
 import pathlib
 import shutil
@@ -19,12 +20,20 @@ KERNELS = set(
 )
 
 
-def library(compiler):
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "naive.so"
-        flags = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
-        subprocess.run([compiler, *flags, str(SOURCE), "-o", str(path), "-lm"], check=True)
-        return ctypes.CDLL(str(path))
+def library(compiler, version):
+    """The loops, compiled once for all processes: the name says of what, by which compiler and for which processor."""
+    flags = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
+    native = subprocess.run([compiler, *flags[:2], "-###", "-E", "-"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stderr
+    made_of = [SOURCE.read_text(), compiler, version, native, *flags]
+    name = f"loops-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:32]}.so"
+    path = protocol.cache() / name
+    if not path.exists():
+        # Renamed when it is whole: another process may look for it now.
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = pathlib.Path(folder) / name
+            subprocess.run([compiler, *flags, str(SOURCE), "-o", str(made), "-lm"], check=True)
+            made.rename(path)
+    return ctypes.CDLL(str(path))
 
 
 def make_with(loops):
@@ -52,4 +61,4 @@ if __name__ == "__main__":
     known = [os.environ.get("CC"), *filter(shutil.which, ["cc", "gcc", "clang"]), "cc"]
     compiler = next(filter(None, known))
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    protocol.serve(f"C, {version.splitlines()[0]}", make_with(library(compiler)))
+    protocol.serve(f"C, {version.splitlines()[0]}", make_with(library(compiler, version)))

@@ -3,7 +3,7 @@
 
     python3 benches/peers/kernels/kernels.py [--device cpu] [--tune 30m] [--budget 30m] [-k KERNEL ...] [--out FOLDER]
 
-On the cpu: NumPy (installed from PyPI into target/peers), plain loops in C, and PyTorch; on a CUDA device: PyTorch and cuBLAS. PyTorch is the one of
+On the cpu: NumPy and PoCL (installed from PyPI into target/peers), plain loops in C, and PyTorch; on a CUDA device: PyTorch and cuBLAS. PyTorch is the one of
 $KILN_PYTORCH, a Python (python3); cuBLAS is called by benches/peers/cublas, built by cargo or named by $KILN_CUBLAS_PEER. What is not
 there is skipped, with the reason. Kiln launches what a build of now would launch: the
 tuned row where there is one, else the baseline; `--tune` tunes first. `tune bench --peer` does the measuring: outputs are compared
@@ -29,15 +29,24 @@ ROOT = HERE.parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 
-def with_numpy():
-    """A Python that has NumPy."""
+def with_packages(*packages):
+    """A Python that has these packages."""
     folder = TARGET / "peers"
     python = folder / "bin" / "python3"
     if not python.exists():
-        print(f"installing NumPy into {folder}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "numpy"], check=True)
+    print(f"installing {' and '.join(packages)} into {folder}, if they are not there", file=sys.stderr)
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
     return python
+
+
+def cpu_peer(script, *packages):
+    """The command of a peer in Python, if what it needs can be installed."""
+    try:
+        return [f"'{with_packages(*packages)}' '{HERE / script}'"]
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"skipped: {script}: {' and '.join(packages)} cannot be installed: {error}", file=sys.stderr)
+        return []
 
 
 def torch_peer(device):
@@ -77,10 +86,8 @@ def cublas_peer():
 def peers(device):
     """The commands of the peers of a device; what is missing is said."""
     if device == "cpu":
-        try:
-            yield f"'{with_numpy()}' '{HERE / 'numpy_peer.py'}'"
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"skipped: NumPy cannot be installed: {error}", file=sys.stderr)
+        yield from cpu_peer("numpy_peer.py", "numpy")
+        yield from cpu_peer("pocl_peer.py", "numpy", "pyopencl", "pocl-binary-distribution")
         yield from torch_peer("cpu")
         yield f"'{sys.executable}' '{HERE / 'c_peer.py'}'"
     elif device.startswith("cuda"):

@@ -14,8 +14,19 @@ An argument is a slice, {"name", "type", "access", "len", "file"}, whose file ho
 """
 
 import json
+import os
+import pathlib
 import sys
 import time
+
+
+def cache():
+    """The folder for what a peer keeps for its next process: $KILN_PEER_CACHE, or target/peers."""
+    root = pathlib.Path(__file__).resolve().parents[3]
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
+    folder = pathlib.Path(os.environ.get("KILN_PEER_CACHE", target / "peers"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 # Calls before the first event: the device is busy with them while the host queues what is timed.
