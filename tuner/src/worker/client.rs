@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
 
 use super::frame;
+use super::patience::Patience;
 use super::protocol::{Reply, Request};
 
 /// How a worker was lost, or what it answered in failure.
@@ -164,12 +165,14 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for its reply.
+    /// Sends a request and waits for its reply. Time in which the worker could run but no processor was free does not
+    /// count towards the deadline: see [`Patience`].
     ///
     /// # Errors
     /// When the worker dies, answers with a failure, or does not answer within the deadline; in the
     /// first and last case it is gone and must be replaced.
     pub fn ask(&mut self, request: &Request, deadline: Duration) -> Result<Reply, WorkerError> {
+        let patience = Patience::begin(self.child.id(), deadline);
         let sent = match &mut self.input {
             Some(input) => frame::write(input, request),
             None => return Err(self.lost()),
@@ -177,7 +180,11 @@ impl Worker {
         if sent.is_err() {
             return Err(self.lost());
         }
-        match self.replies.recv_timeout(deadline) {
+        let mut reply = self.replies.recv_timeout(deadline);
+        while let (Err(RecvTimeoutError::Timeout), Some(more)) = (&reply, patience.left()) {
+            reply = self.replies.recv_timeout(more);
+        }
+        match reply {
             Ok(Ok(Some(Reply::Failed { arm, outcome }))) => {
                 Err(WorkerError::Failed { arm, outcome })
             }
