@@ -40,6 +40,11 @@ fn text_of(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// Where the course's rows are written: the same folder each time, so that a program built with them stays built.
+fn tune_target() -> PathBuf {
+    target_dir().join("course")
+}
+
 /// What a promise's command line runs; `cargo run` and `cargo test` in the profile of these tests.
 fn command_of(line: &str, cache: &std::path::Path) -> Command {
     let mut words: Vec<&str> = line.split(' ').collect();
@@ -50,7 +55,9 @@ fn command_of(line: &str, cache: &std::path::Path) -> Command {
     let mut command = match words[..] {
         ["cargo", "tune", ..] => {
             let mut command = tune(&workspace(), cache);
-            command.args(&words[2..]);
+            command
+                .args(&words[2..])
+                .env("CARGO_TARGET_DIR", tune_target());
             command
         }
         ["cargo", "run" | "test", ..] => {
@@ -69,7 +76,7 @@ fn command_of(line: &str, cache: &std::path::Path) -> Command {
         _ => panic!("`{line}` is no command of the course"),
     };
     if let Some((name, value)) = variable {
-        let target = target_dir().display().to_string();
+        let target = tune_target().display().to_string();
         command.env(name, value.replace("$PWD/target", &target));
     }
     command
