@@ -32,7 +32,7 @@ fn run(folder: &Path, budget: &str) -> Value {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");
     let mut run = tune(&workspace(), &folder.join("cache"));
-    run.args(["run", "-k", "gemm", "--problem", "m=512,n=512,k=512"]);
+    run.args(["run", "-k", "gemm", "--problem", "m=64,n=64,k=64"]);
     run.args(["--json", "--trials", "all", "--budget", budget]);
     run.arg("--device").arg(format!("fake:{}", path.display()));
     let report: Value = serde_json::from_str(&stdout(&expect_code(&mut run, 0)))
