@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::compiler::CompilerIdentity;
 
@@ -39,9 +39,19 @@ fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
             .map(|name| folder.join(name))
             .collect();
         named.sort();
+        named.retain(|program| compiler_behind(program).is_none_or(|file| seen.insert(file)));
         found.append(&mut named);
     }
     found
+}
+
+/// The compiler's own file, if a name on the path is a link to it: `clang++` and `clang++-19` are often one program, which
+/// then needs to be asked for its version only once. A link to another program, such as ccache, says by its own name which
+/// compiler is meant.
+fn compiler_behind(program: &Path) -> Option<PathBuf> {
+    let file = fs::canonicalize(program).ok()?;
+    let name = file.file_name()?.to_str()?;
+    (name.contains("clang") || name.contains("g++")).then_some(file)
 }
 
 /// `clang++`, `g++`, or either with a version behind.
@@ -136,6 +146,27 @@ mod tests {
         std::os::unix::fs::symlink(&bin, &link).unwrap();
         let path = std::env::join_paths([&bin, &link, &root.path().join("none")]).unwrap();
         assert_eq!(candidates_on(&path), [bin.join("g++-12")]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_compiler_of_two_names_is_a_candidate_once_and_a_wrapper_under_each() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        let bin = root.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for file in ["clang-19", "ccache"] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        for name in ["clang++", "clang++-19"] {
+            symlink(root.path().join("clang-19"), bin.join(name)).unwrap();
+        }
+        for name in ["g++", "g++-12", "clang++-20"] {
+            symlink(root.path().join("ccache"), bin.join(name)).unwrap();
+        }
+        let found = candidates_on(bin.as_os_str());
+        let names = ["clang++", "clang++-20", "g++", "g++-12"];
+        assert_eq!(found, names.map(|name| bin.join(name)));
     }
 
     #[test]
