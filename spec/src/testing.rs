@@ -238,6 +238,7 @@ pub(crate) fn bare_spec() -> KernelSpec {
         },
         problems: Vec::new(),
         gpu_problems: Vec::new(),
+        try_first: Vec::new(),
         only: Vec::new(),
         verify: Vec::new(),
         work: Work::default(),

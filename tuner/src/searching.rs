@@ -78,6 +78,8 @@ pub(crate) fn search(
         .map_err(|error| Stop::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
+    let mut first = first_configs(task, space, &guide);
+    first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
     // Enough for every compile thread twice, so that a slow one does not leave the others idle; and where a batch races in the
     // same processes, enough that starting them is a small part.
@@ -89,12 +91,17 @@ pub(crate) fn search(
             return Ok(false);
         }
         let choosing = Instant::now();
-        let asked = strategy.ask(batch.min(most - tried));
+        let by_author = !first.is_empty();
+        let asked = if by_author {
+            std::mem::take(&mut first)
+        } else {
+            strategy.ask(batch.min(most - tried))
+        };
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         if asked.is_empty() {
             break;
         }
-        if end.after(strategy.outlook(), asked.len()) {
+        if !by_author && end.after(strategy.outlook(), asked.len()) {
             ground.reporter.notice(&format!(
                 "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
                 task.name(),
@@ -152,6 +159,31 @@ fn guide(
         priors: earlier.into_iter().map(|one| one.prior).collect(),
         ..Guide::default()
     })
+}
+
+/// The configs that the author wants tried first, except those that an earlier result knows.
+fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
+    let spec = &task.kernel.spec;
+    let known = |index: usize| {
+        let is_baseline = !spec.baseline_is_another_entry()
+            && space.index_of(&spec.baseline.config) == Some(index);
+        is_baseline
+            || guide
+                .priors
+                .iter()
+                .any(|one| one.costs.contains_key(&index))
+    };
+    let mut first = Vec::new();
+    for index in spec
+        .try_first
+        .iter()
+        .filter_map(|config| space.index_of(config))
+    {
+        if !known(index) && !first.contains(&index) {
+            first.push(index);
+        }
+    }
+    first
 }
 
 /// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Check;
+use crate::config::Config;
 use crate::csp::Budget;
 use crate::diagnostic::SpanRange;
 use crate::expr::{EvalError, Expr, evaluate_bool};
@@ -43,6 +44,29 @@ impl Check<'_> {
         }
         if self.diagnostics.len() == before && self.kernel.spec.baseline_is_another_entry() {
             self.whole_space();
+        }
+        if self.diagnostics.len() == before {
+            self.first_configs();
+        }
+    }
+
+    /// Each config to try first must be in the space of some declared problem on some known target.
+    fn first_configs(&mut self) {
+        let spec = &self.kernel.spec;
+        let invalid: Vec<(SpanRange, Invalid)> = self
+            .kernel
+            .attr
+            .try_first
+            .iter()
+            .zip(&spec.try_first)
+            .filter_map(|(decl, config)| Some((decl.span, never_admitted(spec, config)?)))
+            .collect();
+        for (span, why) in invalid {
+            let message = format!(
+                "a config to try first is in the space of no problem on any known target: {why}"
+            );
+            let help = "change its values or remove it: it would never be tried";
+            self.report(span, message, help);
         }
     }
 
@@ -180,6 +204,20 @@ fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option
         }
         Err(error) => Some(format!("constraint {error} for the baseline and {problem}")),
     }
+}
+
+/// Why no declared problem and known target admits a config; `None` if one does.
+fn never_admitted(spec: &KernelSpec, config: &Config) -> Option<Invalid> {
+    let mut why = None;
+    for problem in spec.all_problems() {
+        for limits in known_limits() {
+            match spec.check_config(config, problem, Some(&limits)) {
+                Ok(_) => return None,
+                Err(invalid) => _ = why.get_or_insert(invalid),
+            }
+        }
+    }
+    why
 }
 
 fn known_limits() -> Vec<DeviceLimits> {

@@ -33,6 +33,9 @@ pub struct KernelSpec {
     pub geometry: Geometry,
     /// The simplest correct version.
     pub baseline: Baseline,
+    /// Configs that a search tries before any other, in this order, if the space of the problem and device has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub try_first: Vec<Config>,
     /// The backends that the kernel is for; all of them where none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<Backend>,
@@ -144,12 +147,14 @@ impl KernelSpec {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything declared but the problems that are tuned for: one more of them takes nothing from the results and
-    /// rows of the others, whose own problem is part of their keys.
+    /// Hash of everything declared except the problems that are tuned for and the configs to try first. Another problem
+    /// leaves the results and rows of the others as they are, because each key holds its own problem. A config that is
+    /// tried earlier is the same config.
     pub fn hash(&self) -> SpecHash {
         let rest = KernelSpec {
             problems: Vec::new(),
             gpu_problems: Vec::new(),
+            try_first: Vec::new(),
             ..self.clone()
         };
         SpecHash(Hash::of("kiln spec 2", rest.to_json().as_bytes()))

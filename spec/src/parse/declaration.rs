@@ -41,6 +41,8 @@ pub struct KernelAttr {
     pub constraints: Vec<SpannedExpr>,
     /// `baseline(..)`.
     pub baseline: Option<BaselineDecl>,
+    /// `try_first(..)`.
+    pub try_first: Vec<ConfigDecl>,
     /// `grid(..)`, `block(..)`, `shared(..)`.
     pub geometry: GeometryDecl,
     /// `only(..)`.
@@ -116,6 +118,15 @@ pub struct BaselineDecl {
     pub values: Vec<(Name, Spanned<ParamValue>)>,
     /// Its own geometry.
     pub geometry: GeometryDecl,
+}
+
+/// `(BLOCK = 128, VECTOR_WIDTH = 4)`.
+#[derive(Clone, Debug)]
+pub struct ConfigDecl {
+    /// The parentheses.
+    pub span: SpanRange,
+    /// A value for each tunable parameter, in the order written.
+    pub values: Vec<(Name, Spanned<ParamValue>)>,
 }
 
 /// `(m = 512, n = 512)`.

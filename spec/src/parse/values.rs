@@ -4,7 +4,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Token, bracketed, parenthesized};
 
-use super::declaration::{Axis, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
+use super::declaration::{Axis, ConfigDecl, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
 use super::expression::{error, error_at, integer};
 use super::function::plain_name;
 use crate::config::ParamValue;
@@ -312,6 +312,22 @@ impl Parse for Spanned<DimValue> {
         Ok(Spanned {
             value: DimValue::Size(int.value),
             span: int.span,
+        })
+    }
+}
+
+impl Parse for ConfigDecl {
+    fn parse(input: ParseStream) -> syn::Result<ConfigDecl> {
+        let content;
+        let parens = parenthesized!(content in input);
+        let span = SpanRange::from(parens.span.open()).to(parens.span.close().into());
+        let values: Vec<Assign<Spanned<ParamValue>>> = list(&content)?;
+        Ok(ConfigDecl {
+            span,
+            values: values
+                .into_iter()
+                .map(|one| (one.name, one.value))
+                .collect(),
         })
     }
 }

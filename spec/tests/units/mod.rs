@@ -110,6 +110,7 @@ impl Case {
             },
             problems: Vec::new(),
             gpu_problems: Vec::new(),
+            try_first: Vec::new(),
             only: Vec::new(),
             verify: Vec::new(),
             work: Work::default(),

@@ -1,11 +1,10 @@
 //! The baseline: a config of the tuned entry, or another entry.
 
 use super::Lower;
-use crate::config::{Config, ParamValue};
+use super::config::Missing;
+use crate::config::Config;
 use crate::model::{Baseline, Geometry};
-use crate::parse::declaration::{Axis, BaselineDecl, Name, Spanned};
-use crate::parse::values::quoted;
-use crate::spelling::nearest;
+use crate::parse::declaration::BaselineDecl;
 
 impl Lower<'_> {
     pub(super) fn baseline(&mut self, entry: &str) -> Baseline {
@@ -21,9 +20,6 @@ impl Lower<'_> {
             };
         };
         let other = decl.entry.as_ref().filter(|e| e.value != entry);
-        for (name, value) in &decl.values {
-            self.baseline_value(name, value);
-        }
         Baseline {
             entry: other.map_or(entry, |e| &e.value).into(),
             config: self.baseline_config(decl, other.is_some()),
@@ -31,46 +27,14 @@ impl Lower<'_> {
         }
     }
 
-    fn baseline_value(&mut self, name: &Name, value: &Spanned<ParamValue>) {
-        let attr = self.attr;
-        let Some(param) = attr.params.iter().find(|p| p.name.value == name.value) else {
-            let names = || attr.params.iter().map(|p| &*p.name.value);
-            let help = match nearest(&name.value, names().chain(["entry"])) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("parameters are {}", quoted(names())),
-            };
-            let message = format!("the baseline sets `{}`, which is no parameter", name.value);
-            self.report(name.span, message, &help);
-            return;
-        };
-        if !param.values.is_empty() && !param.has(&value.value) {
-            let values = quoted(param.values.iter().map(|v| v.value.to_string()));
-            let message = format!(
-                "baseline outside the space: {} is no value of `{}`",
-                value.value, name.value
-            );
-            self.report(value.span, message, &format!("its values are {values}"));
-        }
-    }
-
     fn baseline_config(&mut self, decl: &BaselineDecl, other_entry: bool) -> Config {
-        let given = |param: &Axis<ParamValue>| {
-            let mut values = decl.values.iter();
-            let found = values.find(|(name, _)| name.value == param.name.value);
-            found.map(|(_, value)| value.value.clone())
-        };
-        let params = &self.attr.params;
-        let missing: Vec<_> = params.iter().filter(|p| given(p).is_none()).collect();
-        if !missing.is_empty() && !other_entry {
-            let names = quoted(missing.iter().map(|p| &*p.name.value));
-            let message = format!("the baseline gives no value for {names}");
-            self.report(decl.span, message, "give every tunable parameter a value");
-        }
         // Another entry reads few of the macros: what it does not name takes its first value.
-        Config::new(params.iter().filter_map(|param| {
-            let value = given(param).or_else(|| Some(param.values.first()?.value.clone()))?;
-            Some((param.name.value.clone(), value))
-        }))
+        let missing = if other_entry {
+            Missing::TakesFirst
+        } else {
+            Missing::IsAnError
+        };
+        self.config("the baseline", decl.span, &decl.values, missing)
     }
 
     fn own_geometry(&mut self, decl: &BaselineDecl, other_entry: bool) -> Option<Geometry> {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod config;
 mod problems;
 
 use super::declaration::{ArgDecl, GeometryDecl, KernelAttr, KernelFn, ReferenceDecl, Spanned};
@@ -76,6 +77,7 @@ impl Lower<'_> {
             params: self.params(),
             constraints: self.constraints(),
             baseline: self.baseline(&entry),
+            try_first: self.try_first(),
             geometry,
             only: self.attr.only.iter().map(|backend| backend.value).collect(),
             problems,

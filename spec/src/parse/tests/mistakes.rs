@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "source = \"gemm.cu\"",
         "fancy = \"gemm.cu\"",
         &[
-            "fancy: unknown item `fancy`; items are source, entry, types, sizes, params, where, baseline, grid, block, shared, problems, gpu_problems, verify, work, tolerance, inputs, reference, evidence, only",
+            "fancy: unknown item `fancy`; items are source, entry, types, sizes, params, where, baseline, try_first, grid, block, shared, problems, gpu_problems, verify, work, tolerance, inputs, reference, evidence, only",
         ],
     ),
     (
@@ -49,6 +49,25 @@ const CASES: &[Case] = &[
         "block(THREADS),",
         "block(THREADS) grid2,",
         &["grid2: unexpected tokens; is a comma missing after `block`?"],
+    ),
+    (
+        "block(THREADS),",
+        "block(THREADS), try_first((BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 3, THREAD = 64)),",
+        &[
+            "3: a config to try first outside the space: 3 is no value of `VECTOR_WIDTH`; its values are `1`, `2`, `4`",
+            "THREAD: a config to try first sets `THREAD`, which is no parameter; did you mean `THREADS`?",
+            "(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 3, THREAD = 64): a config to try first gives no value for `THREADS`; give every tunable parameter a value",
+        ],
+    ),
+    (
+        "block(THREADS),",
+        "block(THREADS), try_first((BLOCK_M = 16, BLOCK_M = 32, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 64)),",
+        &["BLOCK_M: `BLOCK_M` a second time in a config; each parameter has one value"],
+    ),
+    (
+        "block(THREADS),",
+        "block(THREADS), try_first(THREADS = 64),",
+        &["THREADS: expected parentheses; write `try_first((BLOCK = 128))`"],
     ),
     (
         "block(THREADS),",

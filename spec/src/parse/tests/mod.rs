@@ -208,6 +208,24 @@ fn problems_of_gpus_alone_are_tuned_on_gpus_alone() {
 }
 
 #[test]
+fn configs_to_try_first_are_read_in_order_and_belong_to_no_hash() {
+    let configs = "try_first((BLOCK_M = 64, BLOCK_N = 64, BLOCK_K = 16, VECTOR_WIDTH = 4, THREADS = 256), \
+                   (THREADS = 128, BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1)),\n    block(";
+    let spec = read(&GEMM_ATTRIBUTE.replace("block(", configs), GEMM_ITEM);
+    let spec = spec.map_err(|e| e.render("x", configs)).unwrap().spec;
+    let texts: Vec<_> = spec.try_first.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "BLOCK_M=64,BLOCK_N=64,BLOCK_K=16,VECTOR_WIDTH=4,THREADS=256",
+            "BLOCK_M=16,BLOCK_N=16,BLOCK_K=16,VECTOR_WIDTH=1,THREADS=128"
+        ]
+    );
+    assert_eq!(spec.hash(), gemm().hash());
+    assert_eq!(crate::KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
+}
+
+#[test]
 fn ranges_choices_and_entries_become_plain_values() {
     let parsed = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap();
     let spec = &parsed.spec;
