@@ -7,6 +7,8 @@
 //   STAGING       STAGING_shared: through shared memory, so that reads and writes are of neighbouring elements;
 //                 STAGING_none: reads along rows, writes along columns
 //   PADDING       elements between the rows of the tile in shared memory, which keep columns apart in its banks
+//   WALK          0: a block of threads. On a cpu alone, else: one thread moves the tile, in squares of WALK x WALK elements
+//                 that it transposes in vector registers
 
 #include "kiln.cuh"
 
@@ -21,13 +23,77 @@ transpose_naive(unsigned int rows, unsigned int cols, const T* __restrict__ x, T
     }
 }
 
-extern "C" __global__ void __launch_bounds__(TILE * THREAD_ROWS)
+#if WALK > 0
+// WALK elements in a vector register; which bits they hold does not matter.
+template <unsigned int BYTES> struct BitsOf { typedef unsigned int type; };
+template <> struct BitsOf<2> { typedef unsigned short type; };
+typedef BitsOf<sizeof(T)>::type Row __attribute__((vector_size(WALK * sizeof(T))));
+
+// The numbers below N, as arguments of a template.
+template <unsigned int... I> struct Numbers {};
+template <unsigned int N, unsigned int... I> struct Below { typedef typename Below<N - 1, N - 1, I...>::type type; };
+template <unsigned int... I> struct Below<0, I...> { typedef Numbers<I...> type; };
+
+// The elements of two rows in turn: those of the lower or of the upper half.
+template <unsigned int FIRST, unsigned int... I>
+__device__ inline Row interleave(Row a, Row b, Numbers<I...>)
+{
+    return Row{(I % 2 == 0 ? a[FIRST + I / 2] : b[FIRST + I / 2])...};
+}
+
+// Transposes a square. Number the elements row after row, in binary: interleaving the first half of the rows with the
+// second moves the highest digit of each number to its end. When half of the digits have moved, row and column have
+// changed places.
+__device__ inline void transpose_square(const T* x, size_t x_stride, T* y, size_t y_stride)
+{
+    Row rows[WALK];
+#pragma unroll
+    for (unsigned int i = 0; i < WALK; ++i) {
+        __builtin_memcpy(&rows[i], x + i * x_stride, sizeof(Row));
+    }
+#pragma unroll
+    for (unsigned int step = 1; step < WALK; step *= 2) {
+        Row next[WALK];
+#pragma unroll
+        for (unsigned int i = 0; i < WALK / 2; ++i) {
+            const Row a = rows[i], b = rows[i + WALK / 2];
+            next[2 * i] = interleave<0>(a, b, Below<WALK>::type());
+            next[2 * i + 1] = interleave<WALK / 2>(a, b, Below<WALK>::type());
+        }
+#pragma unroll
+        for (unsigned int i = 0; i < WALK; ++i) {
+            rows[i] = next[i];
+        }
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < WALK; ++i) {
+        __builtin_memcpy(y + i * y_stride, &rows[i], sizeof(Row));
+    }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(WALK > 0 ? 1 : TILE * THREAD_ROWS)
 transpose(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __restrict__ y)
 {
     static_assert(TILE % THREAD_ROWS == 0, "threads tile the tile");
     static_assert(TILE * THREAD_ROWS <= 1024, "a block has at most 1024 threads");
     const unsigned int first_row = blockIdx.y * TILE, first_col = blockIdx.x * TILE;
-#if STAGING == STAGING_shared
+#if WALK > 0
+    static_assert(TILE % WALK == 0, "squares tile the tile");
+    for (unsigned int col = first_col; col < min(first_col + TILE, cols); col += WALK) {
+        for (unsigned int row = first_row; row < min(first_row + TILE, rows); row += WALK) {
+            if (row + WALK <= rows && col + WALK <= cols) {
+                transpose_square(x + (size_t)row * cols + col, cols, y + (size_t)col * rows + row, rows);
+                continue;
+            }
+            for (unsigned int j = col; j < min(col + WALK, cols); ++j) {
+                for (unsigned int i = row; i < min(row + WALK, rows); ++i) {
+                    y[(size_t)j * rows + i] = x[(size_t)i * cols + j];
+                }
+            }
+        }
+    }
+#elif STAGING == STAGING_shared
     __shared__ T tile[TILE][TILE + PADDING];
 #pragma unroll
     for (unsigned int i = threadIdx.y; i < TILE; i += THREAD_ROWS) {
