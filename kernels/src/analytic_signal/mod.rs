@@ -47,6 +47,10 @@ use kiln::tuned_kernel;
         block(128),
         shared(0)
     ),
+    try_first(
+        (THREADS = 128, ITEMS = 16, SPREAD = contiguous, STAGED_TAPS = 128, UNROLL = 1),
+        (THREADS = 32, ITEMS = 16, SPREAD = contiguous, STAGED_TAPS = 128, UNROLL = 4),
+    ),
     grid(samples.div_ceil(THREADS * ITEMS), rows),
     block(THREADS),
     shared(4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + 2 * STAGED_TAPS - 2) + STAGED_TAPS)),

@@ -41,6 +41,10 @@ use kiln::tuned_kernel;
         THREADS * ROWS <= device.max_threads_per_block,
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    try_first(
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+    ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 512, cols = 1024, form = 2), (T = f32, rows = 512, cols = 1024, form = 1)),

@@ -39,6 +39,11 @@ use kiln::tuned_kernel;
         b_cols == 1 || b_cols == cols,
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    try_first(
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 1),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 2),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+    ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems(

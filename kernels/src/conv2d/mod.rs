@@ -56,6 +56,10 @@ use kiln::tuned_kernel;
             * (block_size_y * tile_size_y + filter_height - 1) * 4 <= device.shared_bytes_per_block,
     ),
     baseline(entry = "conv2d_naive", grid(width.div_ceil(16), height.div_ceil(16)), block(16, 16)),
+    try_first(
+        (block_size_x = 1, block_size_y = 1, tile_size_x = 32, tile_size_y = 8, read_only = 0, use_padding = 0, use_shmem = 1, filter_height = 15, filter_width = 15),
+        (block_size_x = 32, block_size_y = 4, tile_size_x = 4, tile_size_y = 2, read_only = 0, use_padding = 0, use_shmem = 1, filter_height = 15, filter_width = 15),
+    ),
     grid(width.div_ceil(block_size_x * tile_size_x), height.div_ceil(block_size_y * tile_size_y)),
     block(block_size_x, block_size_y),
     shared(

@@ -53,6 +53,11 @@ use kiln::tuned_kernel;
             <= device.shared_bytes_per_block,
     ),
     baseline(entry = "conv3x3_naive", grid((images * height * width * filters).div_ceil(256)), block(256)),
+    try_first(
+        (BLOCK_M = 64, BLOCK_N = 64, BLOCK_K = 64, WARPS_M = 1, WARPS_N = 1, STAGES = 1, TILES = 0, LANES_M = 4, WALK = 8),
+        (BLOCK_M = 64, BLOCK_N = 64, BLOCK_K = 32, WARPS_M = 2, WARPS_N = 2, STAGES = 2, TILES = 1, LANES_M = 4, WALK = 0),
+        (BLOCK_M = 64, BLOCK_N = 64, BLOCK_K = 32, WARPS_M = 2, WARPS_N = 2, STAGES = 1, TILES = 0, LANES_M = 4, WALK = 0),
+    ),
     grid((images * height * width).div_ceil(BLOCK_M), filters.div_ceil(BLOCK_N)),
     block(max(1, (1 - WALK) * 32 * WARPS_M * WARPS_N)),
     shared(max(0, 1 - WALK) * STAGES * (BLOCK_M * (BLOCK_K + 16 / size_of(T)) + BLOCK_K * (BLOCK_N + 16 / size_of(T))) * size_of(T)),

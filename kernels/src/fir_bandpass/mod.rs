@@ -45,6 +45,9 @@ use kiln::tuned_kernel;
         block(128),
         shared(0)
     ),
+    try_first(
+        (THREADS = 64, ITEMS = 16, SPREAD = contiguous, STAGED_TAPS = 128, UNROLL = 4),
+    ),
     grid(samples.div_ceil(THREADS * ITEMS), channels, bands),
     block(THREADS),
     shared(4 * min(STAGED_TAPS, 1) * (2 * (THREADS * ITEMS + STAGED_TAPS - 1) + STAGED_TAPS)),

@@ -47,6 +47,12 @@ use kiln::tuned_kernel;
         TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
     ),
     baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, HEAD_DIM = 64),
+    try_first(
+        (WARPS = 2, QUERIES = 32, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
+        (WARPS = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
+        (WARPS = 4, QUERIES = 16, BLOCK_K = 64, STAGES = 2, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 64),
+        (WARPS = 4, QUERIES = 16, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 128),
+    ),
     grid(seq.div_ceil(WARPS * QUERIES), heads),
     block(32 * WARPS),
     shared(TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM),

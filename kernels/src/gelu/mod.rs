@@ -35,6 +35,10 @@ use kiln::tuned_kernel;
         THREADS <= device.max_threads_per_block,
     ),
     baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1),
+    try_first(
+        (VECTOR_WIDTH = 64, THREADS = 128, ITEMS = 4),
+        (VECTOR_WIDTH = 4, THREADS = 256, ITEMS = 1),
+    ),
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),
     problems((n = 1048576, form = 1), (T = f32, n = 1048576, form = 2)),

@@ -50,6 +50,12 @@ use kiln::tuned_kernel;
         ((1 - WALK) * (BLOCK_M + 4) + BLOCK_N) * BLOCK_K * 4 <= min(49152, device.shared_bytes_per_block),
     ),
     baseline(entry = "gemm_naive", grid(n.div_ceil(16), m.div_ceil(16)), block(16, 16)),
+    try_first(
+        (BLOCK_M = 192, BLOCK_N = 32, BLOCK_K = 256, THREAD_M = 12, THREAD_N = 32, VECTOR_WIDTH = 1, UNROLL = 1, WALK = 1),
+        (BLOCK_M = 128, BLOCK_N = 64, BLOCK_K = 128, THREAD_M = 4, THREAD_N = 64, VECTOR_WIDTH = 1, UNROLL = 1, WALK = 1),
+        (BLOCK_M = 128, BLOCK_N = 64, BLOCK_K = 128, THREAD_M = 1, THREAD_N = 64, VECTOR_WIDTH = 1, UNROLL = 4, WALK = 1),
+        (BLOCK_M = 128, BLOCK_N = 128, BLOCK_K = 16, THREAD_M = 8, THREAD_N = 8, VECTOR_WIDTH = 4, UNROLL = 1, WALK = 0),
+    ),
     grid(n.div_ceil(BLOCK_N), m.div_ceil(BLOCK_M)),
     block(max(1, (1 - WALK) * (BLOCK_M / THREAD_M * (BLOCK_N / THREAD_N)))),
     problems(

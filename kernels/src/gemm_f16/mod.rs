@@ -46,6 +46,11 @@ use kiln::tuned_kernel;
         STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T) <= device.shared_bytes_per_block,
     ),
     baseline(entry = "gemm_f16_naive", grid(n.div_ceil(16), m.div_ceil(16)), block(16, 16)),
+    try_first(
+        (BLOCK_M = 64, BLOCK_N = 256, BLOCK_K = 64, WARPS_M = 4, WARPS_N = 1, STAGES = 1, TILES = 0, LANES_M = 2, GROUP_M = 8),
+        (BLOCK_M = 16, BLOCK_N = 256, BLOCK_K = 32, WARPS_M = 1, WARPS_N = 1, STAGES = 1, TILES = 0, LANES_M = 4, GROUP_M = 8),
+        (BLOCK_M = 128, BLOCK_N = 128, BLOCK_K = 32, WARPS_M = 2, WARPS_N = 4, STAGES = 2, TILES = 1, LANES_M = 4, GROUP_M = 8),
+    ),
     grid(m.div_ceil(BLOCK_M) * n.div_ceil(BLOCK_N)),
     block(32 * WARPS_M * WARPS_N),
     shared(STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T)),

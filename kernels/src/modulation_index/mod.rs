@@ -49,6 +49,9 @@ use kiln::tuned_kernel;
         block(32),
         shared(512 * bins)
     ),
+    try_first(
+        (AMP_BANDS = 4, THREADS = 32, SUM_BYTES = 8, LAYOUT = packed, UNROLL = 2),
+    ),
     grid(phase_bands, amp_bands.div_ceil(AMP_BANDS), channels * shifts),
     block(THREADS),
     shared(8 * (AMP_BANDS + 1) * bins + THREADS * bins * (AMP_BANDS * SUM_BYTES + 4)),

@@ -40,6 +40,11 @@ use kiln::tuned_kernel;
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    try_first(
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 8),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 1),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+    ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 1024, cols = 2048, operation = 1), (T = f32, rows = 16, cols = 262144, operation = 2)),

@@ -39,6 +39,11 @@ use kiln::tuned_kernel;
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
+    try_first(
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 1, METHOD = passes),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online),
+    ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
     problems((rows = 1024, cols = 2048), (T = f32, rows = 64, cols = 32768)),

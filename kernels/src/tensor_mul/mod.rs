@@ -33,6 +33,10 @@ use kiln::tuned_kernel;
         THREADS <= device.max_threads_per_block,
     ),
     baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1),
+    try_first(
+        (VECTOR_WIDTH = 4, THREADS = 256, ITEMS = 1),
+        (VECTOR_WIDTH = 2, THREADS = 512, ITEMS = 2),
+    ),
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),
     problems((n = 1048576), (T = f32, n = 1000003)),

@@ -44,6 +44,10 @@ use kiln::tuned_kernel;
         ),
         block(256)
     ),
+    try_first(
+        (THREADS_X = 64, THREADS_Y = 1, VECTOR_WIDTH = 8, ROWS = 4, COPY = true),
+        (THREADS_X = 128, THREADS_Y = 8, VECTOR_WIDTH = 8, ROWS = 4, COPY = true),
+    ),
     grid(
         (width * (1 + min(channels_last, 1) * (channels - 1))).div_ceil(THREADS_X * VECTOR_WIDTH),
         height.div_ceil(THREADS_Y * ROWS),

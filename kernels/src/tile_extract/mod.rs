@@ -46,6 +46,10 @@ use kiln::tuned_kernel;
         ),
         block(256)
     ),
+    try_first(
+        (THREADS_X = 8, THREADS_Y = 16, VECTOR_WIDTH = 8, ROWS = 4, HINT = plain),
+        (THREADS_X = 128, THREADS_Y = 1, VECTOR_WIDTH = 8, ROWS = 1, HINT = plain),
+    ),
     grid(
         batch * (channels - min(channels_last, 1) * (channels - 1))
             * (max(height, overlap + 1) - overlap).div_ceil(tile - overlap)
