@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::agenda::Turn;
 use crate::measure::wealth::FAR;
 
 /// The time a run may take, handed out task by task.
@@ -16,14 +17,27 @@ pub struct Budget {
 pub struct Share<'a> {
     /// The run's time.
     pub budget: &'a Budget,
-    /// Tasks that are still to do, this one included.
-    pub tasks_left: usize,
+    /// The task's turn, and how many shares there are.
+    pub turn: Turn,
+    /// What tasks took before their search began, in the mean: compiling and checking the baseline.
+    pub preparation: Duration,
 }
 
 impl Share<'_> {
     /// The slice of a task that begins to search now: what its baseline took until here is not a part of it.
     pub fn slice(&self) -> Slice {
-        self.budget.slice(self.tasks_left)
+        let shares = u32::try_from(self.turn.shares).unwrap_or(u32::MAX);
+        // The tasks behind this one have theirs still to come.
+        let preparations = self.preparation * (shares - 1);
+        let mut slice = self
+            .budget
+            .slice_beside(preparations, self.turn.weight, self.turn.shares);
+        if let (true, Some(until)) = (self.turn.again, slice.confirm_until) {
+            let now = Instant::now();
+            let share = until.saturating_duration_since(now);
+            slice.search_until = Some(now + share.mul_f64(SEARCH_SHARE_AGAIN));
+        }
+        slice
     }
 }
 
@@ -41,13 +55,16 @@ pub struct Slice {
 /// The part of a task's time that is for searching; the rest proves the finalist.
 const SEARCH_SHARE: f64 = 0.6;
 
+/// The same when it is taken up again: what stood out was proven in its first turn.
+const SEARCH_SHARE_AGAIN: f64 = 0.8;
+
 /// Once its baseline is ready, a task gets no less than this or a quarter of the budget, whichever is smaller: a batch of
 /// configs and a confirmation. With less it would be compiled and verified, and nothing proven. Tasks that are then not
 /// reached are left to the next run.
-const LEAST: Duration = Duration::from_secs(5);
+const LEAST: Duration = Duration::from_secs(2);
 
 /// A task whose proof is near may take so many times its part.
-const OVERTIME: u32 = 3;
+const OVERTIME: u32 = 5;
 
 /// Kept back for baking and the smoke test at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
@@ -61,9 +78,14 @@ impl Budget {
         }
     }
 
-    /// The slice of the next task, of so many that are still to do: an equal share of what is left, so
-    /// that time which one task did not need goes to the others, but enough to prove something.
-    pub fn slice(&self, tasks_left: usize) -> Slice {
+    /// The slice of the next task, which has `weight` of so many shares in what is left, so that time which one task did
+    /// not need goes to the others; but enough to prove something.
+    pub fn slice(&self, weight: usize, shares: usize) -> Slice {
+        self.slice_beside(Duration::ZERO, weight, shares)
+    }
+
+    /// The same where so much of what is left is needed for something else.
+    fn slice_beside(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
         let now = Instant::now();
         let Some(total) = self.total else {
             return Slice {
@@ -76,8 +98,9 @@ impl Budget {
         let left = (self.start + total)
             .saturating_duration_since(now)
             .saturating_sub(reserve);
-        let equal = left / u32::try_from(tasks_left.max(1)).unwrap_or(u32::MAX);
-        let share = equal.max(LEAST.min(total / 4)).min(left);
+        let shared = left.saturating_sub(needed);
+        let own = shared.mul_f64(weight as f64 / shares.max(weight).max(1) as f64);
+        let share = own.max(LEAST.min(total / 4)).min(left);
         Slice {
             search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
             confirm_until: Some(now + share),
@@ -85,10 +108,10 @@ impl Budget {
         }
     }
 
-    /// Whether each of the tasks that are left would get a tenth at least of an equal share of the whole budget: with
-    /// less, a round ends before it has measured anything.
-    pub fn is_worth_a_round(&self, tasks_left: usize, all_tasks: usize) -> bool {
-        let (Some(total), Some(left)) = (self.total, self.slice(tasks_left).confirm_left()) else {
+    /// Whether one of so many shares in what is left is a tenth at least of an equal share of the whole budget: with less,
+    /// another turn ends before it has measured anything.
+    pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
+        let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
             return true;
         };
         let share = total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX);
@@ -143,16 +166,18 @@ mod tests {
     #[test]
     fn every_task_gets_a_part_and_no_more_than_there_is() {
         let budget = Budget::start(Some(Duration::from_secs(300)));
-        let slice = budget.slice(5);
+        let slice = budget.slice(1, 5);
         let share = slice.confirm_left().unwrap();
         assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
+        let more = budget.slice(3, 7).confirm_left().unwrap();
+        assert!(more > 2 * share && more < 3 * share);
         assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
-        let of_many = budget.slice(100).confirm_left().unwrap();
+        let of_many = budget.slice(1, 100).confirm_left().unwrap();
         assert!(of_many <= LEAST && of_many > LEAST - Duration::from_secs(2));
-        assert!(budget.is_worth_a_round(5, 5) && budget.is_worth_a_round(5, 1));
-        assert!(Budget::start(None).is_worth_a_round(1, 1));
-        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_round(1, 1_000));
-        assert!(Budget::start(None).slice(1).may_search());
-        assert!(!Budget::start(Some(Duration::ZERO)).slice(1).may_search());
+        assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
+        assert!(Budget::start(None).is_worth_a_turn(1, 1));
+        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));
+        assert!(Budget::start(None).slice(1, 1).may_search());
+        assert!(!Budget::start(Some(Duration::ZERO)).slice(1, 1).may_search());
     }
 }

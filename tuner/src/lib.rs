@@ -12,6 +12,7 @@
 //! The main flow is in [`pipeline`]. Read it first.
 #![forbid(unsafe_code)]
 
+pub mod agenda;
 pub mod bake;
 pub mod budget;
 pub mod candidate;

@@ -6,16 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
-use kiln_cache::record::{RunEnded, RunSettings, printable};
+use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;
 
+use crate::agenda::{Agenda, MAX_TURNS, Standing};
 use crate::bake;
 use crate::budget::{Budget, Share};
 use crate::candidate::Workshop;
@@ -25,6 +26,7 @@ use crate::exit::Failure;
 use crate::ground::Ground;
 use crate::machine;
 use crate::measure::claims::Claims;
+use crate::measure::wealth::FAR;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
@@ -38,9 +40,6 @@ use crate::worker::WorkerLimits;
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;
-
-/// How often a task may be taken up within a run; each time is a chance of a false claim, and counted as one.
-const ROUNDS: usize = 2;
 
 /// Everything a run is given.
 pub struct Run<'a> {
@@ -134,11 +133,11 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         },
         folder: folder.path(),
         clock: &clock,
-        claims: Claims::new(u32::try_from(tasks.len() * ROUNDS).unwrap_or(u32::MAX)),
+        claims: Claims::new(u32::try_from(tasks.len() * MAX_TURNS).unwrap_or(u32::MAX)),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);
-    let (reports, launches) = rounds(&ground, &tasks, &budget)?;
+    let (reports, launches) = all(&ground, &tasks, &budget)?;
     run.reporter.run_finished();
 
     let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
@@ -164,60 +163,75 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     })
 }
 
-/// Tunes the tasks one after the other; then, with the time that is left, those that ran out of theirs.
-fn rounds(
+/// Tunes the tasks one after the other, in the order of the [`Agenda`].
+fn all(
     ground: &Ground<'_>,
     tasks: &[Task<'_>],
     budget: &Budget,
 ) -> Result<(Vec<TaskReport>, u64), Failure> {
     let mut launches = 0;
     let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
-    let mut open: Vec<usize> = (0..tasks.len()).collect();
-    for round in 0..ROUNDS {
-        for (done, &index) in open.iter().enumerate() {
-            if round > 0 && !budget.is_worth_a_round(open.len() - done, tasks.len()) {
-                break;
-            }
-            let (mut report, launched) = one(ground, &tasks[index], budget, (done, open.len()))?;
-            if report.state != TaskState::NotSearched {
-                ground.reporter.task_finished(&report.one_line());
-            }
-            launches += launched;
-            if let Some(earlier) = &reports[index] {
-                report.spent += earlier.spent;
-            }
-            reports[index] = Some(report);
+    let kernels = tasks.iter().map(|task| task.kernel.label.clone());
+    let mut agenda = Agenda::new(kernels.collect());
+    while let Some(turn) = agenda.next_turn() {
+        if turn.again && !budget.is_worth_a_turn(turn.shares, tasks.len()) {
+            continue;
         }
-        open.retain(|&index| {
-            let state = reports[index].as_ref().map(|report| &report.state);
-            state == Some(&TaskState::Unfinished)
-        });
+        let share = Share {
+            budget,
+            turn,
+            preparation: mean_preparation(reports.iter().flatten()),
+        };
+        let (mut report, launched) = one(ground, &tasks[turn.task], share)?;
+        if report.state != TaskState::NotSearched {
+            ground.reporter.task_finished(&report.one_line());
+        }
+        launches += launched;
+        if let Some(earlier) = &reports[turn.task] {
+            report.spent += earlier.spent;
+        }
+        agenda.note(turn.task, standing(&report));
+        reports[turn.task] = Some(report);
     }
     Ok((reports.into_iter().flatten().collect(), launches))
+}
+
+/// What the tasks of a run took besides searching and deciding, in the mean.
+fn mean_preparation<'a>(reports: impl Iterator<Item = &'a TaskReport>) -> Duration {
+    let (mut sum_ns, mut count) = (0, 0);
+    for report in reports.filter(|report| report.spent.elapsed_ns > 0) {
+        sum_ns += report.spent.other_ns();
+        count += 1;
+    }
+    Duration::from_nanos(sum_ns / u64::max(count, 1))
+}
+
+/// How a task stands after a turn, for the order of what comes next.
+fn standing(report: &TaskReport) -> Standing {
+    let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
+    match (&report.state, verdict) {
+        (TaskState::NotSearched, _) => Standing::NotBegun,
+        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => Standing::Proven {
+            large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
+        },
+        (TaskState::Unfinished, _) => Standing::Undecided,
+        _ => Standing::Done,
+    }
 }
 
 /// One task: known from an earlier run, out of time, or tuned now.
 fn one(
     ground: &Ground<'_>,
     task: &Task<'_>,
-    budget: &Budget,
-    (done, all): (usize, usize),
+    share: Share<'_>,
 ) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = ground.cache.winner(key)?;
     let state = match (&winner, ground.cache.search_done(key)?) {
         (Some(_), Some(_)) => TaskState::Known,
-        _ if budget.is_spent() => TaskState::NotSearched,
+        _ if share.budget.is_spent() => TaskState::NotSearched,
         _ => {
-            return tuning::tune(
-                ground,
-                done,
-                task,
-                Share {
-                    budget,
-                    tasks_left: all - done,
-                },
-            );
+            return tuning::tune(ground, share.turn.number, task, share);
         }
     };
     let mut report = TaskReport::new(task, state);

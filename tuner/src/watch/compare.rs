@@ -70,7 +70,7 @@ pub fn carry_out(
 
 /// The time of the next of so many that are left; 0 where none is.
 pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
-    let share = budget.slice(left).confirm_left();
+    let share = budget.slice(1, left).confirm_left();
     share.map_or(u64::MAX, |share: Duration| {
         u64::try_from(share.as_nanos()).unwrap_or(u64::MAX)
     })

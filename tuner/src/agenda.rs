@@ -1,0 +1,214 @@
+//! In which order a run takes up its tasks, and how much of the time that is left each gets.
+//!
+//! Breadth first: every kernel is to have a decision before any has a second one. The first problem of each kernel comes
+//! first; then, with more time, those that are still undecided; then the other problems, of kernels that gained much before
+//! those that gained little; at last, once more, what ran out of time.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// How often a task may be taken up within a run; each time is a chance of a false claim, and counted as one.
+pub const MAX_TURNS: usize = 2;
+
+/// A first problem that is taken up again gets as much time as this many other tasks: it is undecided because the
+/// difference is small, which takes many configs to find and many processes to prove.
+const UNDECIDED_WEIGHT: usize = 10;
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The baseline is kept, or something is proven; there is nothing left to do.
+    Done,
+    /// Something is proven, and there is more to search.
+    Proven {
+        /// Whether it is much faster than the baseline.
+        large: bool,
+    },
+    /// It ran out of time before anything was decided.
+    Undecided,
+    /// There was no time to begin.
+    NotBegun,
+}
+
+/// A task whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its place among the tasks.
+    pub task: usize,
+    /// How many tasks were taken up before it, itself not counted if this is not its first turn.
+    pub number: usize,
+    /// Whether it was taken up before.
+    pub again: bool,
+    /// Its part of the time that is left, in shares.
+    pub weight: usize,
+    /// All shares, its own included.
+    pub shares: usize,
+}
+
+/// The tasks of a run, in the order in which they are taken up.
+#[derive(Debug)]
+pub struct Agenda {
+    kernels: Vec<String>,
+    /// Those that were never taken up, and whether they are the first of their kernel.
+    fresh: VecDeque<(usize, bool)>,
+    /// What is known of each task that was.
+    standings: BTreeMap<usize, Standing>,
+    turns: Vec<usize>,
+    numbers: Vec<usize>,
+}
+
+impl Agenda {
+    /// Nothing was taken up yet. `kernels` names the kernel of each task.
+    pub fn new(kernels: Vec<String>) -> Agenda {
+        let mut agenda = Agenda {
+            fresh: VecDeque::new(),
+            standings: BTreeMap::new(),
+            turns: vec![0; kernels.len()],
+            numbers: vec![0; kernels.len()],
+            kernels,
+        };
+        let tasks = (0..agenda.kernels.len()).map(|task| (task, agenda.is_first(task)));
+        let (firsts, others): (Vec<_>, Vec<_>) = tasks.partition(|(_, first)| *first);
+        agenda.fresh = firsts.into_iter().chain(others).collect();
+        agenda
+    }
+
+    /// The next task; `None` when every task had its turns.
+    pub fn next_turn(&mut self) -> Option<Turn> {
+        let (task, weight) = self.choose()?;
+        let again = self.turns[task] > 0;
+        if !again {
+            self.numbers[task] = self.turns.iter().filter(|turns| **turns > 0).count();
+        }
+        self.turns[task] += 1;
+        Some(Turn {
+            task,
+            number: self.numbers[task],
+            again,
+            weight,
+            shares: self.fresh.len() + weight,
+        })
+    }
+
+    /// The next task and its weight.
+    fn choose(&mut self) -> Option<(usize, usize)> {
+        let is_undecided = |standing| standing == Standing::Undecided;
+        let is_unfinished = |standing| matches!(standing, Standing::Proven { .. });
+        let undecided = match self.fresh.front() {
+            // Firsts come first.
+            Some((_, true)) => None,
+            Some((_, false)) => {
+                self.again(|task, standing| is_undecided(standing) && self.is_first(task))
+            }
+            None => self.again(|_, standing| is_undecided(standing)),
+        };
+        if let Some(task) = undecided {
+            return Some((task, UNDECIDED_WEIGHT));
+        }
+        let fresh = self.fresh.pop_front().map(|(task, _)| task);
+        let task = fresh.or_else(|| self.again(|_, standing| is_unfinished(standing)))?;
+        Some((task, 1))
+    }
+
+    /// Notes what became of a task's turn.
+    pub fn note(&mut self, task: usize, standing: Standing) {
+        self.standings.insert(task, standing);
+        let gained = matches!(standing, Standing::Proven { large: true });
+        if !gained && standing != Standing::NotBegun {
+            // Other problems of its kernel promise little: they come last.
+            let kernel = &self.kernels[task];
+            let (later, sooner): (Vec<_>, Vec<_>) = self
+                .fresh
+                .drain(..)
+                .partition(|(other, _)| self.kernels[*other] == *kernel);
+            self.fresh = sooner.into_iter().chain(later).collect();
+        }
+    }
+
+    /// A task that is wanted and has a turn left.
+    fn again(&self, wanted: impl Fn(usize, Standing) -> bool) -> Option<usize> {
+        let has_turn = |task: usize| self.turns[task] < MAX_TURNS;
+        let mut known = self
+            .standings
+            .iter()
+            .map(|(task, standing)| (*task, *standing));
+        let found = known.find(|(task, standing)| has_turn(*task) && wanted(*task, *standing));
+        found.map(|(task, _)| task)
+    }
+
+    /// Whether a task has its kernel's first problem.
+    fn is_first(&self, task: usize) -> bool {
+        !self.kernels[..task].contains(&self.kernels[task])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: Standing = Standing::Proven { large: true };
+
+    /// The order in which tasks are taken up, if each turn ends as `end` says.
+    fn order(kernels: &str, end: impl Fn(usize, bool) -> Standing) -> Vec<usize> {
+        let mut agenda = Agenda::new(kernels.split(' ').map(str::to_owned).collect());
+        let mut order = Vec::new();
+        while let Some(turn) = agenda.next_turn() {
+            order.push(turn.task);
+            agenda.note(turn.task, end(turn.task, turn.again));
+        }
+        order
+    }
+
+    #[test]
+    fn every_kernel_is_decided_before_any_has_a_second_problem() {
+        let undecided = |task: usize, again: bool| match (task, again) {
+            (1, false) => Standing::Undecided,
+            _ => Standing::Done,
+        };
+        assert_eq!(order("a b c a b c", undecided), [0, 1, 2, 1, 3, 5, 4]);
+    }
+
+    #[test]
+    fn other_problems_of_kernels_that_gained_little_come_last() {
+        let gains = |task: usize, _: bool| match task {
+            1 => Standing::Done,
+            _ => LARGE,
+        };
+        assert_eq!(order("a b a b a", gains), [0, 1, 2, 4, 3, 0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn what_ran_out_of_time_is_taken_up_once_more_and_what_is_undecided_first() {
+        let ends = |task: usize, _: bool| match task {
+            0 | 2 => LARGE,
+            _ => Standing::Undecided,
+        };
+        assert_eq!(order("a b a b a", ends), [0, 1, 1, 2, 4, 3, 3, 4, 0, 2]);
+    }
+
+    #[test]
+    fn an_undecided_first_problem_gets_more_of_the_time_that_is_left() {
+        let mut agenda = Agenda::new(["a", "b", "a"].map(str::to_owned).to_vec());
+        let first = agenda.next_turn().unwrap();
+        assert_eq!((first.number, first.weight, first.shares), (0, 1, 3));
+        agenda.note(first.task, Standing::Undecided);
+        let second = agenda.next_turn().unwrap();
+        assert_eq!((second.number, second.shares), (1, 2));
+        agenda.note(second.task, LARGE);
+        let again = agenda.next_turn().unwrap();
+        assert_eq!(
+            (
+                again.task,
+                again.number,
+                again.again,
+                again.weight,
+                again.shares
+            ),
+            (0, 0, true, UNDECIDED_WEIGHT, 1 + UNDECIDED_WEIGHT)
+        );
+    }
+
+    #[test]
+    fn a_task_that_had_no_time_to_begin_is_not_taken_up_again() {
+        assert_eq!(order("a b", |_, _| Standing::NotBegun), [0, 1]);
+    }
+}
