@@ -42,7 +42,7 @@ fn text_of(path: &str) -> String {
 
 /// Where the course's rows are written: the same folder each time, so that a program built with them stays built.
 fn tune_target() -> PathBuf {
-    target_dir().join("course")
+    target_dir().join("course/target")
 }
 
 /// What a promise's command line runs; `cargo run` and `cargo test` in the profile of these tests.
