@@ -172,8 +172,8 @@ mod tests {
         let more = budget.slice(3, 7).confirm_left().unwrap();
         assert!(more > 2 * share && more < 3 * share);
         assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
-        let of_many = budget.slice(1, 100).confirm_left().unwrap();
-        assert!(of_many <= LEAST && of_many > LEAST - Duration::from_secs(2));
+        let of_many = budget.slice(1, 1_000).confirm_left().unwrap();
+        assert!(of_many <= LEAST && of_many > LEAST / 2);
         assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
         assert!(Budget::start(None).is_worth_a_turn(1, 1));
         assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));
