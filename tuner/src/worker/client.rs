@@ -166,7 +166,7 @@ impl Worker {
     }
 
     /// Sends a request and waits for its reply. Time in which the worker could run but no processor was free does not
-    /// count towards the deadline: see [`Patience`].
+    /// count towards the deadline: see `patience.rs`.
     ///
     /// # Errors
     /// When the worker dies, answers with a failure, or does not answer within the deadline; in the
