@@ -61,11 +61,6 @@ const CASES: &[Case] = &[
     ),
     (
         "block(THREADS),",
-        "block(THREADS), try_first((BLOCK_M = 16, BLOCK_M = 32, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 64)),",
-        &["BLOCK_M: `BLOCK_M` a second time in a config; each parameter has one value"],
-    ),
-    (
-        "block(THREADS),",
         "block(THREADS), try_first(THREADS = 64),",
         &["THREADS: expected parentheses; write `try_first((BLOCK = 128))`"],
     ),
