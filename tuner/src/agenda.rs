@@ -34,14 +34,22 @@ pub enum Standing {
 pub struct Turn {
     /// Its place among the tasks.
     pub task: usize,
-    /// How many tasks were taken up before it, itself not counted if this is not its first turn.
+    /// Its place in the order of first turns, from 0.
     pub number: usize,
     /// Whether it was taken up before.
     pub again: bool,
-    /// Its part of the time that is left, in shares.
+    /// How many tasks' time it may take.
     pub weight: usize,
-    /// All shares, its own included.
-    pub shares: usize,
+    /// How many tasks share the rest of the time with it: those that have not had a turn, or, if all have had one, those
+    /// that have another.
+    pub behind: usize,
+}
+
+impl Turn {
+    /// The number of shares that the remaining time is divided into. `weight` of them are this turn's.
+    pub fn shares(&self) -> usize {
+        self.weight + self.behind
+    }
 }
 
 /// The tasks of a run, in the order in which they are taken up.
@@ -85,8 +93,21 @@ impl Agenda {
             number: self.numbers[task],
             again,
             weight,
-            shares: self.fresh.len() + weight,
+            behind: self.behind(again),
         })
+    }
+
+    /// How many tasks the rest of the time is for. While there are tasks without a turn, those that have had one get what
+    /// is left over.
+    fn behind(&self, again: bool) -> usize {
+        if !again || !self.fresh.is_empty() {
+            return self.fresh.len();
+        }
+        let waits = |(task, standing): (&usize, &Standing)| {
+            self.turns[*task] < MAX_TURNS
+                && matches!(standing, Standing::Undecided | Standing::Proven { .. })
+        };
+        self.standings.iter().filter(|one| waits(*one)).count()
     }
 
     /// The next task and its weight.
@@ -189,10 +210,10 @@ mod tests {
     fn an_undecided_first_problem_gets_more_of_the_time_that_is_left() {
         let mut agenda = Agenda::new(["a", "b", "a"].map(str::to_owned).to_vec());
         let first = agenda.next_turn().unwrap();
-        assert_eq!((first.number, first.weight, first.shares), (0, 1, 3));
+        assert_eq!((first.number, first.weight, first.behind), (0, 1, 2));
         agenda.note(first.task, Standing::Undecided);
         let second = agenda.next_turn().unwrap();
-        assert_eq!((second.number, second.shares), (1, 2));
+        assert_eq!((second.number, second.behind), (1, 1));
         agenda.note(second.task, LARGE);
         let again = agenda.next_turn().unwrap();
         assert_eq!(
@@ -201,9 +222,24 @@ mod tests {
                 again.number,
                 again.again,
                 again.weight,
-                again.shares
+                again.behind
             ),
-            (0, 0, true, UNDECIDED_WEIGHT, 1 + UNDECIDED_WEIGHT)
+            (0, 0, true, UNDECIDED_WEIGHT, 1)
+        );
+    }
+
+    #[test]
+    fn what_is_left_at_the_end_is_shared_among_all_that_are_taken_up_again() {
+        let mut agenda = Agenda::new(["a", "b", "c", "d"].map(str::to_owned).to_vec());
+        let mut behind = Vec::new();
+        while let Some(turn) = agenda.next_turn() {
+            behind.push((turn.task, turn.behind));
+            let is_done = turn.task == 3 || turn.again;
+            agenda.note(turn.task, if is_done { Standing::Done } else { LARGE });
+        }
+        assert_eq!(
+            behind,
+            [(0, 3), (1, 2), (2, 1), (3, 0), (0, 2), (1, 1), (2, 0)]
         );
     }
 

@@ -17,7 +17,7 @@ pub struct Budget {
 pub struct Share<'a> {
     /// The run's time.
     pub budget: &'a Budget,
-    /// The task's turn, and how many shares there are.
+    /// The task's turn, with its weight.
     pub turn: Turn,
     /// What tasks took before their search began, in the mean: compiling and checking the baseline.
     pub preparation: Duration,
@@ -26,12 +26,12 @@ pub struct Share<'a> {
 impl Share<'_> {
     /// The slice of a task that begins to search now: what its baseline took until here is not a part of it.
     pub fn slice(&self) -> Slice {
-        let shares = u32::try_from(self.turn.shares).unwrap_or(u32::MAX);
         // The tasks behind this one have theirs still to come.
-        let preparations = self.preparation * (shares - 1);
+        let behind = u32::try_from(self.turn.behind).unwrap_or(u32::MAX);
+        let needed = self.preparation.saturating_mul(behind);
         let mut slice = self
             .budget
-            .slice_beside(preparations, self.turn.weight, self.turn.shares);
+            .slice_of_rest(needed, self.turn.weight, self.turn.shares());
         if let (true, Some(until)) = (self.turn.again, slice.confirm_until) {
             let now = Instant::now();
             let share = until.saturating_duration_since(now);
@@ -78,14 +78,14 @@ impl Budget {
         }
     }
 
-    /// The slice of the next task, which has `weight` of so many shares in what is left, so that time which one task did
-    /// not need goes to the others; but enough to prove something.
+    /// The slice of the next task: `weight` of the `shares` that the remaining time is divided into, and at least enough to
+    /// prove something. Time that one task did not need goes to the others.
     pub fn slice(&self, weight: usize, shares: usize) -> Slice {
-        self.slice_beside(Duration::ZERO, weight, shares)
+        self.slice_of_rest(Duration::ZERO, weight, shares)
     }
 
-    /// The same where so much of what is left is needed for something else.
-    fn slice_beside(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
+    /// The same, of the time that remains when `needed` is kept for something else.
+    fn slice_of_rest(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
         let now = Instant::now();
         let Some(total) = self.total else {
             return Slice {
@@ -108,8 +108,8 @@ impl Budget {
         }
     }
 
-    /// Whether one of so many shares in what is left is a tenth at least of an equal share of the whole budget: with less,
-    /// another turn ends before it has measured anything.
+    /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the whole
+    /// budget. With less, another turn ends before it has measured anything.
     pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
         let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
             return true;
@@ -166,14 +166,21 @@ mod tests {
     #[test]
     fn every_task_gets_a_part_and_no_more_than_there_is() {
         let budget = Budget::start(Some(Duration::from_secs(300)));
-        let slice = budget.slice(1, 5);
-        let share = slice.confirm_left().unwrap();
-        assert!(share <= Duration::from_secs(60) && share > Duration::from_secs(50));
-        let more = budget.slice(3, 7).confirm_left().unwrap();
-        assert!(more > 2 * share && more < 3 * share);
-        assert!(slice.search_until.unwrap() < slice.confirm_until.unwrap());
-        let of_many = budget.slice(1, 1_000).confirm_left().unwrap();
-        assert!(of_many <= LEAST && of_many > LEAST / 2);
+        // Asked for between two looks at the clock, so that a busy machine changes nothing.
+        let check = |weight, shares, part: &dyn Fn(Duration) -> Duration| {
+            let before = Instant::now();
+            let slice = budget.slice(weight, shares);
+            let after = Instant::now();
+            let until = slice.confirm_until.unwrap();
+            let left = |at: Instant| Duration::from_secs(300) - RESERVE - (at - budget.start);
+            let rounding = Duration::from_micros(1);
+            assert!(until.saturating_duration_since(after) <= part(left(before)) + rounding);
+            assert!(until - before + rounding >= part(left(after)));
+            assert!(slice.search_until.unwrap() < until);
+        };
+        check(1, 5, &|left| left / 5);
+        check(3, 7, &|left| left.mul_f64(3.0 / 7.0));
+        check(1, 1_000, &|_| LEAST);
         assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
         assert!(Budget::start(None).is_worth_a_turn(1, 1));
         assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));

@@ -173,20 +173,24 @@ fn all(
     let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
     let kernels = tasks.iter().map(|task| task.kernel.label.clone());
     let mut agenda = Agenda::new(kernels.collect());
+    let mut preparations_ns = Vec::new();
     while let Some(turn) = agenda.next_turn() {
-        if turn.again && !budget.is_worth_a_turn(turn.shares, tasks.len()) {
+        if turn.again && !budget.is_worth_a_turn(turn.shares(), tasks.len()) {
             continue;
         }
         let share = Share {
             budget,
             turn,
-            preparation: mean_preparation(reports.iter().flatten()),
+            preparation: mean(&preparations_ns),
         };
         let (mut report, launched) = one(ground, &tasks[turn.task], share)?;
         if report.state != TaskState::NotSearched {
             ground.reporter.task_finished(&report.one_line());
         }
         launches += launched;
+        if report.spent.elapsed_ns > 0 {
+            preparations_ns.push(report.spent.other_ns());
+        }
         if let Some(earlier) = &reports[turn.task] {
             report.spent += earlier.spent;
         }
@@ -196,14 +200,10 @@ fn all(
     Ok((reports.into_iter().flatten().collect(), launches))
 }
 
-/// What the tasks of a run took besides searching and deciding, in the mean.
-fn mean_preparation<'a>(reports: impl Iterator<Item = &'a TaskReport>) -> Duration {
-    let (mut sum_ns, mut count) = (0, 0);
-    for report in reports.filter(|report| report.spent.elapsed_ns > 0) {
-        sum_ns += report.spent.other_ns();
-        count += 1;
-    }
-    Duration::from_nanos(sum_ns / u64::max(count, 1))
+/// The mean of some times; zero if there are none.
+fn mean(times_ns: &[u64]) -> Duration {
+    let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
+    Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
 }
 
 /// How a task stands after a turn, for the order of what comes next.

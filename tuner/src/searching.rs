@@ -93,7 +93,7 @@ pub(crate) fn search(
         let choosing = Instant::now();
         let by_author = !first.is_empty();
         let asked = if by_author {
-            std::mem::take(&mut first)
+            first.drain(..batch.min(first.len())).collect()
         } else {
             strategy.ask(batch.min(most - tried))
         };
