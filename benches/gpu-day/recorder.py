@@ -86,7 +86,7 @@ class Recorder:
         raise SystemExit(f"{self.out} holds results of another run: {what} is {before} there and {here} here\nhelp: --out another folder")
 
     def run(self, part, step, left_seconds):
-        """Whether the step passed; one that cannot run here is no failure."""
+        """Whether the step passed; one that cannot run here is not a failure."""
         self.manifest["parts"][str(part)] = "not finished"
         name = f"part{part}/{step.name}.{step.ending}"
         path = self.out / name

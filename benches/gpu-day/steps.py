@@ -188,7 +188,7 @@ def find_peers(place):
         pass
     cublas = place.root / "bin" / "kiln-cublas-peer"
     if place.backend == "cuda" and cublas.exists():
-        # The libraries that PyTorch brings are no part of the loader's path.
+        # The libraries that PyTorch brings are not part of the loader's path.
         libraries = [str(path) for package in packages for path in sorted(pathlib.Path(package).glob("nvidia/*/lib"))]
         path = ":".join(libraries + list(filter(None, [os.environ.get("LD_LIBRARY_PATH")])))
         yield f"LD_LIBRARY_PATH='{path}' '{cublas}'"

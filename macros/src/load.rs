@@ -123,7 +123,7 @@ fn read(path: &Path) -> Result<String, String> {
 pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let meta = fs::metadata(path).map_err(|error| error.to_string())?;
     if !meta.is_file() {
-        return Err("it is no regular file".into());
+        return Err("it is not a regular file".into());
     }
     if meta.len() > most {
         return Err(format!("it is larger than {most} bytes"));

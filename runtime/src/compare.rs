@@ -22,7 +22,7 @@ pub struct MaxError {
     pub got: f64,
     /// What the reference computed.
     pub want: f64,
-    /// `|got - want|`; infinite where one of them is no number.
+    /// `|got - want|`; infinite where one of them is not a number.
     pub error: f64,
     /// The error up to which the element passes.
     pub bound: f64,

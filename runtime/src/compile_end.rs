@@ -51,7 +51,7 @@ impl NoVerdict {
     }
 }
 
-/// Whether a line that is no quoted source (`   12 | text`) has such words.
+/// Whether a line that is not a quoted source (`   12 | text`) has such words.
 fn tells_of_the_machine(line: &str) -> bool {
     let number = |c: char| c == ' ' || c.is_ascii_digit();
     let quotes = line.trim_start_matches(number).starts_with('|');

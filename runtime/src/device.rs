@@ -147,7 +147,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// last-level cache whatever else is loaded. For processes that only measure, before they do.
     ///
     /// # Errors
-    /// What broke the device before; where there is nothing to take that is no error.
+    /// What broke the device before; where there is nothing to take that is not an error.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         Ok(())
     }

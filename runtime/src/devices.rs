@@ -243,7 +243,7 @@ mod tests {
         for device in devices() {
             let name = name_of(&*device);
             assert!(open(&name).is_ok(), "{name}");
-            let error = open("gfx1151").expect_err("that is no name of a device");
+            let error = open("gfx1151").expect_err("that is not a name of a device");
             assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
         }
     }

@@ -97,7 +97,7 @@ integers! {
     u8 = U8;
 }
 
-/// `|got - want|`. Where the reference itself is no finite number, only the same one is no error.
+/// `|got - want|`. Where the reference itself is not a finite number, only the same one is not an error.
 pub(crate) fn distance(got: f64, want: f64) -> f64 {
     if got == want || (got.is_nan() && want.is_nan()) {
         0.0
@@ -113,7 +113,7 @@ pub trait Scalar: Pod + Send + Sync + sealed::SealedScalar {
     /// The type as specs and sources name it.
     const TYPE: ScalarType;
 
-    /// The value as a problem size; `None` where it is no integer or beyond 63 bits.
+    /// The value as a problem size; `None` where it is not an integer or beyond 63 bits.
     fn to_size(self) -> Option<i64>;
 }
 

@@ -21,7 +21,7 @@ pub enum FillError {
         error: EvalError,
     },
     /// The bound of `below(..)` is not positive, or beyond the element type.
-    #[error("`#[fill(below(..))]` of `{argument}` is {bound}, which is no bound for {ty}")]
+    #[error("`#[fill(below(..))]` of `{argument}` is {bound}, which is not a bound for {ty}")]
     Bound {
         /// The argument.
         argument: String,

@@ -119,7 +119,7 @@ pub fn check_hash(artifact: &Artifact, wanted: Hash) -> Result<(), ImageError> {
 /// Whether an image has the kernel of a symbol.
 ///
 /// # Errors
-/// When it is no whole ELF file.
+/// When it is not a whole ELF file.
 pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match backend {
@@ -133,7 +133,7 @@ pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, 
 /// The number of the architecture that a cubin is for by its own header: 89 for `sm_89`.
 ///
 /// # Errors
-/// When it is no whole ELF file, no cubin, or of an unknown format.
+/// When it is not a whole ELF file, no cubin, or of an unknown format.
 pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     let elf = Elf::read(image)?;
     if elf.machine != cubin::MACHINE {
@@ -148,7 +148,7 @@ pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
 /// What an image is for by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
 ///
 /// # Errors
-/// When it is no whole ELF file, or of an unknown format.
+/// When it is not a whole ELF file, or of an unknown format.
 pub fn describe(image: &[u8]) -> Result<String, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match elf.machine {
@@ -167,7 +167,7 @@ pub fn describe(image: &[u8]) -> Result<String, ImageError> {
 const X86_64: u16 = 62;
 const AARCH64: u16 = 183;
 
-/// `e_machine` of a backend's images; `None` for the fake device, whose images are no files.
+/// `e_machine` of a backend's images; `None` for the fake device, whose images are not files.
 fn machine_of(backend: Backend) -> Option<u16> {
     match backend {
         Backend::Cuda => Some(cubin::MACHINE),

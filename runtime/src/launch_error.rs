@@ -83,8 +83,8 @@ pub enum LaunchCause {
         /// The alignment in bytes.
         align_bytes: u64,
     },
-    /// An alignment of the spec is no power of two of bytes.
-    #[error("`#[align({align})]` of `{argument}` is {bytes} bytes, which is no power of two")]
+    /// An alignment of the spec is not a power of two of bytes.
+    #[error("`#[align({align})]` of `{argument}` is {bytes} bytes, which is not a power of two")]
     BadAlignment {
         /// The argument.
         argument: String,

@@ -196,8 +196,8 @@ pub enum DataError {
     /// A slice has no length for this problem.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A scalar that is no problem size has no declared value.
-    #[error("`{argument}` is no problem size and has no `#[value(..)]`")]
+    /// A scalar that is not a problem size has no declared value.
+    #[error("`{argument}` is not a problem size and has no `#[value(..)]`")]
     NoValue {
         /// The argument.
         argument: String,
@@ -429,7 +429,7 @@ impl ReferenceCall {
     /// The value of a scalar argument.
     ///
     /// # Panics
-    /// When that argument is no scalar of this type.
+    /// When that argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.inputs[argument].bytes())
     }
@@ -446,7 +446,7 @@ impl ReferenceCall {
     /// The elements of an input.
     ///
     /// # Panics
-    /// When that argument is no slice of this type.
+    /// When that argument is not a slice of this type.
     pub fn input<T: Element>(&self, argument: usize) -> Vec<T> {
         bytemuck::pod_collect_to_vec(self.inputs[argument].bytes())
     }
@@ -454,7 +454,7 @@ impl ReferenceCall {
     /// Takes an output out, to be computed and given back.
     ///
     /// # Panics
-    /// When that argument is no output of this type, or was taken already.
+    /// When that argument is not an output of this type, or was taken already.
     pub fn take_output<T: Element>(&mut self, argument: usize) -> Vec<T::Wide> {
         self.outputs[argument]
             .take()

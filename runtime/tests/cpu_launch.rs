@@ -279,7 +279,7 @@ fn a_stack_that_is_too_small_is_refused_by_the_compiler_or_told_after_the_launch
         }";
     let recursive = "
         __device__ __noinline__ int depth(int n, volatile char* above) {
-            volatile char local[200];  // passed on, so that the recursion is no loop
+            volatile char local[200];  // passed on, so that the recursion is not a loop
             for (int i = 0; i < 200; i++) local[i] = 1;
             return n == 0 ? 0 : local[n] + depth(n - 1, local) * above[n];
         }

@@ -287,7 +287,7 @@ impl Geometry {
     /// The plan in a scope.
     ///
     /// # Errors
-    /// When an extent has no value or is no extent.
+    /// When an extent has no value or is not an extent.
     pub fn plan(&self, scope: &dyn Scope) -> Result<LaunchPlan, PlanError> {
         let shared_bytes = match &self.shared_bytes {
             None => 0,

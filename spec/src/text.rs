@@ -9,7 +9,7 @@ use crate::model::{ArgSpec, KernelSpec};
 use crate::problem::{Problem, ProblemValue};
 use crate::spelling::nearest;
 
-/// Why a text is no config or problem of a kernel. Messages hold no more of the text than the
+/// Why a text is not a config or problem of a kernel. Messages hold no more of the text than the
 /// offending piece, cut at 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub enum TextError {
     #[error("no value for {0}")]
     Missing(String),
     /// A value that the name cannot have.
-    #[error("`{value}` is no value of `{name}`\nhelp: {help}")]
+    #[error("`{value}` is not a value of `{name}`\nhelp: {help}")]
     Value {
         /// The name.
         name: String,
@@ -71,7 +71,7 @@ impl KernelSpec {
     /// one that the kernel is tuned for.
     ///
     /// # Errors
-    /// When a dimension is unknown, missing or given twice, or a value is no size or type of it.
+    /// When a dimension is unknown, missing or given twice, or a value is not a size or type of it.
     pub fn parse_problem(&self, text: &str) -> Result<Problem, TextError> {
         let names = self.dimensions();
         let given = assignments(text, "dimension", &names)?;
@@ -233,15 +233,15 @@ mod tests {
             ("", "no value for BLOCK, UNROLL, LAYOUT"),
             (
                 "BLOCK=65,UNROLL=true,LAYOUT=row",
-                "`65` is no value of `BLOCK`\nhelp: it is one of -1, 64",
+                "`65` is not a value of `BLOCK`\nhelp: it is one of -1, 64",
             ),
             (
                 "BLOCK=064,UNROLL=true,LAYOUT=row",
-                "`064` is no value of `BLOCK`\nhelp: it is one of -1, 64",
+                "`064` is not a value of `BLOCK`\nhelp: it is one of -1, 64",
             ),
             (
                 "BLOCK=64,UNROLL=1,LAYOUT=row",
-                "`1` is no value of `UNROLL`\nhelp: it is one of false, true",
+                "`1` is not a value of `UNROLL`\nhelp: it is one of false, true",
             ),
         ] {
             assert_eq!(spec.parse_config(text).unwrap_err().to_string(), message);
@@ -261,15 +261,18 @@ mod tests {
             ("T=f32", "no value for n".to_string()),
             (
                 "T=f64,n=1",
-                "`f64` is no value of `T`\nhelp: it is one of f32, f16".into(),
+                "`f64` is not a value of `T`\nhelp: it is one of f32, f16".into(),
             ),
-            ("T=f32,n=-1", format!("`-1` is no value of `n`\n{size}")),
-            ("T=f32,n=+1", format!("`+1` is no value of `n`\n{size}")),
+            ("T=f32,n=-1", format!("`-1` is not a value of `n`\n{size}")),
+            ("T=f32,n=+1", format!("`+1` is not a value of `n`\n{size}")),
             (
                 "T=f32,n=4294967296",
-                format!("`4294967296` is no value of `n`\n{size}"),
+                format!("`4294967296` is not a value of `n`\n{size}"),
             ),
-            ("T=f32,n=1e3", format!("`1e3` is no value of `n`\n{size}")),
+            (
+                "T=f32,n=1e3",
+                format!("`1e3` is not a value of `n`\n{size}"),
+            ),
             (
                 "T=f32,k=1",
                 "unknown dimension `k`\nhelp: known: T, n".into(),

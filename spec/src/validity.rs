@@ -22,7 +22,7 @@ pub enum Invalid {
         expected: String,
     },
     /// A value that is none of the parameter's.
-    #[error("{value} is no value of `{name}`")]
+    #[error("{value} is not a value of `{name}`")]
     Value {
         /// The parameter.
         name: String,
@@ -220,7 +220,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert_eq!(why(config(65)), "65 is no value of `THREADS`");
+        assert_eq!(why(config(65)), "65 is not a value of `THREADS`");
         let other = Config::new([("BLOCK".into(), ParamValue::Int(64))]);
         assert_eq!(why(other), "config `BLOCK=64` does not set THREADS");
     }

@@ -119,7 +119,7 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether its absence is no failure in CI: machines have no GPU, checkouts no recorded data, only Debian has
+    /// Whether its absence is not a failure in CI: machines have no GPU, checkouts no recorded data, only Debian has
     /// those packages, and bars take hours.
     fn is_excusable(self) -> bool {
         matches!(

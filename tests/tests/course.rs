@@ -73,7 +73,7 @@ fn command_of(line: &str, cache: &std::path::Path) -> Command {
             }
             command
         }
-        _ => panic!("`{line}` is no command of the course"),
+        _ => panic!("`{line}` is not a command of the course"),
     };
     if let Some((name, value)) = variable {
         let target = tune_target().display().to_string();

@@ -35,7 +35,7 @@ fn every_known_architecture_gets_a_code_object_of_its_own() {
     }
     let mut compiled = Vec::new();
     for arch in ARCHITECTURES.split_whitespace() {
-        // One that this clang is too old for is no failure: clang 19 does not know gfx950.
+        // One that this clang is too old for is not a failure: clang 19 does not know gfx950.
         let Ok(compiler) = HipCompiler::new(arch) else {
             continue;
         };

@@ -83,7 +83,7 @@ fn a_library_that_is_no_library_is_named_with_what_it_is() {
     );
     let cases: [(&[u8], &str); 3] = [
         (b"", "it is empty"),
-        (b"INPUT(libamdhip64.so.6.2)", "it is no shared library"),
+        (b"INPUT(libamdhip64.so.6.2)", "it is not a shared library"),
         (b"\x7fELF\x01\x01\x01", "it is a 32-bit library"),
     ];
     for (bytes, says) in cases {

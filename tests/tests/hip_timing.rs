@@ -64,7 +64,7 @@ fn time_batches() -> Result<(), String> {
 
 #[test]
 fn a_batch_is_launched_as_one() {
-    // The launches of a recording are no calls of the launch function: three batches have two, two and thirty. Before each,
+    // The launches of a recording are not calls of the launch function: three batches have two, two and thirty. Before each,
     // the filler is launched.
     in_child(
         "child_fails_to_launch_the_third_batch",

@@ -229,7 +229,7 @@ fn a_library_that_is_damaged_foreign_or_incomplete_is_told_and_never_loaded() {
         assert!(said.contains("hiprtc was not found"), "{said}");
     };
     told(&[], "it is empty");
-    told(b"INPUT(libhiprtc.so.6)", "it is no shared library");
+    told(b"INPUT(libhiprtc.so.6)", "it is not a shared library");
     for parts in [1, 4, 8] {
         told(&whole[..whole.len() * parts / 16], "it is cut off");
     }

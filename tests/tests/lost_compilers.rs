@@ -1,5 +1,5 @@
 //! A compiler that something outside ends has judged nothing: no config is excluded by it, no search is sealed without
-//! it, and what no compiler can build is no success.
+//! it, and what no compiler can build is not a success.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

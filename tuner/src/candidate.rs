@@ -174,7 +174,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Generates and compiles a candidate, and reads what it takes up; whether it can be launched is no error here.
+    /// Generates and compiles a candidate, and reads what it takes up; whether it can be launched is not an error here.
     ///
     /// # Errors
     /// The outcome of a candidate that has no plan or does not compile.

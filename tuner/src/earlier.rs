@@ -31,7 +31,7 @@ pub struct Earlier {
 /// Reads recordings that searches are to start from.
 ///
 /// # Errors
-/// When a file is no recording, or no kernel of the run has its parameters.
+/// When a file is not a recording, or no kernel of the run has its parameters.
 pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Failure> {
     let recordings = recording::read_all(paths)?;
     for (recording, path) in recordings.iter().zip(paths) {

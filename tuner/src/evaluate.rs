@@ -310,7 +310,7 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
         if result.is_err() && contenders.len() > 1 {
-            // Nobody knows whose fault it was; it is no strike against all of them.
+            // Nobody knows whose fault it was; it is not a strike against all of them.
             for contender in &contenders {
                 self.cache.cancel(&self.id(&contender.config))?;
             }

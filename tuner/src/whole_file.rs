@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Writes a file. A link is followed; what is no regular file (a pipe, say) is written to as it is.
+/// Writes a file. A link is followed; what is not a regular file (a pipe, say) is written to as it is.
 ///
 /// # Errors
 /// When it cannot be written.

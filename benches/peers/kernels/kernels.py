@@ -106,7 +106,7 @@ def tune(program, *arguments):
 
 
 def environment():
-    """Rows of this machine's cpu are no part of the repository: builds, and `tune bench`, use them where they are named."""
+    """Rows of this machine's cpu are not part of the repository: builds, and `tune bench`, use them where they are named."""
     local = TARGET / "kiln" / "tuned" / "kiln-kernels"
     return {**os.environ, "KILN_TUNED": str(local)} if local.is_dir() else None
 

@@ -64,7 +64,7 @@ impl Cache {
     ///
     /// # Errors
     /// The folder or the journal cannot be used, the journal is of a newer version, or another process
-    /// holds the cache. A database that cannot be used is no error.
+    /// holds the cache. A database that cannot be used is not an error.
     pub fn open(
         folder: &Path,
         mut options: OpenOptions<'_>,

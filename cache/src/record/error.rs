@@ -10,7 +10,7 @@ pub(super) const MAX_TEXT: usize = 4096;
 #[non_exhaustive]
 pub enum RecordError {
     /// A text is empty, overlong or unprintable.
-    #[error("{field} is no printable text of 1 to {MAX_TEXT} bytes (it has {bytes} bytes)")]
+    #[error("{field} is not printable text of 1 to {MAX_TEXT} bytes (it has {bytes} bytes)")]
     Text {
         /// The field.
         field: &'static str,

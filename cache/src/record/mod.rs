@@ -44,7 +44,7 @@ pub enum Record {
         /// Which attempt, from 1.
         attempt: u32,
     },
-    /// A started trial was given up before its launch: it is no strike.
+    /// A started trial was given up before its launch: it is not a strike.
     Cancelled {
         /// The trial.
         trial: TrialId,

@@ -89,7 +89,7 @@ impl SledStore {
         let mut entries = self.db.scan_prefix(prefix);
         while let Some((key, bytes)) = guarded(|| entries.next().transpose())? {
             let key = std::str::from_utf8(&key).map_err(|_| StoreError::Damaged {
-                what: format!("{key:?} is no key of an entry"),
+                what: format!("{key:?} is not a key of an entry"),
             })?;
             if key != TOTALS_KEY {
                 visit(key, &bytes)?;

@@ -7,7 +7,7 @@
 pub fn bin_of(phase: f32, bins: u32) -> usize {
     const BINS_PER_RADIAN: f32 = 0.159_154_94;
     let place = phase.mul_add(bins as f32 * BINS_PER_RADIAN, bins as f32 * 0.5);
-    // The cast takes what is below zero, and what is no number, to zero.
+    // The cast takes what is below zero, and what is not a number, to zero.
     (place as usize).min(bins as usize - 1)
 }
 

@@ -386,7 +386,7 @@ fn a_row_that_lies_is_an_error() {
     lies.push(("`plan` is", plan));
     let mut config = honest.clone();
     config.config = "THREADS=96,ITEMS=1".into();
-    lies.push(("is no value of `THREADS`", config));
+    lies.push(("is not a value of `THREADS`", config));
     let mut problem = honest.clone();
     problem.problem = "n=1000".into();
     lies.push(("no value for T", problem));

@@ -1,4 +1,4 @@
-//! One mistake: a computed argument that is no integer.
+//! One mistake: a computed argument that is not an integer.
 
 #[kiln::tuned_kernel(
     source = "kernel.cu",

@@ -1,4 +1,4 @@
-//! One mistake: a constraint that is no truth value.
+//! One mistake: a constraint that is not a truth value.
 
 #[kiln::tuned_kernel(
     source = "kernel.cu",

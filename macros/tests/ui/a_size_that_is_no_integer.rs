@@ -1,4 +1,4 @@
-//! One mistake: a size that is no integer.
+//! One mistake: a size that is not an integer.
 
 #[kiln::tuned_kernel(
     source = "kernel.cu",

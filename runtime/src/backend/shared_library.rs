@@ -84,7 +84,7 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
         [0x7f, b'E', b'L', b'F', elf::ELFCLASS64] => {}
         [0x7f, b'E', b'L', b'F', elf::ELFCLASS32] => return Err("it is a 32-bit library".into()),
         _ if bytes == 0 => return Err("it is empty".into()),
-        _ => return Err("it is no shared library".into()),
+        _ => return Err("it is not a shared library".into()),
     }
     let cut = |_| format!("it is cut off: it has only {bytes} bytes");
     let header = FileHeader64::<object::Endianness>::parse(&data).map_err(cut)?;
@@ -96,7 +96,7 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
         ));
     }
     if header.e_type(endian) != elf::ET_DYN {
-        return Err("it is no shared library".into());
+        return Err("it is not a shared library".into());
     }
     let segments = header.program_headers(endian, &data).map_err(cut)?;
     let end = segments
@@ -226,7 +226,7 @@ mod tests {
         std::fs::write(&path, &other).unwrap();
         assert_eq!(check(&path).unwrap_err(), "it is a 32-bit library");
         std::fs::write(&path, "INPUT(libc.so.6)").unwrap();
-        assert_eq!(check(&path).unwrap_err(), "it is no shared library");
+        assert_eq!(check(&path).unwrap_err(), "it is not a shared library");
         assert_eq!(check(folder.path()).unwrap_err(), "it is a folder");
         assert!(check(&folder.path().join("none")).is_err());
     }

@@ -22,7 +22,7 @@ pub enum BakedError {
         /// The most that is read.
         limit: usize,
     },
-    /// The file is no text.
+    /// The file is not text.
     #[error(
         "line {line}: not UTF-8 text\nhelp: restore the file, or delete it and run `tune bake`"
     )]
@@ -130,7 +130,7 @@ pub enum BakedError {
         /// The kernel asked for.
         expected: String,
     },
-    /// A row whose text is no config or problem of the kernel although its spec is unchanged.
+    /// A row whose text is not a config or problem of the kernel although its spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]

@@ -331,7 +331,7 @@ impl Check<'_> {
                 }
                 None => "only integers are problem sizes",
             };
-            self.report(span, format!("`{name}` is no problem size"), help);
+            self.report(span, format!("`{name}` is not a problem size"), help);
             return;
         }
         let dims = kernel.function.dimensions().map(|(dim, _)| dim.to_string());

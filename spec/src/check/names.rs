@@ -178,7 +178,10 @@ impl Names<'_> {
             .flatten()
         {
             if EntryPath::parse(&entry.value).is_none() {
-                let message = format!("`{}` is no name of a function", entry.value.escape_debug());
+                let message = format!(
+                    "`{}` is not a name of a function",
+                    entry.value.escape_debug()
+                );
                 self.report(
                     entry.span,
                     message,

@@ -214,7 +214,7 @@ fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
     );
     assert!(
         copy.contains("f() {\nKILN_UNROLL_CONSTANT(J)\n"),
-        "a template parameter is no number for g++: {copy}"
+        "a template parameter is not a number for g++: {copy}"
     );
     assert!(!receipt_copy(&cpu).contains("unroll") && !receipt_copy(&cpu).contains("UNROLL"));
     assert!(receipt_copy(&cpu).contains("float* s = (float*)kiln_cpu_dynamic_shared();"));

@@ -85,7 +85,7 @@ fn equal(x: Value, y: Value) -> bool {
     }
 }
 
-/// The order of two numbers: `None` where they are no numbers, `Some(None)` where one is not a number (NaN).
+/// The order of two numbers: `None` where they are not numbers, `Some(None)` where one is not a number (NaN).
 fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     Some(match (number(x)?, number(y)?) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(&y)),

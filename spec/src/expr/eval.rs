@@ -114,7 +114,7 @@ pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
 /// The value of an expression that must be an integer.
 ///
 /// # Errors
-/// As [`evaluate`], and when the value is no integer.
+/// As [`evaluate`], and when the value is not an integer.
 pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
     match evaluate(expr, scope)? {
         Value::Int(x) => Ok(x),
@@ -125,7 +125,7 @@ pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
 /// The value of an expression that must be a truth value.
 ///
 /// # Errors
-/// As [`evaluate`], and when the value is no truth value.
+/// As [`evaluate`], and when the value is not a truth value.
 pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> {
     match evaluate(expr, scope)? {
         Value::Bool(x) => Ok(x),

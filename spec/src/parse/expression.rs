@@ -71,7 +71,7 @@ impl Expr {
     /// Reads an expression, as written in a spec.
     ///
     /// # Errors
-    /// When the text is no expression of the language.
+    /// When the text is not an expression of the language.
     pub fn parse(text: &str) -> syn::Result<Expr> {
         syn::parse_str::<SpannedExpr>(text).map(|spanned| spanned.expr)
     }

@@ -22,7 +22,7 @@ impl Parse for Name {
         if text.starts_with("r#") || !text.is_ascii() {
             return Err(error_at(
                 ident.span(),
-                format!("`{text}` is no name that a kernel's source can use"),
+                format!("`{text}` is not a name that a kernel's source can use"),
                 "use ASCII letters, digits and `_`, and no Rust keyword",
             ));
         }

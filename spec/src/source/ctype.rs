@@ -28,7 +28,7 @@ pub struct CType {
 pub enum Base {
     /// A number that can be passed by value.
     Scalar(ScalarType),
-    /// An element type that is no scalar argument.
+    /// An element type that is not a scalar argument.
     Elem(ElemType),
     /// A vector of elements, as `float4`.
     Vector(ElemType, u32),

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::error::Location;
 use super::kernel_function::{KernelFunction, Parameter};
 
-/// Why a name is no entry.
+/// Why a name is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EntryError {

@@ -21,7 +21,7 @@ impl fmt::Display for Location {
 
 /// A reader's reason: a path that leads out of the package over a link.
 pub const OUTSIDE: &str = "it is a link to a file outside the package";
-/// A reader's reason: bytes that are no text.
+/// A reader's reason: bytes that are not text.
 pub const NOT_TEXT: &str = "it is not UTF-8 text";
 /// Why a source whose path has too many `..` is not read.
 pub(super) const LEAVES: &str = "the path leaves the package";

@@ -284,7 +284,7 @@ fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
-/// Words that end a type, so that they are no parameter name.
+/// Words that end a type, so that they are not a parameter name.
 const TYPE_WORDS: [&str; 17] = [
     "const",
     "volatile",

@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(
             tokens.len(),
             5,
-            "`#` inside a line is no directive: {tokens:?}"
+            "`#` inside a line is not a directive: {tokens:?}"
         );
         assert!(tokens[1].is_directive());
         let inner: Vec<_> = lex_directive(source, &tokens[1])

@@ -28,7 +28,7 @@ pub enum Mode {
 /// the file. Kernels that are not tuned may have any form. Not supported, each with a message of its
 /// own where it concerns the entry: specialised templates, namespaces without a name, default arguments, `...`, a directive inside
 /// the parameter list, two definitions that are compiled together, a parameter list that a macro makes.
-/// Host code is no part of a kernel source: it belongs under `#ifndef KILN`.
+/// Host code is not part of a kernel source: it belongs under `#ifndef KILN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,

@@ -14,9 +14,9 @@ use crate::problem::Problem;
 pub enum Rule {
     /// The declared constraint with this number.
     Constraint(usize),
-    /// The grid is no grid, or larger than the device's.
+    /// The grid is not a grid, or larger than the device's.
     Grid,
-    /// The block is no block, or larger than the device's.
+    /// The block is not a block, or larger than the device's.
     Block,
     /// More dynamic shared memory than the device has.
     SharedMemory,

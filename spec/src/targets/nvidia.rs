@@ -23,6 +23,6 @@ pub struct NvidiaSm {
     pub reserved_shared_bytes: u32,
     /// Shared memory is handed out to blocks in multiples of this, in bytes.
     pub shared_granularity: u32,
-    /// Block barriers; none where they are no limit of their own.
+    /// Block barriers; none where they are not a limit of their own.
     pub barriers: Option<u32>,
 }

@@ -227,7 +227,7 @@ pub fn instructions(object: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Vec<Str
     functions
 }
 
-/// Whether a line is no instruction, or one that only aligns the next.
+/// Whether a line is not an instruction, or one that only aligns the next.
 fn is_padding(line: &str) -> bool {
     let heading = line.starts_with("Disassembly");
     heading || line.contains("nop") || line.trim() == "xchg %ax,%ax"

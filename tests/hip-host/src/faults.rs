@@ -1,7 +1,7 @@
 //! Faults by script: `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
 //!
 //! Each entry says which call of which function gives which error: the second `hipMalloc` gives 2 (out of memory).
-//! `kernel` is no function but a kernel that has begun to run: its error comes up at the next synchronisation. Errors
+//! `kernel` is not a function but a kernel that has begun to run: its error comes up at the next synchronisation. Errors
 //! that a process does not survive on a GPU stay: every later call gives them too.
 
 use std::collections::BTreeMap;

@@ -111,7 +111,7 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let number = |name: &str, unset: usize| match std::env::var(name) {
         Ok(text) => text
             .parse()
-            .unwrap_or_else(|_| panic!("{name}: {text:?} is no number")),
+            .unwrap_or_else(|_| panic!("{name}: {text:?} is not a number")),
         Err(_) => unset,
     };
     let options = CpuOptions::from_env().expect("the options of the cpu device should be good");

@@ -20,7 +20,7 @@ fn names_and_values() -> Vec<Case> {
             .says("error: unknown device limit `device.max_thread_per_block`"),
         case("a baseline outside the space")
             .edit(LIB, "THREADS = 32", "THREADS = 48")
-            .says("error: baseline outside the space: 48 is no value of `THREADS`"),
+            .says("error: baseline outside the space: 48 is not a value of `THREADS`"),
         case("a constraint that nothing satisfies")
             .edit(LIB, "where(", "where(THREADS > 4096, ")
             .says("error: no config satisfies this constraint for n=10000"),
@@ -32,7 +32,7 @@ fn names_and_values() -> Vec<Case> {
             .says("error: integer literal does not fit 64 bits"),
         case("a problem size beyond its type")
             .edit(LIB, "n = 10000", "n = 99999999999")
-            .says("error: 99999999999 is no size of `n`, which is u32"),
+            .says("error: 99999999999 is not a size of `n`, which is u32"),
         case("a parameter without values")
             .edit(LIB, "[1, 2]", "[]")
             .says("error: `ITEMS` has no values"),
@@ -85,7 +85,7 @@ fn sources() -> Vec<Case> {
         case("a source that is a folder")
             .prepare("rm src/scale.cu; mkdir src/scale.cu")
             .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: Is a directory (os error 21)"),
-        case("a source that is no text")
+        case("a source that is not text")
             .prepare("printf '\\377\\376' >> src/scale.cu")
             .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: it is not UTF-8 text\nhelp: save the file as UTF-8"),
         case("a source with a NUL")

@@ -27,7 +27,7 @@ fn caches() -> Vec<Case> {
         replayed(
             "a cache file with a negative time of compiling",
             r#"printf '{"tune_params_keys": ["x"],\n"cache": {\n"1": {"time": 1, "compile_time": -3}}}' > r.json"#,
-            "error: r.json:3: `1`: field `compile_time`: -3 is no time",
+            "error: r.json:3: `1`: field `compile_time`: -3 is not a time",
         ),
         replayed(
             "a cache file with a value that is not listed",
@@ -77,7 +77,7 @@ fn results() -> Vec<Case> {
         replayed(
             "a results file in an unknown unit",
             r#"printf '{"metadata": {\n"timeunit": "days"}, "results": []}' > r.json"#,
-            "error: r.json:2: field `timeunit`: \"days\" is no known unit",
+            "error: r.json:2: field `timeunit`: \"days\" is not a known unit",
         ),
         replayed(
             "a result without a parameter that others have",
@@ -104,10 +104,10 @@ fn definitions() -> Vec<Case> {
         defined(
             "a definition with a constraint on no parameter",
             r#"printf '{"params": [{"name": "a", "values": [1]}],\n"constraints": [\n"a < b"]}' > d.json"#,
-            "error: d.json: line 3, `constraints[0]`: `b` is no parameter",
+            "error: d.json: line 3, `constraints[0]`: `b` is not a parameter",
         ),
         defined(
-            "a T1 file whose values are no list",
+            "a T1 file whose values are not a list",
             r#"printf '{"ConfigurationSpace": {"TuningParameters": [\n{"Name": "a", "Type": "int", "Values": "7"}]}}' > d.json"#,
             "error: d.json: line 2, `Values` of a: not a list",
         ),

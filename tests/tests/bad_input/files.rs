@@ -52,7 +52,7 @@ pub fn cases() -> Vec<Case> {
         case("no kernel")
             .prepare("echo 'pub fn f() {}' > src/lib.rs")
             .says("error: no `#[tuned_kernel]` in package `tiny`"),
-        case("Rust that is no text")
+        case("Rust that is not text")
             .prepare("printf '\\377' >> src/lib.rs")
             .says("error: cannot read <root>/src/lib.rs: stream did not contain valid UTF-8"),
         case("a folder of tables that is a file")

@@ -35,7 +35,7 @@ fn values() -> Vec<Case> {
         case("no jobs")
             .runs("$TUNE run --jobs 0")
             .fails(2, "error: --jobs 0: not a number of threads from 1 to 1024"),
-        case("jobs that are no number")
+        case("jobs that are not a number")
             .runs("$TUNE run --jobs x")
             .fails(2, "error: invalid value 'x' for '--jobs <COUNT>': invalid digit found in string"),
         case("an unknown strategy")
@@ -93,7 +93,7 @@ fn names() -> Vec<Case> {
             .fails(3, "error: fake device script none.json was not found: No such file or directory (os error 2)"),
         case("a script of the fake device that is none")
             .runs("$TUNE run --device fake:Cargo.toml")
-            .says("error: Cargo.toml is no script of a fake device: expected value at line 1 column 2"),
+            .says("error: Cargo.toml is not a script of a fake device: expected value at line 1 column 2"),
         case("an unknown kernel")
             .runs("$TUNE run --kernel scala")
             .says("error: no kernel `scala` (found: scale)"),
@@ -108,6 +108,6 @@ fn names() -> Vec<Case> {
             .says("error: problem `m=3`: unknown dimension `m`"),
         case("a problem beyond its type")
             .runs("$TUNE why scale n=99999999999999999999 --device cpu")
-            .says("error: problem `n=99999999999999999999`: `99999999999999999999` is no value of `n`"),
+            .says("error: problem `n=99999999999999999999`: `99999999999999999999` is not a value of `n`"),
     ]
 }

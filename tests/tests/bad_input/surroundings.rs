@@ -23,7 +23,7 @@ fn variables() -> Vec<Case> {
         case("no threads")
             .runs("KILN_CPU_THREADS=0 $TUNE run --device cpu")
             .says("error: KILN_CPU_THREADS is \"0\", not a number from 1 to 1024"),
-        case("threads that are no number")
+        case("threads that are not a number")
             .runs("KILN_CPU_THREADS=many $TUNE run --device cpu")
             .says("error: KILN_CPU_THREADS is \"many\", not a number from 1 to 1024"),
     ]

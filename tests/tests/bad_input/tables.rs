@@ -64,7 +64,7 @@ fn rows() -> Vec<Case> {
             .prepare("sed -i '6s/.*/\"cuda\\/sm_89\\/L4\" = [/' tuned/scale.toml")
             .says("error: <root>/tuned/scale.toml: line 7: a row of `<device>` in the section of `cuda/sm_89/L4`"),
         tuned_row("a config outside the space", "THREADS=65")
-            .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>` for n=10000: `65` is no value of `THREADS`"),
+            .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>` for n=10000: `65` is not a value of `THREADS`"),
         tuned_row("a config with an unknown parameter", "THREDS=32")
             .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>` for n=10000: unknown tunable parameter `THREDS`"),
         table("another plan than the spec's")
@@ -94,7 +94,7 @@ fn whole_files() -> Vec<Case> {
         table("an index of a newer Kiln")
             .edit(INDEX, "format = 1", "format = 999")
             .says("error: <root>/tuned/index.toml: the table has format 999, but this Kiln reads up to 1"),
-        table("a table that is no text")
+        table("a table that is not text")
             .prepare("printf '\\377\\376' >> tuned/scale.toml")
             .says("error: <root>/tuned/scale.toml: line 9: not UTF-8 text"),
         table("a table of more than a mebibyte")

@@ -83,7 +83,7 @@ pub(super) fn constraint(text: String, params: &[Param]) -> Result<Constraint, S
     let expr = python::parse(&text)?;
     let known = |name: &str| params.iter().any(|param| param.name == name);
     match expr.unknown_name(&known) {
-        Some(name) => Err(format!("`{name}` is no parameter")),
+        Some(name) => Err(format!("`{name}` is not a parameter")),
         None => Ok(Constraint { text, expr }),
     }
 }

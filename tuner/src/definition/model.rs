@@ -19,7 +19,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// A value that is no name.
+    /// A value that is not a name.
     pub(crate) fn of(value: Value) -> Option<Literal> {
         match value {
             Value::Int(x) => Some(Literal::Int(x)),

@@ -80,7 +80,7 @@ impl Piece {
 
     fn bounds(&self) -> Result<(i128, i128), String> {
         self.range
-            .ok_or_else(|| format!("`{}` is no integer", self.text))
+            .ok_or_else(|| format!("`{}` is not an integer", self.text))
     }
 }
 
@@ -113,7 +113,7 @@ fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, S
         BinaryOp::And => ("and", AND, false),
         _ => ("or", OR, true),
     };
-    // Behind `or`, a missing value on the left is no value of the whole.
+    // Behind `or`, a missing value on the left is not a value of the whole.
     let x = truth(x, scope, lenient && *op == BinaryOp::And)?;
     let y = truth(y, scope, lenient)?;
     let y = match (lenient, y.guards.first()) {
@@ -371,7 +371,7 @@ fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
         return Err(format!("`size_of({argument})` is of no type"));
     };
     let bytes = |ty: &str| {
-        let known = ElemType::from_name(ty).ok_or_else(|| format!("`{ty}` is no type"))?;
+        let known = ElemType::from_name(ty).ok_or_else(|| format!("`{ty}` is not a type"))?;
         Ok::<i128, String>(known.bytes() as i128)
     };
     let Some(param) = scope.spec.params.iter().find(|param| *param.name == **name) else {

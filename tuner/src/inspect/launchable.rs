@@ -1,4 +1,4 @@
-//! Whether a compiled config can be launched at all: what cannot is not searched. Spills are no reason: a config that
+//! Whether a compiled config can be launched at all: what cannot is not searched. Spills are not a reason: a config that
 //! spills is sometimes the fastest.
 
 use kiln::device::DeviceInfo;

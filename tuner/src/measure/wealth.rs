@@ -136,7 +136,7 @@ impl Wealth {
     }
 
     /// Whether whole pairs of processes have reached the bar. The interval that is told with a proof must exclude equal
-    /// times, too, which takes six wins: a few far wins among losses are no proof.
+    /// times, too, which takes six wins: a few far wins among losses are not proof.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
         whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)

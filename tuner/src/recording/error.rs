@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::lines::line_of;
 
-/// Why a file is no recording.
+/// Why a file is not a recording.
 #[derive(Debug, Error)]
 #[error("{}{}: {reason}\nhelp: {help}", .path.display(), .line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct RecordingError {

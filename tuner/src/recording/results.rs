@@ -50,7 +50,7 @@ pub(super) fn table(text: &str) -> Result<Table, TextFault> {
             TextFault::field(
                 text,
                 "timeunit",
-                &format!("{} is no known unit", shown(unit)),
+                &format!("{} is not a known unit", shown(unit)),
             )
         })?,
     };

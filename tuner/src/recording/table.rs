@@ -64,7 +64,7 @@ pub(super) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, St
             let number = value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0);
-            number.ok_or_else(|| format!("field `{field}`: {} is no time", shown(value)))
+            number.ok_or_else(|| format!("field `{field}`: {} is not a time", shown(value)))
         }
     }
 }

@@ -65,7 +65,7 @@ impl Ledger {
             .collect()
     }
 
-    /// Takes results in; a cost that is no positive number is a failure. Whether an earlier result was changed.
+    /// Takes results in; a cost that is not a positive number is a failure. Whether an earlier result was changed.
     pub(super) fn tell(&mut self, told: &[Told]) -> bool {
         let mut changed = false;
         for &Told { index, cost } in told.iter().filter(|told| told.index < self.len) {

@@ -134,7 +134,7 @@ fn recipe_of(saved: &Saved, section: &Section, compiler: &dyn Compiler) -> Resul
 }
 
 fn number(text: &str) -> Result<u64, String> {
-    u64::from_str_radix(text, 16).map_err(|_| format!("`{}` is no hash", text.escape_default()))
+    u64::from_str_radix(text, 16).map_err(|_| format!("`{}` is not a hash", text.escape_default()))
 }
 
 /// Whether two drafts come to the same code, launched in the same way: then there is nothing to measure.

@@ -118,7 +118,7 @@ fn arguments_that_cannot_be_given_the_same_data_are_named() {
         read.unwrap()
             .starts_with("argument `out` is of another type")
     );
-    // What is allowed of an output is no input.
+    // What is allowed of an output is not an input.
     assert_eq!(
         edited(&|slice| slice.tolerance = Some(spec.tolerance)),
         None

@@ -200,7 +200,7 @@ mod tests {
         let slower = |low, high| FIVE.fails(&row(Verdict::Slower, Some((low, high))));
         assert!(slower(1.03, 1.06) && slower(1.06, 1.09) && slower(1.01, 1.05));
         assert!(!slower(1.01, 1.04));
-        // Not proven is no failure, however wide the interval is.
+        // Not proven is not a failure, however wide the interval is.
         assert!(!FIVE.fails(&row(Verdict::Inconclusive, Some((0.9, 1.2)))));
         assert!(!Gate::default().fails(&row(Verdict::Slower, Some((1.5, 1.6)))));
     }

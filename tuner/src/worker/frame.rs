@@ -26,7 +26,7 @@ pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> io::Result<()> 
 /// Reads one message; `None` at the end of the stream.
 ///
 /// # Errors
-/// When the stream ends inside a message, or what arrives is no message.
+/// When the stream ends inside a message, or what arrives is not a message.
 pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     match pipe.read_exact(&mut length) {

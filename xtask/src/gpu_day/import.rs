@@ -87,7 +87,7 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bytes);
     let table: Table = text
         .parse()
-        .map_err(|error| format!("gpu-day: {TUNED}/{name} is no table: {error}\n{help}"))?;
+        .map_err(|error| format!("gpu-day: {TUNED}/{name} is not a table: {error}\n{help}"))?;
     if name == INDEX {
         return Ok(());
     }
@@ -102,7 +102,7 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     let source = step::root().join("kernels/src").join(stem);
     if stem.contains('/') || !source.is_dir() {
         return Err(format!(
-            "gpu-day: {TUNED}/{name} is of {stem}, which is no kernel of the library: there is no {}\n\
+            "gpu-day: {TUNED}/{name} is of {stem}, which is not a kernel of the library: there is no {}\n\
              help: import results of the library's kernels only",
             source.display()
         ));

@@ -62,7 +62,7 @@ impl Manifest {
         })?;
         let malformed = |error: &dyn std::fmt::Display| {
             format!(
-                "gpu-day: {} is no manifest of results: {error}\nhelp: copy the results again from the machine",
+                "gpu-day: {} is not a manifest of results: {error}\nhelp: copy the results again from the machine",
                 path.display()
             )
         };

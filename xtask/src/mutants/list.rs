@@ -50,7 +50,7 @@ struct Area {
 /// Reads the whole list.
 ///
 /// # Errors
-/// A file that cannot be read, or is no list.
+/// A file that cannot be read, or is not a list.
 pub fn load(root: &Path) -> Result<Vec<Mutation>, String> {
     let folder = root.join("xtask/mutants");
     let cannot_read = |error| format!("cannot read {}: {error}", folder.display());

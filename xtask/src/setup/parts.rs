@@ -15,7 +15,7 @@ pub(super) struct Part {
     found: Found,
     /// Where it comes from.
     pub source: Source,
-    /// Whether its absence is no failure in CI.
+    /// Whether its absence is not a failure in CI.
     pub is_optional: bool,
 }
 

@@ -246,7 +246,7 @@ fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
         help: help.into(),
     };
     let Some(number) = arch_number(arch) else {
-        let looked = "it is no architecture of an NVIDIA GPU".into();
+        let looked = "it is not an architecture of an NVIDIA GPU".into();
         return Err(missing(looked, "name one as `sm_89`"));
     };
     let known = library.nvrtc.archs();

@@ -113,7 +113,7 @@ mod tests {
         }
         assert_eq!(class(2, Some("k")), ErrorClass::Oom);
         assert_eq!(class(214, None), ErrorClass::DeviceLost);
-        // Somebody else has it: that is no fault of the device.
+        // Somebody else has it: that is not a fault of the device.
         assert_eq!(class(46, None), ErrorClass::Invalid);
         assert_eq!(class(209, None), ErrorClass::Invalid);
         assert_eq!(class(900, None), ErrorClass::Unsupported);

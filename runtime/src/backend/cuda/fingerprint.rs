@@ -96,7 +96,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
         ("ecc", Attribute::EccEnabled),
     ];
     for (name, attribute) in numbers {
-        // A number that this driver does not tell is no reason to refuse the device.
+        // A number that this driver does not tell is not a reason to refuse the device.
         let value = found.driver.attribute(device, attribute);
         let value = value.map_or("unknown".into(), |value| value.to_string());
         fields.insert(name.into(), value);

@@ -62,7 +62,7 @@ impl Compiler for FakeCompiler {
             log,
         };
         let unit = Unit::parse(&request.source)
-            .ok_or_else(|| failed("error: this is no unit that Kiln generated".into()))?;
+            .ok_or_else(|| failed("error: this is not a unit that Kiln generated".into()))?;
         match self.script.compile_outcome(&unit) {
             CompileOutcome::Works => {}
             CompileOutcome::Fails(log) => return Err(failed(log)),

@@ -74,7 +74,7 @@ impl Script {
     /// Reads a script file.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Setting`] when it is no script.
+    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Setting`] when it is not a script.
     pub fn from_file(path: &Path) -> Result<Script, DeviceError> {
         let text = std::fs::read_to_string(path).map_err(|error| DeviceError::NotFound {
             what: format!("fake device script {}", path.display()),
@@ -233,7 +233,7 @@ pub enum OutputOutcome {
     Zeros,
     /// Not a number, everywhere (all bits set, for integers).
     Nan,
-    /// One element is no number.
+    /// One element is not a number.
     OneNan,
     /// One element is infinite (the largest, for integers).
     OneInfinite,

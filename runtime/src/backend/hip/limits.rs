@@ -55,7 +55,7 @@ fn processor(arch: &str) -> Result<String, DeviceError> {
     if is_gfx || processor == HOST_ARCH {
         return Ok(processor.into());
     }
-    let text = format!("the runtime calls it {arch:?}, which is no architecture of AMD GPUs");
+    let text = format!("the runtime calls it {arch:?}, which is not an architecture of AMD GPUs");
     Err(DeviceError::internal(
         "reading the device's properties",
         text,
@@ -103,7 +103,7 @@ fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError>
 /// What makes timings of one machine differ from another's.
 fn fingerprint(place: &Place, full_arch: String) -> Result<BTreeMap<String, String>, DeviceError> {
     let (runtime, driver) = place.hip.versions().map_err(Failure::error)?;
-    // A number that this version of the runtime does not know is no reason to refuse the device.
+    // A number that this version of the runtime does not know is not a reason to refuse the device.
     let number = |attribute| match place.hip.attribute(attribute, place.ordinal) {
         Ok(value) => value.to_string(),
         Err(_) => "unknown".into(),

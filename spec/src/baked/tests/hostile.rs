@@ -64,7 +64,7 @@ fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             "`problem` takes a string",
         ),
         (
-            "section that is no array",
+            "section that is not an array",
             with(
                 &format!("\"{L4}\" = [\n{line}\n]"),
                 &format!("\"{L4}\" = 1"),
@@ -72,7 +72,7 @@ fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             "`devices` takes an array",
         ),
         (
-            "row that is no table",
+            "row that is not a table",
             with(&line, "  3,"),
             "`devices` takes a table",
         ),

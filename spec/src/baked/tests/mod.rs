@@ -220,7 +220,7 @@ fn a_fresh_row_that_does_not_fit_its_spec_is_refused() {
                 config: WINNER.replace("64", "48"),
                 ..good.clone()
             },
-            "`48` is no value of `BLOCK_M`",
+            "`48` is not a value of `BLOCK_M`",
         ),
         (
             Row {
@@ -255,7 +255,7 @@ fn a_fresh_row_that_does_not_fit_its_spec_is_refused() {
                 problem: "m=01,n=1,k=1".into(),
                 ..good.clone()
             },
-            "`01` is no value of `m`",
+            "`01` is not a value of `m`",
         ),
         (
             Row {

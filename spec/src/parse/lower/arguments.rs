@@ -172,7 +172,7 @@ impl Lower<'_> {
                 None
             }
             (_, ScalarValue::Float(x)) => {
-                let message = format!("{x:?} is no value of `{}`, which is {ty}", arg.ident);
+                let message = format!("{x:?} is not a value of `{}`, which is {ty}", arg.ident);
                 self.report(value.span, message, "change the value or the type");
                 None
             }

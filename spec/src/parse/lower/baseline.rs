@@ -44,7 +44,7 @@ impl Lower<'_> {
                 let help = "name the other entry with `entry = \"..\"`, or remove it";
                 self.report(
                     expr.span(),
-                    "geometry of a baseline that is no entry of its own",
+                    "geometry of a baseline that is not an entry of its own",
                     help,
                 );
             }

@@ -79,7 +79,7 @@ impl Lower<'_> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("parameters are {}", quoted(names())),
             };
-            let message = format!("{who} sets `{}`, which is no parameter", name.value);
+            let message = format!("{who} sets `{}`, which is not a parameter", name.value);
             self.report(name.span, message, &help);
             return;
         };
@@ -88,7 +88,7 @@ impl Lower<'_> {
             // "baseline outside the space", "a config to try first outside the space".
             let what = who.strip_prefix("the ").unwrap_or(who);
             let message = format!(
-                "{what} outside the space: {} is no value of `{}`",
+                "{what} outside the space: {} is not a value of `{}`",
                 value.value, name.value
             );
             self.report(value.span, message, &format!("its values are {values}"));

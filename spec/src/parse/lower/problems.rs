@@ -133,7 +133,7 @@ impl Lower<'_> {
                     None => format!("dimensions are {}", quoted(names())),
                 },
             };
-            let message = format!("`{}` is no dimension of the problem", name.value);
+            let message = format!("`{}` is not a dimension of the problem", name.value);
             self.report(name.span, message, &help);
         }
     }
@@ -180,7 +180,7 @@ impl Lower<'_> {
                     sizes.push((dim.clone(), ProblemValue::Size(size)));
                 }
                 DimValue::Size(size) => {
-                    let message = format!("{size} is no size of `{dim}`, which is {ty}");
+                    let message = format!("{size} is not a size of `{dim}`, which is {ty}");
                     self.report(
                         given.span,
                         message,

@@ -54,8 +54,8 @@ const CASES: &[Case] = &[
         "block(THREADS),",
         "block(THREADS), try_first((BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 3, THREAD = 64)),",
         &[
-            "3: a config to try first outside the space: 3 is no value of `VECTOR_WIDTH`; its values are `1`, `2`, `4`",
-            "THREAD: a config to try first sets `THREAD`, which is no parameter; did you mean `THREADS`?",
+            "3: a config to try first outside the space: 3 is not a value of `VECTOR_WIDTH`; its values are `1`, `2`, `4`",
+            "THREAD: a config to try first sets `THREAD`, which is not a parameter; did you mean `THREADS`?",
             "(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 3, THREAD = 64): a config to try first gives no value for `THREADS`; give every tunable parameter a value",
         ],
     ),
@@ -221,14 +221,14 @@ const CASES: &[Case] = &[
         "THREADS in [64, 128, 256]",
         "r#type in [64]",
         &[
-            "r#type: `r#type` is no name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
+            "r#type: `r#type` is not a name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
         ],
     ),
     (
         "THREADS in [64, 128, 256]",
         "größe in [64]",
         &[
-            ": `größe` is no name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
+            ": `größe` is not a name that a kernel's source can use; use ASCII letters, digits and `_`, and no Rust keyword",
         ],
     ),
     (
@@ -240,7 +240,7 @@ const CASES: &[Case] = &[
         "THREADS = 256)",
         "THREDS = 256)",
         &[
-            "THREDS: the baseline sets `THREDS`, which is no parameter; did you mean `THREADS`?",
+            "THREDS: the baseline sets `THREDS`, which is not a parameter; did you mean `THREADS`?",
             "BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREDS = 256: the baseline gives no value for `THREADS`; give every tunable parameter a value",
         ],
     ),
@@ -248,7 +248,7 @@ const CASES: &[Case] = &[
         "THREADS = 256)",
         "THREADS = 255)",
         &[
-            "255: baseline outside the space: 255 is no value of `THREADS`; its values are `64`, `128`, `256`",
+            "255: baseline outside the space: 255 is not a value of `THREADS`; its values are `64`, `128`, `256`",
         ],
     ),
     (
@@ -269,7 +269,7 @@ const CASES: &[Case] = &[
         "THREADS = 256)",
         "THREADS = 256, grid(1), block(1))",
         &[
-            "1: geometry of a baseline that is no entry of its own; name the other entry with `entry = \"..\"`, or remove it",
+            "1: geometry of a baseline that is not an entry of its own; name the other entry with `entry = \"..\"`, or remove it",
         ],
     ),
     (
@@ -296,12 +296,12 @@ const CASES: &[Case] = &[
     (
         "(m = 512, n = 512, k = 512)",
         "(m = 512, n = 512, k = 512, h = 3)",
-        &["h: `h` is no dimension of the problem; dimensions are `m`, `n`, `k`"],
+        &["h: `h` is not a dimension of the problem; dimensions are `m`, `n`, `k`"],
     ),
     (
         "(m = 512, n = 512, k = 512)",
         "(m = 512, n = 512, k = 512, a = 3)",
-        &["a: `a` is no dimension of the problem; only integer scalars are problem sizes"],
+        &["a: `a` is not a dimension of the problem; only integer scalars are problem sizes"],
     ),
     (
         "(m = 512, n = 512, k = 512)",
@@ -311,13 +311,13 @@ const CASES: &[Case] = &[
     (
         "(m = 512, n = 512, k = 512)",
         "(m = 512, n = 512, k = -1)",
-        &["-1: -1 is no size of `k`, which is u32; sizes are not negative and fit the argument"],
+        &["-1: -1 is not a size of `k`, which is u32; sizes are not negative and fit the argument"],
     ),
     (
         "(m = 512, n = 512, k = 512)",
         "(m = 512, n = 512, k = 5000000000)",
         &[
-            "5000000000: 5000000000 is no size of `k`, which is u32; sizes are not negative and fit the argument",
+            "5000000000: 5000000000 is not a size of `k`, which is u32; sizes are not negative and fit the argument",
         ],
     ),
     (
@@ -588,7 +588,7 @@ const CASES: &[Case] = &[
     (
         "fn gemm(m: u32",
         "fn gemm(#[value(0.5)] scale: u32, m: u32",
-        &["0.5: 0.5 is no value of `scale`, which is u32; change the value or the type"],
+        &["0.5: 0.5 is not a value of `scale`, which is u32; change the value or the type"],
     ),
     (
         "fn gemm(m: u32",
@@ -598,7 +598,7 @@ const CASES: &[Case] = &[
     (
         "fn gemm(m: u32",
         "fn gemm(#[value(1e300)] scale: f32, m: u32",
-        &["1e300: 1e300 is no value of `scale`, which is f32; change the value or the type"],
+        &["1e300: 1e300 is not a value of `scale`, which is f32; change the value or the type"],
     ),
     (
         "fn gemm(m: u32",

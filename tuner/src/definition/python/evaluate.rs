@@ -11,7 +11,7 @@ pub(crate) const MOST: usize = 1 << 20;
 /// The items of a list.
 ///
 /// # Errors
-/// What has no value, is no list, or is too long.
+/// What has no value, is not a list, or is too long.
 pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, String> {
     Evaluation { left: MOST }.list(expr, &[])
 }

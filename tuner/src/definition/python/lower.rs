@@ -30,7 +30,7 @@ impl Names<'_> {
 /// The term of an expression.
 ///
 /// # Errors
-/// A name that is no parameter, or a list where a value is needed.
+/// A name that is not a parameter, or a list where a value is needed.
 pub(crate) fn lower(
     expr: &Expr,
     graph: &mut Graph,
@@ -44,7 +44,7 @@ pub(crate) fn lower(
         }
         Expr::Name(name) => match names.params.iter().position(|param| param == name) {
             Some(param) => Ok(graph.param(param)),
-            None => Err(format!("`{name}` is no parameter")),
+            None => Err(format!("`{name}` is not a parameter")),
         },
         Expr::Apply(function, arguments) => {
             let terms = all(arguments, graph, names)?;

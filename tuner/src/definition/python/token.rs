@@ -25,7 +25,7 @@ const MOST: usize = 1 << 16;
 /// The words of a text.
 ///
 /// # Errors
-/// What stands there that is no word.
+/// What stands there that is not a word.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();

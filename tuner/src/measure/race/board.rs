@@ -81,7 +81,7 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether more than the leader is left to be told apart. An anchor that is only kept for its scale is no rival.
+    /// Whether more than the leader is left to be told apart. An anchor that is only kept for its scale is not a rival.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())

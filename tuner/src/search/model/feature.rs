@@ -150,7 +150,7 @@ fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     values.iter().enumerate().map(place).collect()
 }
 
-/// How often 2 divides each value, from 0 to 1; none where values are no integers, or that says no more than the rank.
+/// How often 2 divides each value, from 0 to 1; none where values are not integers, or that says no more than the rank.
 fn twos(values: &[f64]) -> Option<Vec<f64>> {
     const LARGEST: f64 = 9e15;
     if values

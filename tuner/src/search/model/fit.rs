@@ -13,7 +13,7 @@ pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
 const FIRST_STEP: f64 = 0.3;
 const LONGEST_STEP: f64 = 1.0;
 
-/// Improves `start` for standardised values at some points. What cannot be computed is no improvement: the worst that
+/// Improves `start` for standardised values at some points. What cannot be computed is not improvement: the worst that
 /// can happen is that the shape stays.
 pub(crate) fn improve(
     encoder: &Encoder,

@@ -74,7 +74,7 @@ impl Default for Settings {
     }
 }
 
-/// No constant has that name, or the value is no number.
+/// No constant has that name, or the value is not a number.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "no setting `{text}`\nhelp: write NAME=NUMBER; the names and what they mean are in docs/search.md"

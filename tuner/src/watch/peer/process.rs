@@ -22,7 +22,7 @@ const ENDING: Duration = Duration::from_millis(200);
 /// CPU time of a process's other threads is booked some ticks late: what ran before may be counted now.
 const ACCOUNTED_NS: u64 = 20_000_000;
 
-/// Longest answer of a peer, in bytes: one that writes on without an end is no peer.
+/// Longest answer of a peer, in bytes: one that writes on without an end is not a peer.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Why a peer cannot be timed.

@@ -270,7 +270,7 @@ pub(in crate::backend::cuda) struct Context {
     handle: Handle,
 }
 
-// SAFETY: the driver's functions may be called from any thread; the handle is no pointer of ours.
+// SAFETY: the driver's functions may be called from any thread; the handle is not a pointer of ours.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}

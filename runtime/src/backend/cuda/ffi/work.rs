@@ -31,7 +31,7 @@ macro_rules! created {
 macro_rules! any_thread {
     ($($owner:ty),*) => {
         $(
-            // SAFETY: the driver's functions may be called from any thread; the handle is no pointer of ours.
+            // SAFETY: the driver's functions may be called from any thread; the handle is not a pointer of ours.
             unsafe impl Send for $owner {}
             // SAFETY: as above.
             unsafe impl Sync for $owner {}
@@ -41,7 +41,7 @@ macro_rules! any_thread {
 
 any_thread!(RawStream, Event, LoadedModule, RawFunction);
 
-// SAFETY: the handle is no pointer of ours, and any thread may use it. Not two at once: the driver's graph objects are
+// SAFETY: the handle is not a pointer of ours, and any thread may use it. Not two at once: the driver's graph objects are
 // not synchronised inside ("Graph object thread safety" in NVIDIA's documentation of the driver), so this is not `Sync`.
 unsafe impl Send for RawGraph {}
 
