@@ -1,4 +1,5 @@
-//! Folders that compilers read headers from: a prelude by the hash of its files, and what a vendor's library unpacks.
+//! Folders that compilers read from: a prelude by the hash of its files, what a vendor's library unpacks, and objects that
+//! are linked with every kernel.
 
 use std::fs;
 use std::io;

@@ -6,9 +6,12 @@ mod on_cpu;
 mod watch;
 
 use std::process::{Command, Output};
+use std::sync::Arc;
 
-use kiln::compiler::BuildKind;
+use kiln::compiler::{BuildKind, CompileRequest, Compiler as _};
 use kiln::device::{Device as _, DeviceError, Schedule};
+use kiln::recipe::Recipe;
+use kiln::spec::prelude::CPU_PRELUDE;
 use on_cpu::{Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};
 
 /// The text of the fault of one launch of a check build with one output of 64 words.
@@ -266,6 +269,52 @@ fn every_schedule_runs_each_thread_of_each_block_once_and_in_its_own_order() {
             assert_eq!(orders[2], orders[3]);
             assert_ne!(orders[2], orders[4]);
             assert!(!orders[2].is_sorted());
+        }
+    }
+}
+
+#[test]
+fn a_check_build_of_two_parts_finds_what_one_of_a_single_unit_finds() {
+    let race = |keep: &str| {
+        format!(
+            "__global__ void turn(float* x) {{\n\
+                 int at = threadIdx.x ^ 1;\n\
+                 float old = x[at];\n{keep}\n\
+                 x[threadIdx.x] = old + 1.0f;\n\
+             }}"
+        )
+    };
+    // Headers that a request brings may be older than the parts, so that it is compiled whole.
+    let headers = CPU_PRELUDE.iter();
+    let headers = headers.map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let whole = Arc::new(Recipe::new(headers.collect(), None).unwrap());
+    for device in devices() {
+        for fibers in [false, true] {
+            let unit = unit(
+                fibers,
+                &race(if fibers {
+                    "__syncwarp(1 << threadIdx.x);"
+                } else {
+                    ""
+                }),
+                "turn",
+            );
+            let request = CompileRequest::new("entry", unit).with_build(BuildKind::Check);
+            let told = [None, Some(whole.clone())].map(|recipe| {
+                let request = CompileRequest {
+                    recipe,
+                    ..request.clone()
+                };
+                let artifact = device.compiler().unwrap().compile(&request).unwrap();
+                let x = buffer(&device, &[0.0_f32; 2]);
+                let plan = plan([1; 3], [2, 1, 1]);
+                Loaded::of(&device, &artifact)
+                    .launch(&plan, &[Arg::Buffer(&*x)])
+                    .unwrap_err()
+                    .to_string()
+            });
+            assert!(told[0].contains("race: it writes"), "{}", told[0]);
+            assert_eq!(told[0], told[1]);
         }
     }
 }

@@ -7,6 +7,8 @@
 //   KILN_CPU_CHECK   1: divergent barriers are faults that name their place, blocks, warps and threads run in
 //                       the order that the launch asks for, and with -fsanitize=thread every access is looked at (cpu/watch_state.h).
 //                       Default 0.
+//   KILN_CPU_PART   A check build may consist of two units that are linked. 1: the kernel's; 2: what does not depend on
+//                   the kernel, so that it is compiled once for all of them. Default 0: one unit has everything.
 //
 // One thread of the operating system uses one loaded copy of the object, so that builtins and
 // __shared__ are plain statics: thread-local ones would be slower and keep loops from vectorising.
@@ -26,6 +28,9 @@
 #ifndef KILN_CPU_CHECK
 #define KILN_CPU_CHECK 0
 #endif
+#ifndef KILN_CPU_PART
+#define KILN_CPU_PART 0
+#endif
 
 #include "cpu/base.h"
 #include "portable/vector.h"
@@ -39,11 +44,12 @@
 #include "cpu/schedule.h"
 #if KILN_CPU_WATCH
 #include "cpu/watch_state.h"
+#include "cpu/watch.h"
 #endif
 #if KILN_CPU_FIBERS
 #include "cpu/scheduler.h"
 #endif
-#if KILN_CPU_WATCH
+#if KILN_CPU_WATCH && KILN_CPU_HAS_COMMON
 #include "cpu/watch_tell.h"
 #include "cpu/watch_order.h"
 #include "cpu/watch_access.h"
@@ -51,14 +57,16 @@
 #include "cpu/watch_copy.h"
 #include "cpu/watch_launch.h"
 #endif
-#if KILN_CPU_FIBERS
+#if KILN_CPU_FIBERS && KILN_CPU_HAS_COMMON
 #include "cpu/group.h"
 #include "cpu/coroutine.h"
 #endif
+#if KILN_CPU_HAS_KERNEL
 #include "cpu/warp.h"
 #include "cpu/atomic.h"
 #include "cpu/entry.h"
 #include "cpu/receipt.h"
 #include "shim/nvidia_alone.h"
+#endif
 
 #endif

@@ -83,6 +83,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/context.h" = "cpu/context.h",
     "cpu/schedule.h" = "cpu/schedule.h",
     "cpu/watch_state.h" = "cpu/watch_state.h",
+    "cpu/watch.h" = "cpu/watch.h",
     "cpu/watch_tell.h" = "cpu/watch_tell.h",
     "cpu/watch_order.h" = "cpu/watch_order.h",
     "cpu/watch_access.h" = "cpu/watch_access.h",

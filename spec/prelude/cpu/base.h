@@ -25,7 +25,11 @@ typedef unsigned long ulong;
 #define KILN_INLINE static inline __attribute__((always_inline))
 // A variable that code changes which the compiler sees no call to, since inline assembly calls it. Were it
 // static and its address never taken, clang would conclude that nobody does.
+#if KILN_CPU_PART == 2
+#define KILN_CPU_STATE extern __attribute__((visibility("hidden")))
+#else
 #define KILN_CPU_STATE __attribute__((visibility("hidden")))
+#endif
 #define KILN_MEMBER inline __attribute__((always_inline))
 // Begins an overload of a C function for another type, which it also returns. A template, since the C++
 // library has functions of these names and types and takes ours into its namespace.
@@ -56,6 +60,20 @@ typedef unsigned long ulong;
 #if __has_feature(address_sanitizer)
 #define KILN_CPU_ASAN 1
 #endif
+#endif
+
+#define KILN_CPU_HAS_KERNEL (KILN_CPU_PART != 2)
+#define KILN_CPU_HAS_COMMON (KILN_CPU_PART != 1)
+#if KILN_CPU_PART && !KILN_CPU_WATCH
+#error "only a check build consists of parts"
+#endif
+// A function that the kernel's part calls and the common part defines.
+#if KILN_CPU_PART
+#define KILN_CPU_COMMON extern "C" __attribute__((noinline, visibility("hidden"))) KILN_CPU_UNSEEN
+#elif KILN_CPU_WATCH
+#define KILN_CPU_COMMON static __attribute__((noinline, unused)) KILN_CPU_UNSEEN
+#else
+#define KILN_CPU_COMMON static
 #endif
 
 // A kernel is inlined into the loop over its threads, where alone it can vectorise. The address sanitizer of
@@ -103,7 +121,7 @@ struct dim3 {
 };
 
 // In LOOP mode their addresses must never be taken, or g++ falls back to gathers. A constructor takes it, so
-// they are no dim3 (which converts both ways); so does assigning a whole struct: assign the fields.
+// they are not a dim3 (which converts both ways); so does assigning a whole struct: assign the fields.
 #if KILN_CPU_FIBERS
 #define KILN_CPU_BUILTIN KILN_CPU_STATE
 #else
@@ -113,9 +131,10 @@ struct dim3 {
 // Constants to the kernel, as they are while a thread runs: then the compiler does not report their loads. Every
 // thread is a call of its own (kiln_cpu_entry::watched).
 #define KILN_CPU_BUILTINS(name)                                                                        \
-    extern "C" KILN_CPU_STATE uint3 kiln_cpu_##name;                                                   \
-    uint3 kiln_cpu_##name;                                                                             \
-    extern "C" KILN_CPU_STATE const uint3 name __asm__("kiln_cpu_" #name);
+    extern "C" {                                                                                       \
+    KILN_CPU_STATE uint3 kiln_cpu_##name;                                                              \
+    extern __attribute__((visibility("hidden"))) const uint3 name __asm__("kiln_cpu_" #name);          \
+    }
 KILN_CPU_BUILTINS(threadIdx)
 KILN_CPU_BUILTINS(blockIdx)
 KILN_CPU_BUILTINS(blockDim)
@@ -185,12 +204,20 @@ KILN_CPU_STATE const kiln_cpu_launch* kiln_cpu_job;  // the running one
 #if KILN_CPU_CHECK
 // The object's variables in the order of their addresses: the executor fills this in from the symbol table.
 extern "C" {
-__attribute__((visibility("default"))) const kiln_cpu_memory* kiln_cpu_variables;
-__attribute__((visibility("default"))) uint64_t kiln_cpu_variable_count;
+extern __attribute__((visibility("default"))) const kiln_cpu_memory* kiln_cpu_variables;
+extern __attribute__((visibility("default"))) uint64_t kiln_cpu_variable_count;
+#if KILN_CPU_HAS_KERNEL
+const kiln_cpu_memory* kiln_cpu_variables;
+uint64_t kiln_cpu_variable_count;
+#endif
 }
 #endif
 
-static __attribute__((aligned(KILN_CPU_WATCH ? KILN_CPU_SHARED_ALIGN : 128))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
+#if KILN_CPU_WATCH
+KILN_CPU_STATE __attribute__((aligned(KILN_CPU_SHARED_ALIGN))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
+#else
+static __attribute__((aligned(128))) uint8_t kiln_cpu_dynamic[KILN_CPU_DYNAMIC_BYTES];
+#endif
 
 // The block's dynamic shared memory: what `extern __shared__` arrays are rewritten to.
 KILN_INLINE void* kiln_cpu_dynamic_shared(void) { return kiln_cpu_dynamic; }

@@ -164,7 +164,9 @@ struct kiln_cpu_frame {
 KILN_CPU_STATE void* kiln_cpu_home;
 
 // Leaves the running thread, and with it the launch, after a fault.
+#if KILN_CPU_HAS_COMMON
 KILN_CPU_CALLEE void* kiln_cpu_go_home(void) { return kiln_cpu_home; }
+#endif
 
 // Not declared noreturn: the sanitizers would take the switch for the end of the whole stack.
 KILN_CPU_COLD void kiln_cpu_fail(const char* what) {

@@ -96,7 +96,7 @@ KILN_CPU_CALLEE void* kiln_cpu_begin(void* here) {
 }
 
 // Numbers the threads and puts a frame on every stack, from which each block starts its threads.
-static KILN_CPU_UNSEEN void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void)) {
+KILN_CPU_COMMON void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void)) {
     static uint3 indexed;  // the block shape that kiln_cpu_thread_index holds
     uint3 block = {launch->block[0], launch->block[1], launch->block[2]};
     uint32_t threads = block.x * block.y * block.z;
@@ -121,7 +121,7 @@ static KILN_CPU_UNSEEN void kiln_cpu_prepare(const kiln_cpu_launch* launch, void
 }
 
 // Runs the threads of one block to their ends, or to a fault.
-static KILN_CPU_UNSEEN void kiln_cpu_run_block(const kiln_cpu_launch* launch) {
+KILN_CPU_COMMON void kiln_cpu_run_block(const kiln_cpu_launch* launch) {
     uint32_t threads = kiln_cpu_state.threads, warps = kiln_cpu_state.warps;
     kiln_cpu_state.live = threads;
     kiln_cpu_state.waiting = 0;

@@ -65,7 +65,9 @@ KILN_CPU_COLD void kiln_cpu_fault_begins(uint3 thread) {
     kiln_cpu_say(": ");
 }
 
+#if KILN_CPU_HAS_KERNEL
 // Message of the last launch that failed on this copy of the object.
 KILN_CPU_EXPORT const char* kiln_cpu_error(void) { return kiln_cpu_message; }
+#endif
 
 #endif

@@ -16,7 +16,7 @@ KILN_INLINE uint64_t kiln_cpu_reduced(uint32_t operation, uint64_t a, uint64_t b
     }
 }
 
-// Results of the operations that are no shuffle, for the lanes of a complete group.
+// Results of the operations that are not a shuffle, for the lanes of a complete group.
 static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_vote(uint32_t operation, uint32_t lanes,
                                                            const uint64_t* value, uint64_t* result) {
     uint32_t first = (uint32_t)__builtin_ctz(lanes);

@@ -63,6 +63,11 @@ KILN_CPU_STATE uint64_t kiln_cpu_value[KILN_CPU_MAX_THREADS];
 KILN_CPU_STATE uint64_t kiln_cpu_result[KILN_CPU_MAX_THREADS];
 KILN_CPU_STATE uint8_t kiln_cpu_source[KILN_CPU_MAX_THREADS];
 
+// Of coroutine.h.
+KILN_CPU_COMMON void kiln_cpu_prepare(const kiln_cpu_launch* launch, void (*body)(void));
+KILN_CPU_COMMON void kiln_cpu_run_block(const kiln_cpu_launch* launch);
+
+#if KILN_CPU_HAS_COMMON
 KILN_CPU_COLD void kiln_cpu_say_thread(uint32_t thread) {
     kiln_cpu_say_triple("thread ", kiln_cpu_thread_index[thread].index);
 }
@@ -126,5 +131,6 @@ KILN_INLINE void kiln_cpu_wake(uint32_t warp, uint32_t lanes) {
     kiln_cpu_state.ready[warp] |= lanes;
     if (lanes) kiln_cpu_state.ready_warps |= 1ull << warp;
 }
+#endif
 
 #endif

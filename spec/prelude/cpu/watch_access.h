@@ -210,17 +210,12 @@ KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_see_range(const volatile vo
     }
 }
 
-KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_see_strong(const volatile void* address, uint32_t bytes,
-                                                                uint32_t access, const void* from) {
+KILN_CPU_COMMON void kiln_cpu_see_strong(const volatile void* address, uint32_t bytes, uint32_t access,
+                                         const void* from) {
     kiln_cpu_see_any(address, bytes, access, from);
     kiln_cpu_synchronises((uintptr_t)address, access);
 }
-KILN_INLINE void kiln_cpu_see_atomic(const volatile void* address, uint32_t bytes, uint32_t access,
-                                     const void* from) {
-    kiln_cpu_see_strong(address, bytes, access | KILN_CPU_IS_ATOMIC, from);
-}
 
-#define KILN_CPU_HERE __builtin_return_address(0)
 #define KILN_CPU_HOOK_OF(name, bytes, see, access)                                                     \
     KILN_CPU_HOOK void __tsan_##name##bytes(void* at) { see(at, bytes, access, KILN_CPU_HERE); }
 #define KILN_CPU_HOOKS_OF(prefix, bytes, see)                                                          \

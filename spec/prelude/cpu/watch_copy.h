@@ -16,7 +16,7 @@ KILN_INLINE void kiln_cpu_each_copied(uintptr_t at, uint32_t bytes, Change chang
 }
 
 // The running thread has begun to copy to shared memory, and the data has been stored already.
-KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_copy_begins(const void* to, uint32_t bytes) {
+KILN_CPU_COMMON void kiln_cpu_copy_begins(const void* to, uint32_t bytes) {
     kiln_cpu_watch_state* watch = &kiln_cpu_watch;
     if (!watch->copies_left) watch->copies = 0;
     // A launch with more copies under way than can be kept takes the others as done.
@@ -32,12 +32,12 @@ KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_copy_begins(const void* to,
     kiln_cpu_each_copied((uintptr_t)to, bytes, [block](kiln_cpu_cell* cell) __attribute__((always_inline)) { cell->pending = block; });
 }
 
-KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_copy_commits(void) {
+KILN_CPU_COMMON void kiln_cpu_copy_commits(void) {
     kiln_cpu_copy_groups[KILN_CPU_RUNNING]++;
 }
 
 // All but the running thread's last `left` groups are done. To others they were written now.
-KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_copy_waits(uint32_t left) {
+KILN_CPU_COMMON void kiln_cpu_copy_waits(uint32_t left) {
     uint32_t running = KILN_CPU_RUNNING, groups = kiln_cpu_copy_groups[running];
     while (uint32_t number = kiln_cpu_first_copy[running]) {
         kiln_cpu_copy* copy = &kiln_cpu_copies[number - 1];

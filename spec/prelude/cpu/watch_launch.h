@@ -2,9 +2,6 @@
 #ifndef KILN_CPU_WATCH_LAUNCH_H
 #define KILN_CPU_WATCH_LAUNCH_H
 
-// A kernel in LOOP mode may keep this much on the stack of the executor.
-#define KILN_CPU_HOST_STACK (1u << 20)
-
 // Cells for a region, of granules of 1 << shift bytes; none if there is no room, so that only bounds are checked.
 KILN_CPU_COLD void kiln_cpu_track(kiln_cpu_region* region, uint32_t shift) {
     uint64_t count = (region->bytes >> shift) + 1;
@@ -35,33 +32,8 @@ KILN_CPU_COLD kiln_cpu_region* kiln_cpu_add_region(const kiln_cpu_memory* memory
     return region;
 }
 
-// What is known of a parameter from its type.
-template <class T> struct kiln_cpu_pointee {
-    static constexpr uint32_t bytes = 0;
-    static constexpr bool is_const = false;
-};
-template <class T> struct kiln_cpu_pointee<T*> {
-    static constexpr uint32_t bytes = sizeof(T);
-    static constexpr bool is_const = false;
-};
-template <class T> struct kiln_cpu_pointee<const T*> {
-    static constexpr uint32_t bytes = sizeof(T);
-    static constexpr bool is_const = true;
-};
-template <> struct kiln_cpu_pointee<void*> {
-    static constexpr uint32_t bytes = 1;
-    static constexpr bool is_const = false;
-};
-template <> struct kiln_cpu_pointee<const void*> {
-    static constexpr uint32_t bytes = 1;
-    static constexpr bool is_const = true;
-};
-template <class T> struct kiln_cpu_pointee<T* const> : kiln_cpu_pointee<T*> {};
-template <class T> struct kiln_cpu_pointee<T* __restrict> : kiln_cpu_pointee<T*> {};
-template <class T> struct kiln_cpu_pointee<T* const __restrict> : kiln_cpu_pointee<T*> {};
-
 // Finds the memory that a pointer parameter points to. It is read only if every parameter that does is `const`.
-KILN_CPU_COLD void kiln_cpu_point(int32_t argument, uintptr_t to, uint32_t element_bytes, bool is_const) {
+KILN_CPU_COMMON void kiln_cpu_point(int32_t argument, uintptr_t to, uint32_t element_bytes, bool is_const) {
     for (uint32_t i = 0; i < kiln_cpu_watch.regions; i++) {
         kiln_cpu_region* region = &kiln_cpu_regions[i];
         if (region->kind != KILN_CPU_ARGUMENT || to - region->start >= region->bytes) continue;
@@ -72,7 +44,7 @@ KILN_CPU_COLD void kiln_cpu_point(int32_t argument, uintptr_t to, uint32_t eleme
     }
 }
 
-KILN_CPU_COLD void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64_t first) {
+KILN_CPU_COMMON void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64_t first) {
     kiln_cpu_watch_state* watch = &kiln_cpu_watch;
     watch->regions = watch->chains = watch->publications = watch->blocks = 0;
     watch->log_is_full = false;
@@ -93,12 +65,12 @@ KILN_CPU_COLD void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64_t
 }
 
 // The arguments' own values are read while the kernel is called.
-KILN_CPU_COLD void kiln_cpu_watch_value(const void* value, uint64_t bytes) {
+KILN_CPU_COMMON void kiln_cpu_watch_value(const void* value, uint64_t bytes) {
     kiln_cpu_memory own = {0, (uint8_t*)value, bytes, 0, KILN_CPU_OWN};
     kiln_cpu_add_region(&own);
 }
 
-KILN_CPU_COLD void kiln_cpu_watch_tracks(void) {
+KILN_CPU_COMMON void kiln_cpu_watch_tracks(void) {
     for (uint32_t i = 0; i < kiln_cpu_watch.regions; i++) {
         kiln_cpu_region* region = &kiln_cpu_regions[i];
         if (region->kind == KILN_CPU_OWN || region->read_only) continue;
@@ -108,7 +80,7 @@ KILN_CPU_COLD void kiln_cpu_watch_tracks(void) {
     }
 }
 
-KILN_CPU_HOT void kiln_cpu_watch_block(void) {
+KILN_CPU_COMMON void kiln_cpu_watch_block(void) {
     kiln_cpu_watch_state* watch = &kiln_cpu_watch;
     watch->block_first = ++watch->interval;
     watch->fenced = false;

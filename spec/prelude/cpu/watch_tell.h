@@ -68,7 +68,7 @@ KILN_CPU_COLD void kiln_cpu_say_unwritten(void) {
 }
 
 // Tells of a read of what no thread had written; false if there was none in this interval.
-KILN_CPU_COLD bool kiln_cpu_tell_unwritten(void) {
+KILN_CPU_COMMON bool kiln_cpu_tell_unwritten(void) {
     const kiln_cpu_unwritten_read* read = &kiln_cpu_watch.unwritten;
     if (!read->bytes) return false;
     kiln_cpu_fault_begins(kiln_cpu_index_of(read->thread));

@@ -16,6 +16,7 @@ use crate::compiler::{
 use crate::cxx::Family;
 use crate::include_folder::IncludeFolder;
 
+use super::common_part::{CommonPart, KERNEL_PART};
 use super::limits::{CpuOptions, CpuTarget};
 use super::toolchain::Toolchain;
 
@@ -26,6 +27,7 @@ pub struct CpuCompiler {
     target_name: String,
     stack_bytes: usize,
     include: IncludeFolder,
+    common: CommonPart,
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
 }
 
@@ -68,6 +70,7 @@ impl CpuCompiler {
             target_name: options.target.name(),
             stack_bytes: options.usable_stack_bytes(),
             include: IncludeFolder::open(CPU_PRELUDE)?,
+            common: CommonPart::default(),
             sanitizing: OnceLock::new(),
         })
     }
@@ -106,15 +109,21 @@ impl CpuCompiler {
         include: &IncludeFolder,
     ) -> Command {
         let own = || self.flags_of(toolchain.family, request.build);
+        let flags = request.flags().map_or_else(own, <[String]>::to_vec);
+        let common = self
+            .common
+            .object(request, toolchain, include.path(), &flags);
         let mut command = Command::new(&toolchain.program);
         command
-            .args(request.flags().map_or_else(own, <[String]>::to_vec))
+            .args(flags)
+            .args(common.as_ref().map(|_| KERNEL_PART))
             .args(self.frame_flags(toolchain.family, request))
             .arg("-I")
             .arg(include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so", "kernel.cpp"])
             .args(&request.options)
+            .args(common)
             .args(libraries(request.build));
         command
     }

@@ -50,7 +50,7 @@ impl CpuOptions {
     /// The defaults, with the number of threads from `KILN_CPU_THREADS` where that is set.
     ///
     /// # Errors
-    /// [`DeviceError::Setting`] when the variable is no number of threads.
+    /// [`DeviceError::Setting`] when the variable is not a number of threads.
     pub fn from_env() -> Result<CpuOptions, DeviceError> {
         let mut options = CpuOptions::default();
         if let Ok(text) = std::env::var("KILN_CPU_THREADS") {

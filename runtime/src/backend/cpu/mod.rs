@@ -6,6 +6,7 @@
 //! processor and nothing else.
 
 mod arena;
+mod common_part;
 mod compiler;
 mod device;
 mod executor;
