@@ -85,7 +85,7 @@ fn a_driver_that_is_cut_off_empty_or_of_another_processor_is_named() {
     named(&foreign, "for another processor");
     foreign[4] = 1;
     named(&foreign, "a 32-bit library");
-    named(b"INPUT(libcuda.so.1)", "no shared library");
+    named(b"INPUT(libcuda.so.1)", "not a shared library");
 }
 
 #[test]

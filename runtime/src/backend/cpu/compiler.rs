@@ -121,9 +121,11 @@ impl CpuCompiler {
             .arg("-I")
             .arg(include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
-            .args(["-o", "kernel.so", "kernel.cpp"])
-            .args(&request.options)
+            .args(["-o", "kernel.so"])
+            // First, so that shared variables come last in memory: an overrun must not end in the detector's variables.
             .args(common)
+            .arg("kernel.cpp")
+            .args(&request.options)
             .args(libraries(request.build));
         command
     }

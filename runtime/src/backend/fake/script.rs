@@ -82,7 +82,7 @@ impl Script {
         })?;
         let read = serde_json::from_str(&text).map_err(|error| DeviceError::Setting {
             what: path.display().to_string(),
-            problem: format!("no script of a fake device: {error}"),
+            problem: format!("not a script of a fake device: {error}"),
             help: "a script is a JSON object; `{}` is the default one".into(),
         });
         let file = Some(path.to_owned());

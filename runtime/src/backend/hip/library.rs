@@ -143,6 +143,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libamdhip64.so.6");
         std::fs::write(&path, "INPUT(libamdhip64.so.6.2)").unwrap();
-        assert!(load_file(&path).unwrap_err().contains("no shared library"));
+        assert!(
+            load_file(&path)
+                .unwrap_err()
+                .contains("not a shared library")
+        );
     }
 }
