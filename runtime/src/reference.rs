@@ -203,7 +203,7 @@ pub enum DataError {
         argument: String,
     },
     /// A scalar's value does not fit its type.
-    #[error("`{argument}` is {value}, which is no {ty}")]
+    #[error("`{argument}` is {value}, which is not a value of {ty}")]
     BadValue {
         /// The argument.
         argument: String,

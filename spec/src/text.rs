@@ -14,7 +14,7 @@ use crate::spelling::nearest;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// A piece that is no `name=value`.
+    /// A piece that is not `name=value`.
     #[error("`{0}` is not of the form name=value")]
     Form(String),
     /// A name that the kernel does not have.

@@ -33,13 +33,14 @@ fn package(source: &str) -> TempDir {
     folder
 }
 
-/// A compiler in front of another: from its `after`th compile on it does `what`, while the file `broken` is there.
+/// A compiler in front of another: from its `after`th compile of a kernel on it does `what`, while the file `broken` is
+/// there.
 fn wrapped(root: &Path, compiler: &Path, after: u32, what: &str) -> PathBuf {
     let path = root.join("compiler");
     let (root, compiler) = (root.display(), compiler.display());
     let script = format!(
         "#!/bin/sh\n\
-         case \"$*\" in *' -o '*)\n  echo >> {root}/compiles\n  \
+         case \"$*\" in *' -o kernel.so '*)\n  echo >> {root}/compiles\n  \
          if [ -e {root}/broken ] && [ $(wc -l < {root}/compiles) -gt {after} ]; then {what}; fi;;\n\
          esac\nexec {compiler} \"$@\"\n"
     );
