@@ -1,5 +1,6 @@
-//! Searches on the fake device with a third of the candidates faulty find the winner that they find without.
+//! Searches on the fake device with a third of the candidates faulty find as fast a winner as they find without.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use kiln_tests::capability::in_full;
@@ -13,11 +14,11 @@ const TRIALS: usize = 12;
 const AT_A_TIME: u64 = 4;
 
 #[test]
-fn a_search_with_thirty_percent_faulty_candidates_finds_the_same_winner() {
+fn a_search_with_thirty_percent_faulty_candidates_finds_as_fast_a_winner() {
     let searches: u64 = if in_full() { 50 } else { 2 };
     let worker = |first: u64| {
         let seeds = (first..=searches).step_by(AT_A_TIME as usize);
-        seeds.filter(|&seed| finds_the_same(seed)).count() as u64
+        seeds.filter(|&seed| finds_as_fast(seed)).count() as u64
     };
     let same: u64 = std::thread::scope(|scope| {
         let workers: Vec<_> = (1..=AT_A_TIME)
@@ -29,7 +30,7 @@ fn a_search_with_thirty_percent_faulty_candidates_finds_the_same_winner() {
             .sum()
     });
     println!(
-        "30 % faulty candidates on the fake device: the same winner in {same} of {searches} searches"
+        "30 % faulty candidates on the fake device: as fast a winner in {same} of {searches} searches"
     );
     assert_eq!(same, searches);
 }
@@ -52,10 +53,11 @@ fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     }
 }
 
-/// Whether a search finds the same winner with and without faulty candidates.
-fn finds_the_same(seed: u64) -> bool {
+/// Whether a search with faulty candidates finds the winner of one without, or another that is as fast.
+fn finds_as_fast(seed: u64) -> bool {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    let (winner, tried) = search(directory.path(), seed, &[]);
+    let (winner, trials) = search(directory.path(), seed, &[]);
+    let tried: Vec<String> = trials.keys().cloned().collect();
     let faulty = faults(&tried, &winner, seed);
     assert!(
         faulty.len() * 10 >= tried.len() * 3,
@@ -63,13 +65,18 @@ fn finds_the_same(seed: u64) -> bool {
         faulty.len(),
         tried.len()
     );
-    let (despite, outcomes) = search(directory.path(), seed, &faulty);
-    assert_eq!(outcomes, tried, "both searches try the same configs");
+    let (despite, others) = search(directory.path(), seed, &faulty);
+    assert!(
+        others.keys().eq(trials.keys()),
+        "both searches try the same configs"
+    );
     println!(
         "seed {seed}: `{winner}` without and `{despite}` with {} faulty",
         faulty.len()
     );
-    despite == winner
+    // Two configs may be as fast as each other, and then the noise decides.
+    let (time_of, noise) = (|config| trials[config], 1.02);
+    time_of(&despite) <= time_of(&winner) * noise
 }
 
 /// Rules that make a third of the configs fail in as many ways, each ten times as fast as the right ones.
@@ -109,8 +116,8 @@ fn faults(tried: &[String], winner: &str, seed: u64) -> Vec<Value> {
     chosen.enumerate().map(rule).collect()
 }
 
-/// One search from scratch; the winner's config, and all configs tried.
-fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
+/// One search from scratch; the winner's config, and all configs tried with their times over the baseline's.
+fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, BTreeMap<String, f64>) {
     let script = json!({
         "seed": seed,
         "time": {"base_ns": 100_000.0, "rugged": 3.0, "factors": {"VECTOR_WIDTH": {"4": 0.5, "2": 0.7}}},
@@ -118,13 +125,19 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, Vec<String>) {
         "rules": rules,
     });
     let (report, document) = run(folder, seed, &script);
-    let mut tried = Vec::new();
+    let (mut tried, mut outcomes) = (Vec::new(), Vec::new());
     collect(&document, "config", &mut tried);
-    tried.sort();
+    collect(&document, "outcome", &mut outcomes);
+    let ratio = |outcome: &String| {
+        let outcome: Value = serde_json::from_str(outcome).unwrap_or_default();
+        let ratio_ppm = &outcome["measured"]["ratio_ppm"];
+        ratio_ppm.as_f64().map_or(f64::INFINITY, |ppm| ppm / 1e6)
+    };
+    let trials = tried.into_iter().zip(outcomes.iter().map(ratio)).collect();
     let winner = report["tasks"][0]["winner"]["config"]
         .as_str()
         .expect("a winner has a config");
-    (winner.to_owned(), tried)
+    (winner.to_owned(), trials)
 }
 
 /// One search of a scripted device, from scratch: its report, and all that it stored.

@@ -77,7 +77,7 @@ fn what_does_not_fit_together_is_refused_in_words() {
             |_, of| of.kernels[0].config_hash = "1".into(),
             "another hash",
         ),
-        (|_, of| of.kernels[0].symbol_hash = "x".into(), "no hash"),
+        (|_, of| of.kernels[0].symbol_hash = "x".into(), "not a hash"),
         (|_, of| of.kernels[0].unit = "none".into(), "no text none"),
         (|_, of| of.prelude = "none".into(), "no prelude none"),
         (

@@ -210,7 +210,7 @@ mod tests {
         );
         assert_eq!(check(INDEX, "format = 1\n[kernels]\n"), Ok(()));
         for (name, text, part) in [
-            ("gemm.toml", "kernel = ", "no table"),
+            ("gemm.toml", "kernel = ", "not a table"),
             (
                 "gemm.toml",
                 "kernel = \"gelu\"",
@@ -220,9 +220,13 @@ mod tests {
             (
                 "toast.toml",
                 "kernel = \"toast\"",
-                "no kernel of the library",
+                "not a kernel of the library",
             ),
-            ("../x.toml", "kernel = \"../x\"", "no kernel of the library"),
+            (
+                "../x.toml",
+                "kernel = \"../x\"",
+                "not a kernel of the library",
+            ),
         ] {
             let error = check(name, text).unwrap_err();
             assert!(
