@@ -70,7 +70,7 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
     let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|why| {
         format!(
             "the index lists {}, which cannot be read: {why}\n\
-             help: restore the file, or run `tune bake -k {kernel}` where it was tuned (with `--write` for a cpu)",
+             help: restore the file, or run `tune bake -k {kernel}` on the machine that tuned it (with `--write` for a cpu)",
             site.shown(&path)
         )
     })?;

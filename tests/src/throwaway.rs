@@ -140,7 +140,7 @@ fn unpack(folder: &Path, name: &str) {
     let _ = fs::remove_dir_all(&target);
     fs::create_dir_all(&target).expect("a package's folder should be made");
     let mut tar = std::process::Command::new("tar");
-    // Times as of now: those in the archive are the same for every version, and cargo goes by times.
+    // Current times: those in the archive are the same for every version, and cargo compares times.
     tar.arg("-xzmf")
         .arg(archive)
         .arg("--strip-components=1")

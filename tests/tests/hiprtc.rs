@@ -85,7 +85,7 @@ fn child_compiles() {
     // Twice the same; another source another.
     assert_eq!(hiprtc.compile(&scale()).unwrap().hash, ours.hash);
 
-    // A unit of an earlier time gets the headers of then, and no others.
+    // A saved unit gets the saved headers, and no others.
     let text = "#define ENTRY extern \"C\" __attribute__((global))\n";
     let headers = vec![
         ("kiln_then.h".into(), text.into()),

@@ -171,7 +171,7 @@ impl Stage {
         totals: &mut Totals,
     ) {
         let cache = "killed";
-        // A run that was done already is no kill: the machine is faster now than when the whole run was timed.
+        // A run that had ended was not killed: the machine is faster now than when the whole run was timed.
         let first = loop {
             self.start_over(cache, warm);
             let (running, text) = self.kill_after(cache, moment, least);

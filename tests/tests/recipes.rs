@@ -1,4 +1,4 @@
-//! A unit of an earlier time is compiled with the headers and flags of then, by every compiler.
+//! A saved unit is compiled with the headers and flags that were saved with it, by every compiler.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -71,7 +71,7 @@ pub struct Draft {
     pub config: Config,
     /// Whether it is the baseline.
     pub baseline: bool,
-    /// Headers and flags of the time at which it was kept; none for one of now.
+    /// The headers and flags that were saved with it; none for a current kernel.
     pub recipe: Option<Arc<Recipe>>,
 }
 

@@ -31,7 +31,7 @@ pub enum Failure {
     NoDevice(String),
     /// Somebody else computes on the device.
     #[error(
-        "{0}\nhelp: wait for the end of it or take another device; --allow-shared-gpu measures all the same"
+        "{0}\nhelp: wait until it finishes, choose another device, or pass --allow-shared-gpu to measure anyway"
     )]
     SharedGpu(String),
     /// A recorded file cannot be used.

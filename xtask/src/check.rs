@@ -1,9 +1,10 @@
-//! Formatting, lints, documentation and the rules of the source layout.
+//! Formatting, lints, documentation, the rules of the source layout and those of wording.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::prose;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
@@ -58,6 +59,16 @@ fn layout(root: &Path) -> Result<(), String> {
                 text.lines().count()
             ));
         }
+        if (code || file.ends_with(".md")) && !quotes_wording(&file) {
+            for (i, line) in text.lines().enumerate() {
+                problems.extend(prose::found(line).into_iter().map(|(phrase, instead)| {
+                    format!(
+                        "{file}:{}: `{phrase}`: write `{instead}` (docs/style.md)",
+                        i + 1
+                    )
+                }));
+            }
+        }
         let name = file.rsplit('/').next().unwrap_or(&file);
         if [
             "util.rs",
@@ -85,6 +96,11 @@ fn layout(root: &Path) -> Result<(), String> {
     } else {
         Err(format!("layout:\n  {}", problems.join("\n  ")))
     }
+}
+
+/// Files that name the wording that is ruled out.
+fn quotes_wording(file: &str) -> bool {
+    ["docs/style.md", "xtask/src/prose.rs"].contains(&file)
 }
 
 fn unsafe_allowed(file: &str) -> bool {

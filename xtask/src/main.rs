@@ -7,6 +7,7 @@ mod fresh;
 mod fuzz;
 mod gpu_day;
 mod mutants;
+mod prose;
 mod setup;
 mod step;
 mod suite;

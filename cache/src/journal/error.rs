@@ -26,7 +26,7 @@ pub enum JournalError {
     },
     /// A record could not be written; the journal is as it was before.
     #[error(
-        "cannot write to the journal {path}: {source}\nhelp: free disk space, then run `tune` again: it goes on where it stopped"
+        "cannot write to the journal {path}: {source}\nhelp: free disk space, then run `tune` again: it resumes where it stopped"
     )]
     Append {
         /// The file.

@@ -32,7 +32,7 @@ pub enum ImageError {
     },
     /// It is no ELF file, or none of 64 bits in little-endian order.
     #[error(
-        "the image is no 64-bit little-endian ELF file: it begins with {found}\nhelp: {BAKE_AGAIN}"
+        "the image is not a 64-bit little-endian ELF file: it begins with {found}\nhelp: {BAKE_AGAIN}"
     )]
     NotElf {
         /// Its first bytes.

@@ -74,7 +74,7 @@ fn child_reads_its_clock() {
     let told = std::env::var("KILN_STAND_IN_CLOCK").expect("the parent should say it");
     let reading = device().clock().expect("NVML should be there");
     let expected = match &*told {
-        // A limit of power is no brake.
+        // A power limit does not throttle.
         "1980 0x4" => (Some(1_980_000), false),
         "1200 0x48" => (Some(1_200_000), true),
         _ => (None, false),

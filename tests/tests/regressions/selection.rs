@@ -1,4 +1,4 @@
-//! What is timed and compared is what a build of now would launch: the fresh row for the device and problem, by the rule of
+//! What is timed and compared is what a build would launch today: the fresh row for the device and problem, by the rule of
 //! `kiln::Selection`.
 
 use kiln_spec::DeviceKey;

@@ -32,11 +32,11 @@ pub struct SpaceArgs {
     /// Print every valid config too
     #[arg(long)]
     pub configs: bool,
-    /// Look at the space that this file defines (a definition or a T1 file), not at kernels
+    /// Describe the space that this file defines (a definition or a T1 file) instead of kernels
     #[arg(long, value_name = "FILE", conflicts_with = "configs")]
     pub definition: Option<PathBuf>,
-    /// Print only how many configs are valid: a number; a line for each kernel and problem without --definition; with
-    /// --json, as JSON
+    /// Print only the number of valid configs: one line per kernel and problem, a single number with --definition, JSON
+    /// with --json
     #[arg(long, conflicts_with = "configs")]
     pub count: bool,
 }
@@ -50,10 +50,10 @@ pub struct InspectArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only these kernels; a word that names a known GPU is a target
+    /// Only these kernels; a word that names a known GPU is taken as a target
     #[arg(value_name = "KERNEL")]
     pub names: Vec<String>,
-    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: every known one]; `cpu`: which way that device
+    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: all known ones]; `cpu`: how that device
     /// runs the configs, and why
     #[arg(long = "target", value_name = "ARCH", value_delimiter = ',')]
     pub targets: Vec<String>,
@@ -66,7 +66,7 @@ pub struct InspectArgs {
     /// The configs of all baked rows
     #[arg(long)]
     pub baked: bool,
-    /// The simplest correct version
+    /// The baseline: the simplest correct version
     #[arg(long)]
     pub baseline: bool,
     /// Four configs from the corners of the search space

@@ -41,33 +41,33 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write an empty `tuned/index.toml`, so that the macro finds its tables
+    /// Write an empty `tuned/index.toml`, which the macro needs
     Init(InitArgs),
     /// Search, verify, confirm and bake (the default)
     Run(RunArgs),
-    /// List the devices of this machine and what is missing for the others
+    /// List the devices of this machine, and what is missing for others
     Devices(OutputArgs),
-    /// List the kernels of a package, their problems and what is baked for them
+    /// List the kernels of a package, their problems and their baked rows
     List(ListArgs),
     /// Describe a kernel's search space
     Space(SpaceArgs),
-    /// Compile for GPUs that need not be here, and print registers, spills, shared memory and occupancy
+    /// Compile for GPUs that need not be installed, and print registers, spills, shared memory and occupancy
     Inspect(InspectArgs),
     /// Write the baked tables from proven winners, or check that they are up to date
     Bake(BakeArgs),
-    /// Launch every baked row and prove from the device's own receipt that it is the intended launch
+    /// Launch every baked row and prove from the device's receipt that the intended launch ran
     Smoke(SmokeArgs),
-    /// Time the kernels as a build of now launches them, each beside its baseline; keep them for `tune compare`
+    /// Time the kernels as a build would launch them today, each against its baseline; save them for `tune compare`
     Bench(BenchArgs),
-    /// Run saved kernels and those of now in the same session, and say which are slower
+    /// Run saved and current kernels in the same session, and say which are slower
     Compare(CompareArgs),
-    /// Explain what a result is keyed by, and which field differs from the stored ones
+    /// Explain what a result is keyed by, and which fields differ from the stored results
     Why(WhyArgs),
     /// Write a run as one HTML page: convergence, outcomes, importance of parameters, the winner's evidence
     Report(ReportArgs),
-    /// Look after the cache of trials
+    /// Inspect, check, export or clear the cache of trials
     Cache(CacheArgs),
-    /// Search recorded spaces instead of a device, and write the curves of the best time found
+    /// Search recorded spaces instead of a device, and report the best time found over configs tried
     Replay(ReplayArgs),
     /// Write spaces and results in the formats of other tuners: T1, T4, cache files of Kernel Tuner
     Export(ExportArgs),

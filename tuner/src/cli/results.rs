@@ -26,7 +26,7 @@ pub struct WhyArgs {
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
     #[arg(value_name = "SIZES", conflicts_with = "problem")]
     pub sizes: Option<String>,
-    /// The same, as other commands take it
+    /// The problem, as an option like that of other commands
     #[arg(long, value_name = "SIZES")]
     pub problem: Option<String>,
 }
@@ -39,7 +39,7 @@ pub struct ReportArgs {
     pub output: OutputArgs,
     /// Number of the run [default: the last one]
     pub run: Option<u64>,
-    /// Only kernels of these names, with commas between or the option repeated; without RUN, the last run that tuned one of them
+    /// Only these kernels: names separated by commas, or the option repeated; without RUN, the last run that tuned one of them
     #[arg(
         long = "kernel",
         short = 'k',
@@ -50,7 +50,7 @@ pub struct ReportArgs {
     /// Only a run on this device: `cpu`, `cuda:0`, `hip:0`, …
     #[arg(long, short, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Where to write the page [default: tune-report-RUN.html; with --json: nowhere]
+    /// File to write the page to [default: tune-report-RUN.html; with --json: none]
     #[arg(long, short = 'o', value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// List the runs instead
@@ -72,17 +72,17 @@ pub struct CacheArgs {
 /// What to do with the cache.
 #[derive(Debug, Subcommand)]
 pub enum CacheAction {
-    /// Print where the cache is
+    /// Print the cache's folder
     Path,
-    /// Count what is stored
+    /// Print how much is stored
     Stats(OutputArgs),
-    /// Check journal and store record by record; exit with 1 if anything is damaged
+    /// Check every record of the journal and the store; exit with 1 if any is damaged
     Verify(OutputArgs),
-    /// Print everything that is stored as one JSON document
+    /// Print everything stored as one JSON document
     Export,
-    /// Delete everything that is stored
+    /// Delete everything stored
     Clear {
-        /// Really
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },

@@ -21,27 +21,27 @@ pub struct RunArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only these problems, as `tune list` prints them: `n=100`, or several as `n=100,n=200` or with the option repeated
+    /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
-    /// Time for everything together: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
+    /// Total time: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<String>,
-    /// Configs to try at most per kernel and problem [default: 200]
+    /// Maximum number of configs to try per kernel and problem [default: 200]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
-    /// How configs are chosen: auto, annealing, differential-evolution, exhaustive, genetic, latin-hypercube, local,
+    /// Search strategy: auto, annealing, differential-evolution, exhaustive, genetic, latin-hypercube, local,
     /// local-search, particle-swarm, random, tabu
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
-    /// Start searches from these recordings of the same kernels on other devices too: cache files of Kernel Tuner, or T4
+    /// Also start searches from these recordings of the same kernels on other devices: cache files of Kernel Tuner, or T4
     /// results files
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub transfer_from: Vec<PathBuf>,
-    /// Start searches from nothing, not from what was measured on other devices, for other problems or with other tools
+    /// Start searches from scratch, ignoring results of other devices, problems or compilers
     #[arg(long, conflicts_with = "transfer_from")]
     pub no_transfer: bool,
-    /// Seed of everything random
+    /// Seed of all random choices
     #[arg(
         long,
         value_name = "NUMBER",
@@ -49,22 +49,22 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     pub seed: u64,
-    /// Measure although other processes compute on the GPU [otherwise: exit with 4]
+    /// Measure even if other processes compute on the GPU [default: exit with 4]
     #[arg(long, conflicts_with = "compile_only")]
     pub allow_shared_gpu: bool,
-    /// Write baked rows into the package's `tuned/` even for the cpu of this machine
+    /// Write rows for this machine's cpu into the package's `tuned/` too
     #[arg(long)]
     pub write: bool,
     /// Compile threads [default: all cores]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub jobs: Option<usize>,
-    /// Print a line for every trial as it is stored, and all about each problem at the end
+    /// Print a line for every trial as it is stored, and all details of each problem at the end
     #[arg(long, short)]
     pub verbose: bool,
-    /// Show what would be done and stop
+    /// Print the plan and exit
     #[arg(long)]
     pub dry_run: bool,
-    /// With --compile-only: the GPUs to compile for, such as sm_89,gfx1151; they need not be here
+    /// With --compile-only: the GPUs to compile for, such as sm_89,gfx1151; they need not be installed
     #[arg(
         long = "target",
         value_name = "ARCH",
@@ -74,7 +74,7 @@ pub struct RunArgs {
         conflicts_with = "device"
     )]
     pub targets: Vec<String>,
-    /// Launch nothing: find out which configs compile for a target and could be launched there
+    /// Find out which configs compile for a target and could be launched there, without launching anything
     #[arg(long, requires = "targets")]
     pub compile_only: bool,
 }

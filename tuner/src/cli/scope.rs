@@ -9,17 +9,17 @@ use crate::regime::Regime;
 /// Which package.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PackageArgs {
-    /// Cargo.toml of the package or workspace whose kernels are meant
+    /// Cargo.toml of the package or workspace with the kernels
     #[arg(long, value_name = "PATH", global = true)]
     pub manifest_path: Option<PathBuf>,
-    /// What `cargo metadata --no-deps --format-version 1` printed elsewhere, for machines without cargo; kept in the
+    /// Output of `cargo metadata --no-deps --format-version 1`, for machines without cargo; the file must be in the
     /// workspace's root
     #[arg(long, value_name = "FILE", conflicts_with = "manifest_path")]
     pub cargo_metadata: Option<PathBuf>,
     /// Only this package of the workspace
     #[arg(long, short, value_name = "NAME")]
     pub package: Option<String>,
-    /// Only kernels of these names, with commas between or the option repeated
+    /// Only these kernels: names separated by commas, or the option repeated
     #[arg(
         long = "kernel",
         short = 'k',
@@ -27,7 +27,7 @@ pub struct PackageArgs {
         value_delimiter = ','
     )]
     pub kernels: Vec<String>,
-    /// Cargo features to take as enabled when reading sources
+    /// Cargo features to treat as enabled when reading sources
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
     pub features: Vec<String>,
 }
@@ -40,10 +40,10 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
-/// How results are printed by commands that take long: also one by one.
+/// How slow commands print results: also one by one.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LinesArgs {
-    /// Print one JSON object a line on standard output, each as soon as its result is known
+    /// Print one JSON object per line on standard output, as soon as each result is known
     #[arg(long, conflicts_with = "json")]
     pub json_lines: bool,
 }
@@ -59,7 +59,7 @@ pub struct DeviceArgs {
 /// What caches hold when a timed launch begins.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct RegimeArgs {
-    /// Whether timed launches find their data in the last-level cache; times of either are kept apart
+    /// Time with a cold or a hot last-level cache; results are stored separately
     /// [default: cold on a GPU, hot on the cpu]
     #[arg(long, value_enum)]
     pub regime: Option<Regime>,

@@ -10,8 +10,7 @@ pub struct InitArgs {
     /// Which package.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Write a `tune` of the package's own into its folder `tune/`: candidates are compared with the references of the
-    /// package's kernels
+    /// Write a `tune` for this package into its folder `tune/`; it compares candidates with the package's references
     #[arg(long)]
     pub own: bool,
 }
@@ -33,28 +32,28 @@ pub struct BakeArgs {
     #[command(flatten)]
     pub output: OutputArgs,
     /// Write nothing; exit with 1 if a table is lost, stale or malformed, and with KILN_STRICT=1 also if a kernel has no
-    /// table: where a build in the same environment fails
+    /// table, as a build in the same environment would
     #[arg(long)]
     pub check: bool,
-    /// Write into the package's `tuned/` even for the cpu of this machine
+    /// Write rows for this machine's cpu into the package's `tuned/` too
     #[arg(long)]
     pub write: bool,
-    /// Compile an image for every baked row, for programs that run where no compiler is; with --check: every row must
+    /// Compile an image for every baked row, for programs on machines without a compiler; with --check: every row must
     /// have one
     #[arg(long, conflicts_with_all = ["write", "device"])]
     pub images: bool,
-    /// With --images: only for these targets; with --untuned: the GPUs to guess for: `sm_89,gfx1151`, `x86-64-v3`
+    /// With --images: only for these targets; with --untuned: the GPUs to predict for: `sm_89,gfx1151`, `x86-64-v3`
     #[arg(long = "target", value_name = "TARGET", num_args = 1.., value_delimiter = ',', requires = "of_a_target", conflicts_with = "check")]
     pub targets: Vec<String>,
-    /// Bake guesses for a GPU that was never measured, as rows of that evidence: predicted
+    /// Bake predictions for a GPU that was never measured, as rows with this evidence
     #[arg(long, value_name = "EVIDENCE", requires = "targets", conflicts_with_all = ["check", "device", "write"])]
     pub untuned: Option<Untuned>,
 }
 
-/// What may stand in a table for a device that was never measured.
+/// What a table may hold for a device that was never measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Untuned {
-    /// What an analytic model picks, where it beats random order.
+    /// The choice of an analytic model, if it beats random order.
     Predicted,
 }
 
@@ -67,7 +66,7 @@ pub struct SmokeArgs {
     /// Which device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// Only these problems, as `tune list` prints them: `n=100`, or several as `n=100,n=200` or with the option repeated
+    /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
     /// How to print.

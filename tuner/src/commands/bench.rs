@@ -1,4 +1,4 @@
-//! `tune bench`: the kernels of now, timed, and kept for `tune compare`.
+//! `tune bench`: the current kernels, timed, and saved for `tune compare`.
 
 use std::path::Path;
 use std::process::ExitCode;

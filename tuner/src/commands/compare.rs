@@ -1,4 +1,4 @@
-//! `tune compare`: saved kernels against those of now, in the same session.
+//! `tune compare`: saved kernels against the current ones, in the same session.
 
 use std::process::ExitCode;
 use std::sync::Arc;

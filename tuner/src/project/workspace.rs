@@ -43,7 +43,7 @@ fn asked(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
 }
 
 /// The answer of another machine's cargo. The file lies in the root of the workspace, wherever that is here: paths below
-/// the root of then become paths below that of now.
+/// its old root become paths below the current one.
 fn kept(file: &Path) -> Result<Metadata, ProjectError> {
     let wrong = |why: String| ProjectError::Kept {
         file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! The kernels of now, timed: each beside its baseline, in fresh processes.
+//! The current kernels, timed: each against its baseline, in fresh processes.
 
 use kiln::compiler::BuildKind;
 use kiln_spec::{Config, Problem};
@@ -26,7 +26,7 @@ pub struct Benched {
     pub problem: String,
     /// The device.
     pub device: String,
-    /// What a build of now launches, and why.
+    /// What a build launches today, and why.
     pub selection: String,
     /// Its config.
     pub config: String,

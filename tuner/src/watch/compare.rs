@@ -1,7 +1,7 @@
-//! Saved kernels against those of now, in one session.
+//! Saved kernels against the current ones, in one session.
 //!
-//! Times of then are never compared with times of now. Each saved kernel is built again, with the prelude and flags of then
-//! and the compiler of now; both sides are verified against the same expected outputs, prove by receipts what they launch,
+//! Saved times are never compared with current ones. Each saved kernel is rebuilt with the saved prelude and flags and the
+//! current compiler; both sides are verified against the same expected outputs, prove by receipts what they launch,
 //! and are timed in pairs of fresh processes.
 
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub fn section(
     }
 }
 
-/// A kernel of now as it is saved.
+/// A current kernel as it is saved.
 pub fn keep(
     saved: &mut Saved,
     kernel: &TunedKernel,
@@ -68,13 +68,13 @@ pub fn keep(
 /// A saved kernel, ready to be compiled as it was.
 #[derive(Clone, Debug)]
 pub struct Revived {
-    /// Its declaration of then.
+    /// Its saved declaration.
     pub spec: KernelSpec,
     /// What a compiler is given.
     pub draft: Draft,
 }
 
-/// Makes a saved kernel compilable again with a compiler of now.
+/// Makes a saved kernel compilable with a current compiler.
 ///
 /// # Errors
 /// What of it cannot be understood any more, in words.
@@ -181,7 +181,7 @@ pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     })
 }
 
-/// What changed between a saved kernel and the one of now, in words.
+/// What changed between a saved kernel and the current one, in words.
 pub fn changes(
     kernel: &SavedKernel,
     then: &Revived,

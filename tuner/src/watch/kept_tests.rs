@@ -55,7 +55,7 @@ fn what_is_kept_comes_back_as_it_was_and_is_identical() {
     other.flags.push("-O0".into());
     let back = revived(&saved, &other).unwrap();
     assert!(!identical(&back.draft, &draft));
-    // Another compiler takes its own flags, whatever those of then were.
+    // Another compiler takes its own flags, whatever the saved ones are.
     other.compiler = "another".into();
     let back = revived(&saved, &other).unwrap();
     assert!(identical(&back.draft, &draft));

@@ -11,7 +11,7 @@ use crate::candidate::Draft;
 use crate::exit::Failure;
 use crate::project::{Project, TunedKernel};
 
-/// A saved kernel that can be compared with one of now.
+/// A saved kernel that can be compared with a current one.
 pub struct Pair<'a> {
     pub(super) saved: &'a SavedKernel,
     pub(super) kernel: &'a TunedKernel,
@@ -33,7 +33,7 @@ pub enum Plan<'a> {
 /// Which kernels of a file are meant.
 #[derive(Clone, Copy)]
 pub struct Chosen<'a> {
-    /// The kernels of now.
+    /// The current kernels.
     pub project: &'a Project,
     /// The packages that the flags chose; all where the flag is not given.
     pub package: Option<&'a str>,
@@ -54,7 +54,7 @@ impl<'a> Chosen<'a> {
             && any(self.problems, problem)
     }
 
-    /// The kernel and problem of now that go by the same names.
+    /// The current kernel and problem with the same names.
     fn now_of(&self, saved: &SavedKernel) -> Result<(&'a TunedKernel, &'a Problem), &'static str> {
         let same = |kernel: &&TunedKernel| {
             kernel.package == saved.package && kernel.spec.name == saved.kernel
@@ -116,7 +116,7 @@ pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Row>
         .collect()
 }
 
-/// What is to be done about each kernel and problem of a section on a device, and those of now that the section lacks.
+/// What is to be done about each kernel and problem of a section on a device, and the current ones that the section lacks.
 ///
 /// # Errors
 /// When a table of baked rows cannot be read.

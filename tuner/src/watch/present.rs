@@ -1,4 +1,4 @@
-//! What a build of now would launch: the rule of `kiln::select`, on the tables that the macro would read: those that
+//! What a build would launch today: the rule of `kiln::select`, on the tables that the macro would read: those that
 //! `KILN_TUNED` names, else the package's own.
 
 use std::path::{Path, PathBuf};

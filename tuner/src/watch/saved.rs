@@ -1,5 +1,5 @@
 //! The file of `tune bench --save`: for each kernel and problem the kernel itself, complete enough to be built and run
-//! again, and the times of then for information.
+//! again, and the saved times for information.
 //!
 //! One JSON document, gzipped where its name ends in `.gz`. Long texts stand once, under their own hash: translation units and
 //! the headers of the prelude. A checksum over the whole finds damage before anything of it is compiled.

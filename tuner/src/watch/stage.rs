@@ -212,7 +212,7 @@ impl Scene<'_> {
     }
 
     /// Launches a side on every case: outputs must be right, and the device's receipts the intended launch. `spec` is the
-    /// side's own declaration, of now or then.
+    /// side's own declaration, saved or current.
     ///
     /// # Errors
     /// What is wrong with it.

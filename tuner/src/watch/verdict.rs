@@ -8,7 +8,7 @@ use crate::measure::summary::Summary;
 /// The margin of *same* where no threshold is given: a change of 5 % or more is excluded.
 pub const DEFAULT_MARGIN: f64 = 0.05;
 
-/// One kernel and problem of then, of now, or of both.
+/// One kernel and problem: saved, current, or both.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The package.
@@ -72,7 +72,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it leaves open how the kernel of now compares with one of then.
+    /// Whether it leaves open how the current kernel compares with the saved one.
     pub fn is_open(self) -> bool {
         match self {
             Verdict::Inconclusive
@@ -90,7 +90,7 @@ impl Verdict {
 /// Both sides, as they were measured in the same session.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
-    /// Time of now over that of then, in the median process: above 1 is slower.
+    /// Current over saved time in the median process: above 1 is slower.
     pub ratio: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
@@ -141,7 +141,7 @@ impl Gate {
     /// Whether a row fails the command.
     ///
     /// A slower kernel fails where it is *proven* slower, and where its interval reaches the threshold, so that a slow-down
-    /// of that size is not excluded. A kernel of now that does not work always fails.
+    /// of that size is not excluded. A current kernel that does not work always fails.
     pub fn fails(&self, row: &Row) -> bool {
         match row.verdict {
             Verdict::Failed => true,

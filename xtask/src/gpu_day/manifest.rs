@@ -58,7 +58,7 @@ impl Manifest {
     pub(super) fn read(results: &Path) -> Result<Manifest, String> {
         let path = results.join(MANIFEST);
         let bytes = read(&path).map_err(|error| {
-            format!("{error}\nhelp: name the folder that run.sh wrote, `results/` where no `--out` was given")
+            format!("{error}\nhelp: name the folder that run.sh wrote, `results/` without `--out`")
         })?;
         let malformed = |error: &dyn std::fmt::Display| {
             format!(
