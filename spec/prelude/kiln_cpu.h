@@ -7,8 +7,8 @@
 //   KILN_CPU_CHECK   1: divergent barriers are faults that name their place, blocks, warps and threads run in
 //                       the order that the launch asks for, and with -fsanitize=thread every access is looked at (cpu/watch_state.h).
 //                       Default 0.
-//   KILN_CPU_PART   A check build may consist of two units that are linked. 1: the kernel's; 2: what does not depend on
-//                   the kernel, so that it is compiled once for all of them. Default 0: one unit has everything.
+//   KILN_CPU_PART   0: one unit has everything (default). A check build, or a build with fibres, may instead consist of two
+//                   units that are linked. 1: the kernel's unit. 2: what does not depend on the kernel, compiled once.
 //
 // One thread of the operating system uses one loaded copy of the object, so that builtins and
 // __shared__ are plain statics: thread-local ones would be slower and keep loops from vectorising.

@@ -64,8 +64,8 @@ typedef unsigned long ulong;
 
 #define KILN_CPU_HAS_KERNEL (KILN_CPU_PART != 2)
 #define KILN_CPU_HAS_COMMON (KILN_CPU_PART != 1)
-#if KILN_CPU_PART && !KILN_CPU_WATCH
-#error "only a check build consists of parts"
+#if KILN_CPU_PART && !KILN_CPU_WATCH && !KILN_CPU_FIBERS
+#error "a release build without fibres has no parts"
 #endif
 // A function that the kernel's part calls and the common part defines.
 #if KILN_CPU_PART

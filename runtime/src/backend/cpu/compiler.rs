@@ -16,7 +16,7 @@ use crate::compiler::{
 use crate::cxx::Family;
 use crate::include_folder::IncludeFolder;
 
-use super::common_part::{CommonPart, KERNEL_PART};
+use super::common_part::{CommonPart, CommonParts, KERNEL_PART};
 use super::limits::{CpuOptions, CpuTarget};
 use super::toolchain::Toolchain;
 
@@ -27,7 +27,7 @@ pub struct CpuCompiler {
     target_name: String,
     stack_bytes: usize,
     include: IncludeFolder,
-    common: CommonPart,
+    common: CommonParts,
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
 }
 
@@ -70,7 +70,7 @@ impl CpuCompiler {
             target_name: options.target.name(),
             stack_bytes: options.usable_stack_bytes(),
             include: IncludeFolder::open(CPU_PRELUDE)?,
-            common: CommonPart::default(),
+            common: CommonParts::default(),
             sanitizing: OnceLock::new(),
         })
     }
@@ -110,9 +110,12 @@ impl CpuCompiler {
     ) -> Command {
         let own = || self.flags_of(toolchain.family, request.build);
         let flags = request.flags().map_or_else(own, <[String]>::to_vec);
-        let common = self
-            .common
-            .object(request, toolchain, include.path(), &flags);
+        let common = self.common.object(CommonPart {
+            request,
+            toolchain,
+            include: include.path(),
+            flags: &flags,
+        });
         let mut command = Command::new(&toolchain.program);
         command
             .args(flags)
