@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use kiln_search::Guide;
 use kiln_tuner::recording::{self, Recording};
 use kiln_tuner::replay::curves::Run;
 use kiln_tuner::replay::transfer::median;
 use kiln_tuner::replay::{Plan, replay};
-use kiln_tuner::search::Guide;
 use rayon::prelude::*;
 
 use crate::capability::recorded_data;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use kiln_search::{SpaceView, Told, by_name};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::recorded::{geometric_mean, recordings, searches, shares};
-use kiln_tuner::search::{SpaceView, Told, by_name};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agenda::Turn;
-use crate::measure::wealth::FAR;
+use kiln_measure::wealth::FAR;
 
 /// The time a run may take, handed out task by task.
 #[derive(Clone, Copy, Debug)]

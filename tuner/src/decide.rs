@@ -12,13 +12,13 @@ use crate::check::Checked;
 use crate::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::ground::Ground;
 use crate::lab::WorkerLab;
-use crate::measure::confirm::{Confirm, ProcessRecord};
-use crate::measure::span::Resolution;
-use crate::measure::tournament::Finalist;
-use crate::measure::{self, ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 use crate::progress::Stage;
 use crate::run_clock::nanoseconds;
 use crate::series::Series;
+use kiln_measure::confirm::{Confirm, ProcessRecord};
+use kiln_measure::span::Resolution;
+use kiln_measure::tournament::Finalist;
+use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 
 /// Finalists that may fail the checking build before the baseline is kept.
 const MOST_FINALISTS: usize = 40;
@@ -244,7 +244,7 @@ fn confirm(
     let mut process = series.processes;
     let mut clocks_told = Vec::new();
     let (cache, reporter) = (ground.cache, ground.reporter);
-    measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
+    kiln_measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
         reporter.step();
         let entry = process_record(
             &id,
@@ -329,7 +329,7 @@ fn proven(
     evaluator: &Evaluator<'_>,
     contender: &Contender,
     baseline: &Compiled,
-    verdict: &measure::Verdict,
+    verdict: &kiln_measure::Verdict,
     confirm: Option<record::Confirm>,
 ) -> Ruling {
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
@@ -405,7 +405,7 @@ fn process_record(
         .plan
         .chunks(BLOCK)
         .zip(record.samples.chunks(BLOCK));
-    let block = |(arms, samples): (&[ArmId], &[measure::Sample])| {
+    let block = |(arms, samples): (&[ArmId], &[kiln_measure::Sample])| {
         let mean = |side: ArmId| {
             let logs = arms
                 .iter()

@@ -10,8 +10,8 @@ use kiln_spec::space::SearchSpace;
 
 use crate::exit::Failure;
 use crate::recording::{self, Recording};
-use crate::search::{Prior, SpaceView};
 use crate::task::Task;
+use kiln_search::{Prior, SpaceView};
 
 /// Sources that a search starts from at most: the nearest ones.
 const MOST_SOURCES: usize = 3;

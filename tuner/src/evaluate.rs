@@ -12,13 +12,13 @@ use rayon::prelude::*;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::check::Checker;
 use crate::lab::WorkerLab;
-use crate::measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
 use crate::outcome::of_worker_error;
 use crate::progress::{Reporter, Stage};
 use crate::run_clock::{RunClock, nanoseconds};
 use crate::task::Task;
 use crate::verify::{Case, KeptWorker, Proof, Verifier};
 use crate::worker::{ArmJob, WorkerError};
+use kiln_measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
 
 /// A config that compiled and verified.
 #[derive(Clone, Debug)]

@@ -11,7 +11,6 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::candidate::Workshop;
 use crate::check::CheckPlace;
-use crate::measure::claims::Claims;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::recording::Recording;
@@ -19,6 +18,7 @@ use crate::regime::Regime;
 use crate::run_clock::RunClock;
 use crate::task::Task;
 use crate::worker::WorkerLimits;
+use kiln_measure::claims::Claims;
 
 /// What all tasks of a run share.
 pub struct Ground<'a> {

@@ -1,4 +1,4 @@
-//! Worker processes as a [`Lab`]: what the engines of [`crate::measure`] race and confirm on.
+//! Worker processes as a [`Lab`]: what the engines of [`kiln_measure`] race and confirm on.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use kiln::device::DeviceInfo;
 use kiln_cache::Outcome;
 use kiln_spec::{Backend, Problem};
 
-use crate::measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use crate::outcome::of_worker_error;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 use crate::worker::protocol::{PROTOCOL, ProcessLimits};
 use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
+use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 
 /// A process may take this long to load its arms and warm them, beside the launches themselves.
 const OPENING: Duration = Duration::from_secs(20);

@@ -205,7 +205,7 @@ fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
 }
 
 fn strategy_name(text: &str) -> Result<String, UsageError> {
-    if crate::search::NAMES.contains(&text) {
+    if kiln_search::NAMES.contains(&text) {
         return Ok(text.into());
     }
     Err(UsageError {

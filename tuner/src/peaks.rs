@@ -3,7 +3,7 @@
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem, expr};
 
-use crate::measure::roofline::{Roofline, Work};
+use kiln_measure::roofline::{Roofline, Work};
 
 /// A clock that no processor sold today reaches, in Hz: the bound must hold whatever the boost.
 const MOST_HZ: u64 = 7_000_000_000;

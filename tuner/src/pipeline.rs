@@ -25,8 +25,6 @@ use crate::earlier;
 use crate::exit::Failure;
 use crate::ground::Ground;
 use crate::machine;
-use crate::measure::claims::Claims;
-use crate::measure::wealth::FAR;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
 use crate::project::Project;
@@ -37,6 +35,8 @@ use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
 use crate::tuning;
 use crate::worker::WorkerLimits;
+use kiln_measure::claims::Claims;
+use kiln_measure::wealth::FAR;
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;

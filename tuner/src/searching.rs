@@ -11,12 +11,12 @@ use crate::earlier;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::exit::Failure;
 use crate::ground::Ground;
-use crate::measure::{ArmId, Fault};
 use crate::report::TaskReport;
 use crate::run_clock::nanoseconds;
-use crate::search::{self, Guide, Strategy, Told, stop};
 use crate::space_view::KernelSpace;
 use crate::task::Task;
+use kiln_measure::{ArmId, Fault};
+use kiln_search::{Guide, Strategy, Told, stop};
 
 /// The most arms of earlier runs that race once more in the play-off.
 const RECALLED: usize = 8;
@@ -74,7 +74,7 @@ pub(crate) fn search(
     let choosing = Instant::now();
     let guide = guide(ground, task, space, report)?;
     let name = &ground.options.strategy;
-    let mut strategy = search::with_guide(name, &view, most, ground.rng(task, 2), &guide)
+    let mut strategy = kiln_search::with_guide(name, &view, most, ground.rng(task, 2), &guide)
         .map_err(|error| Stop::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());

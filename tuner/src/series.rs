@@ -5,8 +5,8 @@ use kiln_cache::record::ConfirmProcess;
 use kiln_cache::{Cache, TrialId};
 
 use crate::ground::Ground;
-use crate::measure::confirm::Confirm;
-use crate::measure::summary::median;
+use kiln_measure::confirm::Confirm;
+use kiln_measure::summary::median;
 
 /// A series of confirming processes.
 #[derive(Clone, Debug, PartialEq)]

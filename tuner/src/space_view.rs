@@ -3,7 +3,7 @@
 use kiln_spec::ParamValue;
 use kiln_spec::space::SearchSpace;
 
-use crate::search::SpaceView;
+use kiln_search::SpaceView;
 
 /// A search space, numbered.
 #[derive(Debug)]

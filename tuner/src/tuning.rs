@@ -18,9 +18,6 @@ use crate::evaluate::Evaluator;
 use crate::exit::Failure;
 use crate::ground::Ground;
 use crate::lab::{Bench, Site, WorkerLab};
-use crate::measure::span::Resolution;
-use crate::measure::wealth::Wealth;
-use crate::measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
 use crate::outcome::of_worker_error;
 use crate::peaks;
 use crate::reference::{Expectations, Oracle};
@@ -30,6 +27,9 @@ use crate::searching::{self, Stop};
 use crate::task::Task;
 use crate::verify::{self, KeptWorker, Verifier};
 use crate::worker::linked_in;
+use kiln_measure::span::Resolution;
+use kiln_measure::wealth::Wealth;
+use kiln_measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
 
 /// Tunes one kernel for one problem and seals the decision.
 ///
@@ -368,7 +368,7 @@ fn open_lab(
         })?;
         let samples = session.run(&[arm])?;
         session.finish()?;
-        samples.first().map_or(0, crate::measure::Sample::launch_ns)
+        samples.first().map_or(0, kiln_measure::Sample::launch_ns)
     };
     lab.set_baseline_ns(baseline_ns);
     Ok(lab)

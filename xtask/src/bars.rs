@@ -43,7 +43,7 @@ const BARS: &[Bar] = &[
         6,
         "honest under noise",
         &[
-            ("kiln-tuner", "honesty", ""),
+            ("kiln-measure", "honesty", ""),
             ("kiln-tests", "equal_candidates", ""),
         ],
     ),
@@ -139,7 +139,7 @@ const BARS: &[Bar] = &[
         "regressions are flagged, and nothing else",
         &[
             ("kiln-tests", "regressions", "flagged"),
-            ("kiln-tuner", "watch", ""),
+            ("kiln-measure", "watch", ""),
         ],
     ),
     (

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use kiln_search::{Guide, SpaceView};
 use kiln_tuner::exchange::of_recording;
 use kiln_tuner::recording::{Entry, Invalidity, Recording, parse};
 use kiln_tuner::replay::{Plan, replay};
-use kiln_tuner::search::{Guide, SpaceView};
 
 use super::assert_line;
 

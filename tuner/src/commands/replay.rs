@@ -18,8 +18,8 @@ use crate::recording::{self, Recording};
 use crate::replay::curves::{Curves, Run};
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{self, Plan, replay};
-use crate::search::{Guide, NAMES, Prior, Settings};
 use crate::whole_file;
+use kiln_search::{Guide, NAMES, Prior, Settings};
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     // What cannot be baked is said before anything is searched.

@@ -22,8 +22,8 @@ use crate::options::RunOptions;
 use crate::progress::{Reporter, Stage};
 use crate::project::Project;
 use crate::scratch::Scratch;
-use crate::search::{Random, Strategy as _};
 use crate::task::{self, Conditions, Task};
+use kiln_search::{Random, Strategy as _};
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;

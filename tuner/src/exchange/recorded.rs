@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::results::{ResultRow, Results};
 use crate::recording::{RecordedParam, Recording};
-use crate::search::SpaceView;
+use kiln_search::SpaceView;
 
 /// The results that a recording holds. What it took to compile, verify and time a config is kept as one sum.
 pub fn of_recording(recording: &Recording) -> Results {

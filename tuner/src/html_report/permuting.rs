@@ -20,7 +20,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::params::{Param, Params};
-use crate::search::surrogate::{Point, Surrogate};
+use kiln_search::surrogate::{Point, Surrogate};
 
 /// Parts of the trials, each predicted from all others.
 const FOLDS: usize = 5;

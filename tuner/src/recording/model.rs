@@ -2,7 +2,7 @@
 
 use super::invalidity::Invalidity;
 use super::space::RecordedSpace;
-use crate::search::SpaceView;
+use kiln_search::SpaceView;
 
 /// What became of one config when it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! The space of a recording: exactly the configs that were recorded.
 
 use super::param::RecordedParam;
-use crate::search::SpaceView;
+use kiln_search::SpaceView;
 
 /// A space given by its list of configs, each packed into one number; sorted, so that a config is found by halving.
 #[derive(Clone, Debug)]

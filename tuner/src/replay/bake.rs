@@ -16,7 +16,7 @@ use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::project::TunedKernel;
 use crate::recording::Recording;
-use crate::search::SpaceView;
+use kiln_search::SpaceView;
 
 /// Configs that are compiled, best first, before there is none.
 const COMPILED: usize = 8;

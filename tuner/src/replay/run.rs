@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::curves::Run;
 use crate::recording::Recording;
-use crate::search::{self, Guide, SpaceView, Stop, Strategy, Told};
+use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 
 /// How a recording is searched.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ fn search(recording: &Recording, plan: &Plan<'_>) -> (Run, Vec<bool>) {
     let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
     let started = Instant::now();
     let rng = ChaCha8Rng::seed_from_u64(plan.seed);
-    let strategy = search::with_guide(plan.strategy, space, plan.budget, rng, plan.guide);
+    let strategy = kiln_search::with_guide(plan.strategy, space, plan.budget, rng, plan.guide);
     let mut strategy = match strategy {
         Ok(strategy) => strategy,
         Err(error) => {

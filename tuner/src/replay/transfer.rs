@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::curves::Run;
 use super::run::{Plan, replay, tried};
 use crate::recording::Recording;
-use crate::search::{Guide, Prior, Settings};
+use kiln_search::{Guide, Prior, Settings};
 
 /// How a target is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::stage::{self, Scene, Stage};
 use super::throughput::{Throughput, Yardsticks};
 use crate::candidate::{Compiled, Draft, Which};
 use crate::exit::Failure;
-use crate::measure::{ArmId, Claim, Doubt, Survey, drive};
 use crate::project::TunedKernel;
+use kiln_measure::{ArmId, Claim, Doubt, Survey, drive};
 
 /// A kernel and a problem, timed.
 #[derive(Clone, Debug, Serialize)]

@@ -16,11 +16,11 @@ use super::stage::{self, Scene, Stage};
 use super::verdict::{Compared, Gate, Row, Side, Verdict};
 use crate::budget::Budget;
 use crate::candidate::{Compiled, Draft};
-use crate::measure::{
-    ArmId, Comparison, ComparisonSettings, Doubt, Fault, Ruling, Sequential as _, Summary, drive,
-};
 use crate::progress::Counter;
 use crate::verify::Proof;
+use kiln_measure::{
+    ArmId, Comparison, ComparisonSettings, Doubt, Fault, Ruling, Sequential as _, Summary, drive,
+};
 
 /// The saved side is loaded as the first arm.
 const THEN: ArmId = ArmId(0);

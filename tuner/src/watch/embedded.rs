@@ -10,8 +10,8 @@ use kiln_spec::source::{SourceScan, SourceText};
 
 use super::stage::{self, Stage};
 use crate::candidate::Which;
-use crate::measure::{ArmId, Survey, drive};
 use crate::project::TunedKernel;
+use kiln_measure::{ArmId, Survey, drive};
 
 /// The kernel of a declaration and a source.
 ///

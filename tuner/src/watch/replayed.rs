@@ -9,9 +9,9 @@ use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
 use super::stage::Scene;
-use crate::measure::interval::median_interval;
-use crate::measure::summary::median;
 use crate::worker::{ArmJob, Reply, Request, Worker};
+use kiln_measure::interval::median_interval;
+use kiln_measure::summary::median;
 
 /// Launches in a row: the kernels of a step of a program.
 const LAUNCHES: u32 = 20;

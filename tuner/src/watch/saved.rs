@@ -16,8 +16,8 @@ use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
-use crate::measure::Surveyed;
 use crate::whole_file;
+use kiln_measure::Surveyed;
 
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 1;

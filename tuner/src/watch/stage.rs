@@ -15,15 +15,15 @@ use crate::candidate::{Compiled, Which, Workshop};
 use crate::exit::Failure;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::machine;
-use crate::measure::confirm::Expected;
-use crate::measure::span::Resolution;
-use crate::measure::{ArmId, Doubt, Fault, Lab, Opening};
 use crate::outcome::of_worker_error;
 use crate::project::TunedKernel;
 use crate::reference::{Expectations, Oracle, is_linked_in};
 use crate::regime::Regime;
 use crate::verify::{self, Case, Proof, Verifier};
 use crate::worker::{ArmJob, WorkerLimits};
+use kiln_measure::confirm::Expected;
+use kiln_measure::span::Resolution;
+use kiln_measure::{ArmId, Doubt, Fault, Lab, Opening};
 
 /// Compiled artifacts are kept up to this many bytes.
 const ARTIFACT_BYTES: u64 = 2 << 30;

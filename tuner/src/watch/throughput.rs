@@ -5,8 +5,8 @@ use kiln_spec::{Backend, KernelSpec, Problem};
 use serde::Serialize;
 
 use super::least::LARGE_SHARE;
-use crate::measure::roofline::AboveRoofline;
 use crate::peaks;
+use kiln_measure::roofline::AboveRoofline;
 
 /// What a device does at best or at least, measured in the same session; `None` where it could not be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::measure::interval::Interval;
-use crate::measure::summary::Summary;
+use kiln_measure::interval::Interval;
+use kiln_measure::summary::Summary;
 
 /// The margin of *same* where no threshold is given: a change of 5 % or more is excluded.
 pub const DEFAULT_MARGIN: f64 = 0.05;

@@ -8,7 +8,7 @@ use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
-use crate::measure::Sample;
+use kiln_measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
 pub const PROTOCOL: u32 = 4;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::data::Given;
 use super::process::{PeerError, PeerProcess, Timed};
 use crate::lab::WorkerLab;
-use crate::measure::span::{Resolution, launches_per_sample};
-use crate::measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_cache::Outcome;
+use kiln_measure::span::{Resolution, launches_per_sample};
+use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_spec::Backend;
 
 /// The kernel.

@@ -17,10 +17,10 @@ pub use process::{PeerError, PeerProcess};
 
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
-use crate::measure::confirm::Expected;
-use crate::measure::span::Resolution;
-use crate::measure::{Claim, Doubt, Fault, Survey, drive};
 use crate::worker::ArmJob;
+use kiln_measure::confirm::Expected;
+use kiln_measure::span::Resolution;
+use kiln_measure::{Claim, Doubt, Fault, Survey, drive};
 
 /// A kernel beside a peer.
 #[derive(Clone, Debug, Serialize)]

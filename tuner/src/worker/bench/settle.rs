@@ -5,8 +5,8 @@
 
 use kiln_cache::Outcome;
 
-use crate::measure::Sample;
-use crate::measure::span::MOST_LAUNCHES;
+use kiln_measure::Sample;
+use kiln_measure::span::MOST_LAUNCHES;
 
 /// A probe spans about this long, in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;

@@ -12,8 +12,8 @@ use super::arm::LoadedArm;
 use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce};
 use super::settle::settle;
-use crate::measure::Sample;
-use crate::measure::span::{Resolution, launches_beside, launches_per_sample};
+use kiln_measure::Sample;
+use kiln_measure::span::{Resolution, launches_beside, launches_per_sample};
 
 /// Launches that warm an arm: module loading, page faults and caches are behind it then.
 const WARM_LAUNCHES: u32 = 3;

@@ -1,0 +1,143 @@
+//! Running a test over a lab, one fresh process after the other.
+
+use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
+use super::sequence::Confirm;
+use super::settings::{Claim, ConfirmSettings, Expected};
+use crate::fault::Fault;
+use crate::lab::{Lab, run_checked};
+use crate::order::BLOCK;
+use crate::sample::Sample;
+use crate::span::Resolution;
+
+/// Most samples of one process that are asked for at once, in nanoseconds: the clock is looked at
+/// between such requests.
+const REQUEST_NS: u64 = 500_000_000;
+
+/// Processes that may fail with no side to blame before the claim is given up.
+const MOST_LOST: u32 = 3;
+
+/// Tests a claim on new data: opens processes on `lab` until it is decided or the time is up.
+///
+/// `earlier` are the records of an interrupted test of the same claim with the same settings; they are
+/// taken in first, as far as they are what this test would have asked for. `on_process` sees each new record as it ends, to be journalled.
+pub fn confirm(
+    lab: &mut dyn Lab,
+    claim: Claim,
+    expected: Expected,
+    settings: ConfirmSettings,
+    earlier: Vec<ProcessRecord>,
+    on_process: &mut dyn FnMut(&ProcessRecord),
+) -> Verdict {
+    let mut test = Confirm::new(claim, expected, settings);
+    for record in earlier {
+        if test.next_process().as_ref() != Some(&record.asked) {
+            break;
+        }
+        test.push(record);
+    }
+    drive(lab, &mut test, on_process);
+    test.verdict()
+}
+
+/// A test that asks for one process after the other until it has its answer.
+pub trait Sequential {
+    /// How it is carried out: its time, and the clock's resolution.
+    fn settings(&self) -> &ConfirmSettings;
+    /// What one block takes, in nanoseconds.
+    fn block_ns(&self) -> u64;
+    /// The next process to run; `None` once it is decided.
+    fn next_process(&self) -> Option<ProcessPlan>;
+    /// Takes in what a process found.
+    fn push(&mut self, record: ProcessRecord);
+    /// Ends it without an answer.
+    fn give_up(&mut self, doubt: Doubt);
+}
+
+impl Sequential for Confirm {
+    fn settings(&self) -> &ConfirmSettings {
+        self.settings()
+    }
+
+    fn block_ns(&self) -> u64 {
+        self.block_ns()
+    }
+
+    fn next_process(&self) -> Option<ProcessPlan> {
+        self.next_process()
+    }
+
+    fn push(&mut self, record: ProcessRecord) {
+        self.push(record);
+    }
+
+    fn give_up(&mut self, doubt: Doubt) {
+        self.give_up(doubt);
+    }
+}
+
+/// Opens processes on `lab` until the test is decided or its time is up. `on_process` sees each record as it ends.
+pub fn drive(
+    lab: &mut dyn Lab,
+    test: &mut dyn Sequential,
+    on_process: &mut dyn FnMut(&ProcessRecord),
+) {
+    let settings = *test.settings();
+    let deadline_ns = lab.now_ns().saturating_add(settings.budget_ns);
+    let blocks = usize::try_from(REQUEST_NS / test.block_ns().max(1)).unwrap_or(usize::MAX);
+    let request = BLOCK * blocks.clamp(1, 1 << 20);
+    let mut lost = 0;
+    while let Some(asked) = test.next_process() {
+        match run_process(lab, &asked, request, deadline_ns, settings.resolution) {
+            Ok(samples) => {
+                let record = ProcessRecord { asked, samples };
+                on_process(&record);
+                test.push(record);
+            }
+            Err(Halt::Deadline) => test.give_up(Doubt::BudgetSpent),
+            Err(Halt::Fault(fault)) => {
+                lost += 1;
+                if is_final(&fault) || lost >= MOST_LOST {
+                    test.give_up(Doubt::Faulted(fault));
+                }
+            }
+        }
+    }
+}
+
+/// Whether trying again is pointless.
+fn is_final(fault: &Fault) -> bool {
+    fault.arm.is_some() || fault.ends_the_run()
+}
+
+enum Halt {
+    Deadline,
+    Fault(Fault),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn run_process(
+    lab: &mut dyn Lab,
+    asked: &ProcessPlan,
+    request: usize,
+    deadline_ns: u64,
+    resolution: Resolution,
+) -> Result<Vec<Sample>, Halt> {
+    if lab.now_ns() >= deadline_ns {
+        return Err(Halt::Deadline);
+    }
+    let mut session = lab.open(&asked.opening)?;
+    let mut samples = Vec::with_capacity(asked.plan.len());
+    for part in asked.plan.chunks(request) {
+        if session.now_ns() >= deadline_ns {
+            return Err(Halt::Deadline);
+        }
+        samples.extend(run_checked(session.as_mut(), part, resolution)?);
+    }
+    session.finish()?;
+    Ok(samples)
+}

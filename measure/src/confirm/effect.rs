@@ -1,0 +1,80 @@
+//! From the samples of a process to its effect.
+
+use super::evidence::ProcessRecord;
+use super::settings::Claim;
+use crate::arm::ArmId;
+use crate::order::BLOCK;
+use crate::sample::Sample;
+use crate::summary::median;
+
+/// Two sides of a block whose clocks differ by more than this share are not compared.
+const CLOCK_SHARE: f64 = 0.01;
+
+/// What the blocks of one process say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Effect {
+    pub(super) log_ratio: Option<f64>,
+    pub(super) log_ratio_cycles: Option<f64>,
+    pub(super) blocks: usize,
+    pub(super) discarded: usize,
+}
+
+/// The effect that a process shows: the median of its steady blocks.
+pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
+    let mut times = Vec::new();
+    let mut cycles = Vec::new();
+    let mut effect = Effect::default();
+    let plans = record.asked.plan.chunks_exact(BLOCK);
+    for (plan, samples) in plans.zip(record.samples.chunks_exact(BLOCK)) {
+        effect.blocks += 1;
+        if is_steady(claim, plan, samples) {
+            times.push(block_effect(claim, plan, samples, Sample::log_ns));
+            if samples.iter().all(|sample| sample.clock_khz.is_some()) {
+                cycles.push(block_effect(claim, plan, samples, log_cycles));
+            }
+        } else {
+            effect.discarded += 1;
+        }
+    }
+    effect.log_ratio = median(&times);
+    effect.log_ratio_cycles = median(&cycles);
+    effect
+}
+
+/// Mean of the challenger's samples less that of the defender's.
+fn block_effect(
+    claim: Claim,
+    plan: &[ArmId],
+    samples: &[Sample],
+    measure: fn(&Sample) -> f64,
+) -> f64 {
+    mean_of(claim.challenger, plan, samples, measure)
+        - mean_of(claim.defender, plan, samples, measure)
+}
+
+fn mean_of(
+    arm: ArmId,
+    plan: &[ArmId],
+    samples: &[Sample],
+    measure: impl Fn(&Sample) -> f64,
+) -> f64 {
+    let own = plan.iter().zip(samples).filter(|(a, _)| **a == arm);
+    own.map(|(_, sample)| measure(sample)).sum::<f64>() / (BLOCK / 2) as f64
+}
+
+fn log_cycles(sample: &Sample) -> f64 {
+    sample.log_ns() + f64::from(sample.clock_khz.unwrap_or(1).max(1)).ln()
+}
+
+fn is_steady(claim: Claim, plan: &[ArmId], samples: &[Sample]) -> bool {
+    if samples.iter().any(|sample| sample.throttled) {
+        return false;
+    }
+    if samples.iter().any(|sample| sample.clock_khz.is_none()) {
+        return true;
+    }
+    let clock = |sample: &Sample| f64::from(sample.clock_khz.unwrap_or(0));
+    let defender = mean_of(claim.defender, plan, samples, clock);
+    let challenger = mean_of(claim.challenger, plan, samples, clock);
+    (defender - challenger).abs() <= CLOCK_SHARE * defender.max(challenger)
+}

@@ -1,0 +1,242 @@
+//! A claim under test, one process at a time.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::effect::{Effect, effect_of};
+use super::evidence::{Decision, Doubt, Evidence, ProcessPlan, ProcessRecord, Verdict};
+use super::ledger::Ledger;
+use super::settings::{Claim, ConfirmSettings, Expected};
+use crate::arm::ArmId;
+use crate::interval::median_interval;
+use crate::order::{block_plan, two_sided_opening};
+use crate::summary::{Summary, median};
+use crate::wealth::{FAR, Found, Standing, Wealth};
+
+/// With more than one block in this many discarded, nothing is concluded.
+const DISCARDED_ONE_IN: usize = 5;
+
+/// Sets the draw of the allocation order apart from the draws of the processes.
+const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
+
+/// A claim under test, one process at a time. [`confirm`](super::confirm) drives it over a [`Lab`](crate::Lab); a caller that
+/// resumes or replays drives it with stored records.
+#[derive(Clone, Debug)]
+pub struct Confirm {
+    claim: Claim,
+    expected: Expected,
+    settings: ConfirmSettings,
+    records: Vec<ProcessRecord>,
+    effects: Vec<Effect>,
+    ledger: Ledger,
+    wealth: Wealth,
+    doubt: Option<Doubt>,
+}
+
+impl Confirm {
+    /// A claim with no process run.
+    pub fn new(claim: Claim, expected: Expected, settings: ConfirmSettings) -> Self {
+        Self {
+            claim,
+            expected,
+            settings,
+            records: Vec::new(),
+            effects: Vec::new(),
+            ledger: Ledger::default(),
+            wealth: Wealth::new(settings.claims, settings.most_processes),
+            doubt: None,
+        }
+    }
+
+    /// The next process to run; `None` once decided. The same records give the same plan.
+    pub fn next_process(&self) -> Option<ProcessPlan> {
+        self.decision().is_none().then(|| self.plan())
+    }
+
+    /// What the next process would do, whether or not this claim still needs one.
+    pub(crate) fn plan(&self) -> ProcessPlan {
+        let index = self.wealth.processes();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
+        rng.set_stream(u64::from(index) / 2);
+        let Claim {
+            defender,
+            challenger,
+        } = self.claim;
+        let challenger_last = rng.random::<bool>() ^ (index % 2 == 1);
+        let opening =
+            two_sided_opening(defender, challenger, challenger_last, self.allocate_alike());
+        let (first, other) = if challenger_last {
+            (defender, challenger)
+        } else {
+            (challenger, defender)
+        };
+        let plan = block_plan(first, other, self.blocks(), &mut rng);
+        ProcessPlan { opening, plan }
+    }
+
+    /// Goes on where an earlier test of the claim with the same seed came to no end. `log_ratios` are the effects of its
+    /// processes, in order: they count as if they had been run now.
+    #[must_use]
+    pub fn resumed(mut self, log_ratios: &[f64]) -> Self {
+        for &log_ratio in log_ratios {
+            let challenger_last = self.is_challenger_last(&self.plan());
+            self.enter(log_ratio, None, challenger_last);
+            self.effects.push(Effect {
+                log_ratio: Some(log_ratio),
+                ..Effect::default()
+            });
+        }
+        self
+    }
+
+    /// Takes in what a process found.
+    pub fn push(&mut self, record: ProcessRecord) {
+        let effect = effect_of(self.claim, &record);
+        if let Some(log_ratio) = effect.log_ratio {
+            let challenger_last = self.is_challenger_last(&record.asked);
+            self.enter(log_ratio, effect.log_ratio_cycles, challenger_last);
+        }
+        self.effects.push(effect);
+        self.records.push(record);
+        let (blocks, discarded) = self.block_counts();
+        let judged = self.records.len() >= 4 || self.wealth.standing() != Standing::Open;
+        if judged && discarded * DISCARDED_ONE_IN > blocks {
+            self.doubt = Some(Doubt::UnsteadyClocks);
+        }
+    }
+
+    /// Bets on the effect of a process.
+    fn enter(&mut self, log_ratio: f64, log_ratio_cycles: Option<f64>, challenger_last: bool) {
+        let cleared = self.ledger.enter(log_ratio, challenger_last);
+        let in_cycles = log_ratio_cycles.map(|cycles| cycles - log_ratio + cleared);
+        let by_more_than = |share: f64| {
+            let bar = -share.ln_1p();
+            cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
+        };
+        // A slow mode in one process looks like an effect of the order, which is then taken out of the next ones: one
+        // of each pair would look far faster. So a far win is one as measured, too.
+        let far = FAR.max(self.settings.delta);
+        self.wealth.bet(match () {
+            () if !by_more_than(self.settings.delta) => Found::NoWin,
+            () if by_more_than(far) && log_ratio < -far.ln_1p() => Found::FarWin,
+            () => Found::Win,
+        });
+    }
+
+    fn is_challenger_last(&self, plan: &ProcessPlan) -> bool {
+        plan.opening.load.last() == Some(&self.claim.challenger)
+    }
+
+    /// Ends the test without a decision.
+    pub fn give_up(&mut self, doubt: Doubt) {
+        self.doubt = Some(doubt);
+    }
+
+    /// The decision, once there is one.
+    pub fn decision(&self) -> Option<Decision> {
+        if let Some(doubt) = &self.doubt {
+            return Some(Decision::Inconclusive(doubt.clone()));
+        }
+        match self.wealth.standing() {
+            Standing::Proven => Some(Decision::Faster),
+            Standing::Unproven => Some(Decision::NotProven),
+            Standing::Open => None,
+        }
+    }
+
+    /// The verdict, with the evidence so far.
+    pub fn verdict(&self) -> Verdict {
+        let cleared = self.ledger.cleared();
+        let (blocks, discarded_blocks) = self.block_counts();
+        Verdict {
+            claim: self.claim,
+            decision: self
+                .decision()
+                .unwrap_or(Decision::Inconclusive(Doubt::BudgetSpent)),
+            evidence: Evidence {
+                processes: self.wealth.processes(),
+                wins: self.wealth.wins,
+                wealth: self.wealth.value(),
+                proof: self.wealth.bar(),
+                median_ratio: median(&cleared).map(f64::exp),
+                interval: median_interval(&cleared),
+                log_ratios: self.ledger.raw(),
+                order_effects: self.ledger.order_effects(),
+                defender: self.summary(self.claim.defender),
+                challenger: self.summary(self.claim.challenger),
+                blocks,
+                discarded_blocks,
+                settings: self.settings,
+            },
+        }
+    }
+
+    /// How it is carried out.
+    pub(crate) fn settings(&self) -> &ConfirmSettings {
+        &self.settings
+    }
+
+    /// What the processes so far found.
+    pub(crate) fn records(&self) -> &[ProcessRecord] {
+        &self.records
+    }
+
+    fn block_counts(&self) -> (usize, usize) {
+        let blocks = self.effects.iter().map(|effect| effect.blocks).sum();
+        (
+            blocks,
+            self.effects.iter().map(|effect| effect.discarded).sum(),
+        )
+    }
+
+    pub(crate) fn summary(&self, arm: ArmId) -> Option<Summary> {
+        let samples = self
+            .records
+            .iter()
+            .flat_map(|r| r.asked.plan.iter().zip(&r.samples));
+        Summary::of_launches(
+            samples
+                .filter(|(a, _)| **a == arm)
+                .map(|(_, s)| s.launch_ns())
+                .collect(),
+        )
+    }
+
+    /// Whether buffers are allocated in the load order or in its reverse: drawn once a claim, so that all its
+    /// pairs show the same effect of the order.
+    fn allocate_alike(&self) -> bool {
+        ChaCha8Rng::seed_from_u64(self.settings.seed ^ ALLOCATION_DRAW).random()
+    }
+
+    /// Blocks of the next process: as many as the effect needs, as far as the time goes. Both
+    /// processes of a pair run equally many, so that they differ in their orders only.
+    fn blocks(&self) -> usize {
+        let expected = self.expected.ratio.ln().abs();
+        let seen = median(&self.ledger.cleared_pairs()).map_or(expected, f64::abs);
+        let needed = blocks_for(seen.min(expected), self.settings.most_blocks);
+        let affordable = self.settings.process_ns / self.block_ns();
+        usize::try_from(affordable)
+            .unwrap_or(usize::MAX)
+            .clamp(1, needed)
+    }
+
+    pub(crate) fn block_ns(&self) -> u64 {
+        let spans = self
+            .expected
+            .defender_span_ns
+            .saturating_add(self.expected.challenger_span_ns);
+        spans.saturating_mul(2).max(1)
+    }
+}
+
+/// Blocks a process needs to tell an effect (absolute log ratio) from noise within it: 12 near the delta,
+/// fewer for effects that any block shows.
+fn blocks_for(effect: f64, most: usize) -> usize {
+    let needed = match effect {
+        e if e >= 0.5 => 1,
+        e if e >= 0.2 => 3,
+        e if e >= 0.08 => 6,
+        _ => most,
+    };
+    needed.clamp(1, most.max(1))
+}

@@ -1,0 +1,106 @@
+//! A distribution-free interval for the median process, honest under optional stopping.
+//!
+//! The usual order-statistic interval holds for a number of processes fixed beforehand; the confirm step stops
+//! when it likes what it sees. So each end is found by a bet like those of [`wealth`](super::wealth): a value is
+//! outside if a bet that the processes lie on one side of it has won 2/miss times its stake. By Ville's
+//! inequality the true median is then outside with a chance of at most `miss`, at whatever moment one stops.
+//! The ends are still order statistics: 6 processes give the least and the greatest, 24 the 5th of each end.
+
+use super::wealth::product;
+use serde::{Deserialize, Serialize};
+
+/// Chance that an interval misses, at most: intervals are 95 %.
+pub const MISS: f64 = 0.05;
+
+/// Factors after a process on the side that was bet on, and on the other; they average 1. Six of the first are 2/miss.
+const RIGHT: f64 = 1.85;
+const WRONG: f64 = 0.15;
+
+/// An interval for the ratio challenger/defender of the median process.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether a ratio lies inside, ends included.
+    pub fn contains(&self, ratio: f64) -> bool {
+        self.low <= ratio && ratio <= self.high
+    }
+}
+
+/// Whether a value is outside, with so many processes on one side of it and so many on the other.
+pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
+    product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
+}
+
+/// The interval for the median of `log_ratios`, as ratios; `None` for fewer than 6 processes, which
+/// cannot exclude anything at 95 %.
+pub fn median_interval(log_ratios: &[f64]) -> Option<Interval> {
+    let mut sorted = log_ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = u32::try_from(sorted.len()).ok()?;
+    let beyond = (0..=n / 2).take_while(|&k| is_outside(n - k, k)).last()?;
+    let beyond = usize::try_from(beyond).ok()?;
+    Some(Interval {
+        low: sorted[beyond].exp(),
+        high: sorted[sorted.len() - 1 - beyond].exp(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ranks(n: usize) -> Option<(usize, usize)> {
+        let logs: Vec<f64> = (0..n).map(|i| i as f64 / 100.0).collect();
+        let interval = median_interval(&logs)?;
+        let rank = |ratio: f64| (ratio.ln() * 100.0).round() as usize;
+        Some((rank(interval.low), rank(interval.high)))
+    }
+
+    #[test]
+    fn five_processes_exclude_nothing() {
+        assert_eq!(ranks(5), None);
+        assert_eq!(ranks(0), None);
+    }
+
+    #[test]
+    fn six_processes_give_their_extremes_and_twenty_four_the_fifth_of_each_end() {
+        assert_eq!(ranks(6), Some((0, 5)));
+        assert_eq!(ranks(8), Some((0, 7)));
+        assert_eq!(ranks(24), Some((4, 19)));
+    }
+
+    /// Exact chance that the interval misses the median at *some* moment up to 24 processes.
+    fn ever_missed(below: u32, above: u32) -> f64 {
+        let n = below + above;
+        let missed = n > 0 && (is_outside(below, above) || is_outside(above, below));
+        if missed {
+            return 1.0;
+        }
+        if n == 24 {
+            return 0.0;
+        }
+        0.5 * ever_missed(below + 1, above) + 0.5 * ever_missed(below, above + 1)
+    }
+
+    #[test]
+    fn the_worst_moment_to_stop_still_leaves_95_percent() {
+        let missed = ever_missed(0, 0);
+        println!("chance that the interval ever misses within 24 processes: {missed:.4}");
+        assert!(missed <= MISS, "{missed}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_holds_the_sample_median(logs in prop::collection::vec(-1.0..1.0f64, 7..40)) {
+            let median = crate::summary::median(&logs).unwrap();
+            prop_assert!(median_interval(&logs).unwrap().contains(median.exp()));
+        }
+    }
+}

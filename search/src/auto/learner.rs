@@ -1,0 +1,298 @@
+//! One quantity that is learned from results: costs, or failures.
+
+use std::collections::HashMap;
+
+use super::representatives::representatives;
+use super::trend::Trend;
+use crate::model::{Candidates, Encoder, Point, Process, Settings, Shape, improve};
+use crate::{SpaceView, Told};
+
+/// What a lesson needs besides the values.
+pub(super) struct Ground<'a> {
+    pub(super) space: &'a dyn SpaceView,
+    pub(super) encoder: &'a Encoder,
+    pub(super) results: &'a [Told],
+    /// Indices of the candidates; never fewer than before, but after [`Learner::forget`].
+    pub(super) pool: &'a [usize],
+    pub(super) settings: &'a Settings,
+    /// Whether the scales are to be fitted first.
+    pub(super) fit: bool,
+}
+
+/// A process, and what it has taken in.
+pub(super) struct Learner {
+    prior: Shape,
+    shape: Shape,
+    /// How much values rise with what earlier results say.
+    slope: f64,
+    /// Variance over the space of what they say.
+    trend_variance: f64,
+    process: Process,
+    candidates: Candidates,
+    /// What earlier results say of each candidate.
+    bases: Vec<f64>,
+    /// What earlier results say.
+    trends: Vec<Trend>,
+    /// What they say of the configs whose results are known.
+    remembered: HashMap<usize, Vec<f64>>,
+    /// Places of the results that the process has taken in.
+    taken: Vec<usize>,
+}
+
+/// What is believed of every candidate, from some values.
+pub(super) struct Lesson {
+    means: Vec<f32>,
+    bases: Vec<f64>,
+    centre: f64,
+    scale: f64,
+    spread: f64,
+}
+
+/// A standard deviation below this is none.
+const FLAT: f64 = 1e-6;
+
+impl Learner {
+    pub(super) fn new(
+        encoder: &Encoder,
+        trends: Vec<Trend>,
+        trend_variance: f64,
+        noise: f64,
+        settings: &Settings,
+    ) -> Self {
+        let prior = Shape::prior(encoder, trends.len(), noise, settings);
+        Self {
+            process: Process::new(encoder, &prior),
+            shape: prior.clone(),
+            slope: 1.0,
+            trend_variance,
+            prior,
+            candidates: Candidates::default(),
+            bases: Vec::new(),
+            trends,
+            remembered: HashMap::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// How many results it knows.
+    pub(super) fn len(&self) -> usize {
+        self.process.len()
+    }
+
+    /// Forgets results and candidates, but not the scales.
+    pub(super) fn forget(&mut self) {
+        self.process.clear();
+        self.candidates = Candidates::default();
+        self.bases.clear();
+        self.taken.clear();
+    }
+
+    /// Learns values, each with the place of its result.
+    pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
+        self.remember(values, ground);
+        self.slope = self.slope_of(values, ground);
+        let (centre, scale, units) = self.units(values, ground);
+        if ground.fit && scale > FLAT {
+            self.fit(values, &units, ground);
+        }
+        for &index in &ground.pool[self.bases.len()..] {
+            let point = self.point(index, ground);
+            self.candidates.push(&point);
+            self.bases.push(mean(&point.trends));
+        }
+        let places: HashMap<usize, f64> = values.iter().map(|value| value.0).zip(units).collect();
+        self.taken.retain(|slot| places.contains_key(slot));
+        if self.taken.len() < self.process.len() {
+            self.process.clear();
+            self.taken.clear();
+        }
+        let known: std::collections::HashSet<usize> = self.taken.iter().copied().collect();
+        let mut fresh: Vec<usize> = places
+            .keys()
+            .copied()
+            .filter(|slot| !known.contains(slot))
+            .collect();
+        fresh.sort_unstable();
+        let points: Vec<Point> = fresh
+            .iter()
+            .map(|&slot| self.point(ground.results[slot].index, ground))
+            .collect();
+        self.taken.extend(fresh);
+        self.process.extend(&points, &self.candidates);
+        let ordered: Vec<f64> = self.taken.iter().map(|slot| places[slot]).collect();
+        let (means, spread) = self.process.means(&ordered);
+        Lesson {
+            means,
+            bases: self.bases.iter().map(|base| self.slope * base).collect(),
+            centre,
+            scale,
+            spread,
+        }
+    }
+
+    /// Fits the scales.
+    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &Ground<'_>) {
+        let chosen = representatives(units, ground.settings.fitted as usize);
+        let point = |&k: &usize| self.point(ground.results[values[k].0].index, ground);
+        let points: Vec<Point> = chosen.iter().map(point).collect();
+        let points: Vec<&Point> = points.iter().collect();
+        let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
+        self.shape = improve(
+            ground.encoder,
+            &self.shape,
+            &self.prior,
+            &points,
+            &units,
+            ground.settings,
+        );
+        self.process = Process::new(ground.encoder, &self.shape);
+        self.taken.clear();
+    }
+
+    /// Values less what earlier results let expect, in units of their scale around their centre.
+    fn units(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
+        let expected = |slot: usize| self.slope * self.remembered_mean(ground.results[slot].index);
+        let residuals: Vec<f64> = values
+            .iter()
+            .map(|&(slot, value)| value - expected(slot))
+            .collect();
+        let (centre, scale) = centre_and_scale(&residuals);
+        (
+            centre,
+            scale,
+            residuals
+                .iter()
+                .map(|value| (value - centre) / scale)
+                .collect(),
+        )
+    }
+
+    /// How much values rise with what earlier results say: the slope of a regression that starts from a slope of 1, and
+    /// is held to it as if by so many results.
+    fn slope_of(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> f64 {
+        if self.trends.is_empty() {
+            return 0.0;
+        }
+        let trends: Vec<f64> = values
+            .iter()
+            .map(|value| self.remembered_mean(ground.results[value.0].index))
+            .collect();
+        let count = values.len().max(1) as f64;
+        let mean_trend = trends.iter().sum::<f64>() / count;
+        let mean = values.iter().map(|value| value.1).sum::<f64>() / count;
+        let held = ground.settings.trust * self.trend_variance;
+        let (mut rise, mut run) = (held, held);
+        for (trend, value) in trends.iter().zip(values) {
+            rise += (trend - mean_trend) * (value.1 - mean);
+            run += (trend - mean_trend).powi(2);
+        }
+        if run > 0.0 {
+            (rise / run).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether earlier results are found to say little.
+    pub(super) fn doubts(&self) -> bool {
+        const LEAST: f64 = 0.3;
+        self.slope < LEAST
+    }
+
+    /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
+    pub(super) fn suppose(&mut self, index: usize, ground: &Ground<'_>) {
+        let point = self.point(index, ground);
+        self.process.extend(&[point], &self.candidates);
+    }
+
+    /// Takes suppositions back.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.process.truncate(len);
+    }
+
+    /// What is left of each candidate's variance.
+    pub(super) fn variances(&self) -> &[f32] {
+        self.process.variances()
+    }
+
+    /// Notes what earlier results say of the configs of some results: that takes a while where they did not try them.
+    fn remember(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) {
+        if self.trends.is_empty() {
+            return;
+        }
+        for &(slot, _) in values {
+            let index = ground.results[slot].index;
+            if !self.remembered.contains_key(&index) {
+                let trends = self.point(index, ground).trends;
+                self.remembered.insert(index, trends);
+            }
+        }
+    }
+
+    fn remembered_mean(&self, index: usize) -> f64 {
+        self.remembered
+            .get(&index)
+            .map_or(0.0, |trends| mean(trends))
+    }
+
+    fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
+        let codes = ground.encoder.encode(&ground.space.positions(index));
+        let trends = match self.remembered.get(&index) {
+            Some(trends) => trends.clone(),
+            None => self
+                .trends
+                .iter()
+                .map(|trend| trend.at(index, &codes))
+                .collect(),
+        };
+        Point { codes, trends }
+    }
+}
+
+/// The mean; 0 of nothing.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+impl Lesson {
+    /// Whether all values are the same: nothing can be told apart then.
+    pub(super) fn is_flat(&self) -> bool {
+        self.scale <= FLAT
+    }
+
+    /// The mean of a candidate, in units of the values' scale.
+    pub(super) fn mean(&self, place: usize) -> f64 {
+        f64::from(self.means[place]) + self.bases[place] / self.scale
+    }
+
+    /// The mean of a candidate.
+    pub(super) fn value(&self, place: usize) -> f64 {
+        self.mean(place) * self.scale + self.centre
+    }
+
+    /// A value in units of the scale.
+    pub(super) fn unit(&self, value: f64) -> f64 {
+        (value - self.centre) / self.scale
+    }
+
+    /// The values' scale.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Standard deviation of the process, in units of the scale.
+    pub(super) fn spread(&self) -> f64 {
+        self.spread
+    }
+}
+
+fn centre_and_scale(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let centre = values.iter().sum::<f64>() / count;
+    let variance = values
+        .iter()
+        .map(|value| (value - centre).powi(2))
+        .sum::<f64>()
+        / count;
+    (centre, variance.sqrt().max(FLAT))
+}

@@ -1,0 +1,53 @@
+//! Configs from the positions of their values.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::space::SpaceView;
+
+/// A random config.
+pub(super) fn anywhere(space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
+    rng.random_range(0..space.len())
+}
+
+/// The valid config at these positions, or one near: each parameter in turn is moved to the nearest value that makes the
+/// config valid; a random config if none does.
+pub(super) fn repaired(
+    space: &dyn SpaceView,
+    mut positions: Vec<u32>,
+    rng: &mut ChaCha8Rng,
+) -> usize {
+    if let Some(index) = space.index_of(&positions) {
+        return index;
+    }
+    let counts = space.value_counts();
+    let first = rng.random_range(0..counts.len().max(1));
+    for offset in 0..counts.len() {
+        let param = (first + offset) % counts.len();
+        let here = positions[param];
+        let mut values: Vec<u32> = (0..counts[param]).filter(|&value| value != here).collect();
+        values.sort_by_key(|value| value.abs_diff(here));
+        for value in values {
+            positions[param] = value;
+            if let Some(index) = space.index_of(&positions) {
+                return index;
+            }
+        }
+        positions[param] = here;
+    }
+    anywhere(space, rng)
+}
+
+/// Positions rounded from numbers, inside the bounds.
+pub(super) fn rounded(space: &dyn SpaceView, numbers: &[f64]) -> Vec<u32> {
+    let counts = space.value_counts().iter();
+    counts
+        .zip(numbers)
+        .map(|(&count, number)| number.round().clamp(0.0, f64::from(count - 1)) as u32)
+        .collect()
+}
+
+/// The positions of a config, as numbers.
+pub(super) fn numbers(space: &dyn SpaceView, index: usize) -> Vec<f64> {
+    space.positions(index).into_iter().map(f64::from).collect()
+}

@@ -1,0 +1,108 @@
+//! A strategy that runs an algorithm.
+
+use std::collections::VecDeque;
+
+use rand_chacha::ChaCha8Rng;
+
+use super::algorithm::Algorithm;
+use crate::ledger::Ledger;
+use crate::space::SpaceView;
+use crate::strategy::{Strategy, Told};
+
+/// Proposals in a row that were all known before, after which a random config is tried.
+const MOST_KNOWN: usize = 100;
+
+/// A strategy that runs an algorithm.
+pub struct Classic<'a, A> {
+    algorithm: A,
+    space: &'a dyn SpaceView,
+    rng: ChaCha8Rng,
+    ledger: Ledger,
+    /// The generation that is being tried.
+    generation: Vec<usize>,
+    /// Those of it that are still to be asked for.
+    open: VecDeque<usize>,
+    idle: usize,
+}
+
+impl<'a, A: Algorithm> Classic<'a, A> {
+    /// Runs `algorithm` on a space.
+    pub fn new(algorithm: A, space: &'a dyn SpaceView, mut rng: ChaCha8Rng) -> Self {
+        Self {
+            ledger: Ledger::new(space.len(), &mut rng),
+            algorithm,
+            space,
+            rng,
+            generation: Vec::new(),
+            open: VecDeque::new(),
+            idle: 0,
+        }
+    }
+
+    /// Goes on to the next generation with something to ask for, if all results of this one are known.
+    fn advance(&mut self) {
+        while self.open.is_empty() && !self.ledger.is_exhausted() {
+            let result = |&index: &usize| {
+                Some((
+                    index,
+                    self.ledger.result(index)?.cost.unwrap_or(f64::INFINITY),
+                ))
+            };
+            let Some(costs) = self
+                .generation
+                .iter()
+                .map(result)
+                .collect::<Option<Vec<_>>>()
+            else {
+                return;
+            };
+            if !costs.is_empty() {
+                self.algorithm.learn(&costs, self.space, &mut self.rng);
+            }
+            self.generation = self.algorithm.propose(self.space, &mut self.rng);
+            let fresh = self
+                .generation
+                .iter()
+                .filter(|index| !self.ledger.was_asked(**index));
+            self.open = fresh.copied().collect();
+            self.idle = if self.open.is_empty() {
+                self.idle + 1
+            } else {
+                0
+            };
+            if self.idle >= MOST_KNOWN || self.generation.is_empty() {
+                self.idle = 0;
+                self.open.extend(self.ledger.strays(1));
+            }
+        }
+    }
+}
+
+impl<A: Algorithm> Strategy for Classic<'_, A> {
+    fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    fn ask(&mut self, n: usize) -> Vec<usize> {
+        let mut asked = Vec::new();
+        while asked.len() < n {
+            self.advance();
+            let Some(index) = self.open.pop_front() else {
+                break;
+            };
+            // A stray was noted as asked for when it was drawn.
+            if self.ledger.ask(index) || !self.generation.contains(&index) {
+                asked.push(index);
+            }
+        }
+        if asked.is_empty() {
+            // Results are late: something else is tried meanwhile.
+            asked = self.ledger.strays(n);
+        }
+        asked
+    }
+
+    fn tell(&mut self, told: &[Told]) {
+        self.ledger.tell(told);
+    }
+}

@@ -1,0 +1,59 @@
+//! Tabu search: always on to the best of a few neighbours, even if it is worse, but not back to where it was lately.
+
+use super::algorithm::Algorithm;
+use super::positions::anywhere;
+use crate::{SpaceView, neighbours};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::collections::VecDeque;
+
+/// Neighbours that are looked at before a step.
+const LOOKED_AT: usize = 8;
+
+/// Configs that are remembered as forbidden.
+const MEMORY: usize = 64;
+
+/// Tabu search.
+#[derive(Clone, Debug, Default)]
+pub struct Tabu {
+    here: Option<usize>,
+    forbidden: VecDeque<usize>,
+}
+
+impl Algorithm for Tabu {
+    fn name(&self) -> &'static str {
+        "tabu"
+    }
+
+    fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize> {
+        let mut around = self
+            .here
+            .map(|here| neighbours(space, here))
+            .unwrap_or_default();
+        around.retain(|index| !self.forbidden.contains(index));
+        around.shuffle(rng);
+        around.truncate(LOOKED_AT);
+        if around.is_empty() {
+            around.push(anywhere(space, rng));
+        }
+        around
+    }
+
+    fn learn(&mut self, costs: &[(usize, f64)], _: &dyn SpaceView, _: &mut ChaCha8Rng) {
+        let valid = costs.iter().filter(|cost| cost.1.is_finite());
+        self.here = valid
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|best| best.0)
+            .or(self.here);
+        self.forbidden.extend(self.here);
+        self.forbidden.extend(
+            costs
+                .iter()
+                .filter(|cost| cost.1.is_infinite())
+                .map(|cost| cost.0),
+        );
+        while self.forbidden.len() > MEMORY {
+            self.forbidden.pop_front();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+#![doc = include_str!("../README.md")]
+
+pub mod auto;
+mod cholesky;
+pub mod classic;
+pub mod exhaustive;
+pub mod guide;
+pub mod ledger;
+pub mod local;
+mod model;
+pub mod permutation;
+pub mod prior;
+pub mod random;
+pub mod space;
+pub mod stop;
+pub mod strategy;
+pub mod surrogate;
+
+#[cfg(test)]
+mod tests;
+
+pub use auto::Auto;
+pub use exhaustive::Exhaustive;
+pub use guide::Guide;
+pub use local::Local;
+pub use model::{Settings, UnknownSetting};
+pub use prior::Prior;
+pub use random::Random;
+pub use space::{SpaceView, neighbours};
+pub use stop::Stop;
+pub use strategy::{Strategy, Told};
+
+use self::classic::{
+    Annealing, Classic, DifferentialEvolution, Genetic, LatinHypercube, LocalSearch, ParticleSwarm,
+    Tabu,
+};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+/// The names that [`by_name`] knows.
+pub const NAMES: [&str; 11] = [
+    "auto",
+    "annealing",
+    "differential-evolution",
+    "exhaustive",
+    "genetic",
+    "latin-hypercube",
+    "local",
+    "local-search",
+    "particle-swarm",
+    "random",
+    "tabu",
+];
+
+/// No strategy has that name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no strategy is named `{name}`; there are {}\nhelp: leave `--strategy` out to have one chosen", NAMES.join(", "))]
+pub struct UnknownStrategy {
+    /// The name asked for.
+    pub name: String,
+}
+
+/// Configs of a space that is tried as a whole, up to which a model says in which order: the time may end before the
+/// space does.
+const ORDERED: usize = 2_000;
+
+/// The strategy of a name. `budget` is how many configs can be tried: `auto` tries all where the
+/// whole space fits into it.
+///
+/// # Errors
+/// [`UnknownStrategy`].
+pub fn by_name<'a>(
+    name: &str,
+    space: &'a dyn SpaceView,
+    budget: usize,
+    rng: ChaCha8Rng,
+) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
+    with_guide(name, space, budget, rng, &Guide::default())
+}
+
+/// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.
+///
+/// # Errors
+/// [`UnknownStrategy`].
+pub fn with_guide<'a>(
+    name: &str,
+    space: &'a dyn SpaceView,
+    budget: usize,
+    rng: ChaCha8Rng,
+    guide: &Guide,
+) -> Result<Box<dyn Strategy + 'a>, UnknownStrategy> {
+    Ok(match name {
+        "auto" if space.len() <= budget && space.len() <= ORDERED => {
+            Box::new(Auto::exhausting(space, rng, guide))
+        }
+        "auto" if space.len() <= budget => Box::new(Exhaustive::new(space.len(), rng)),
+        "exhaustive" => Box::new(Exhaustive::new(space.len(), rng)),
+        "auto" => Box::new(Auto::new(space, rng, guide)),
+        "annealing" => Box::new(Classic::new(Annealing::new(budget), space, rng)),
+        "differential-evolution" => {
+            Box::new(Classic::new(DifferentialEvolution::default(), space, rng))
+        }
+        "genetic" => Box::new(Classic::new(Genetic::default(), space, rng)),
+        "latin-hypercube" => Box::new(Classic::new(LatinHypercube, space, rng)),
+        "local" => Box::new(Local::new(space, rng)),
+        "local-search" => Box::new(Classic::new(LocalSearch::default(), space, rng)),
+        "particle-swarm" => Box::new(Classic::new(ParticleSwarm::default(), space, rng)),
+        "random" => Box::new(Random::new(space.len(), rng)),
+        "tabu" => Box::new(Classic::new(Tabu::default(), space, rng)),
+        _ => {
+            return Err(UnknownStrategy {
+                name: name.to_owned(),
+            });
+        }
+    })
+}
