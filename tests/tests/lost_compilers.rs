@@ -40,7 +40,7 @@ fn wrapped(root: &Path, compiler: &Path, after: u32, what: &str) -> PathBuf {
     let (root, compiler) = (root.display(), compiler.display());
     let script = format!(
         "#!/bin/sh\n\
-         case \"$*\" in *' -o kernel.so '*)\n  echo >> {root}/compiles\n  \
+         case \"$*\" in *' -o kernel.'*)\n  echo >> {root}/compiles\n  \
          if [ -e {root}/broken ] && [ $(wc -l < {root}/compiles) -gt {after} ]; then {what}; fi;;\n\
          esac\nexec {compiler} \"$@\"\n"
     );
