@@ -115,13 +115,7 @@ impl Surrogate {
 
     /// Takes in points with their values, at least one, in place of what was seen before; tries `tries` other scales
     /// first. Keeps what it had if the matrix cannot be factored.
-    pub fn fit(
-        &mut self,
-        points: Vec<Point>,
-        values: &[f64],
-        tries: u32,
-        rng: &mut ChaCha8Rng,
-    ) {
+    pub fn fit(&mut self, points: Vec<Point>, values: &[f64], tries: u32, rng: &mut ChaCha8Rng) {
         let n = values.len() as f64;
         self.mean = values.iter().sum::<f64>() / n;
         let variance = values
