@@ -30,7 +30,7 @@ pub enum ImageError {
         /// The backend of the device.
         wanted: Backend,
     },
-    /// It is no ELF file, or none of 64 bits in little-endian order.
+    /// It is not a 64-bit little-endian ELF file.
     #[error(
         "the image is not a 64-bit little-endian ELF file: it begins with {found}\nhelp: {BAKE_AGAIN}"
     )]

@@ -30,7 +30,7 @@ pub enum BakedError {
         /// Line of the first bad byte.
         line: usize,
     },
-    /// The file is no TOML.
+    /// The file is not TOML.
     #[error(
         "line {line}: {message}\nhelp: if a merge did this, run `tune bake` on the device of that section"
     )]

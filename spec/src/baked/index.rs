@@ -57,7 +57,7 @@ impl Index {
     /// Lists a kernel's table under its usual name, `<kernel>.toml`, and returns that name.
     ///
     /// # Errors
-    /// When the kernel's name is no C identifier, or is `index`.
+    /// When the kernel's name is not a C identifier, or is `index`.
     pub fn insert(&mut self, kernel: &str) -> Result<String, BakedError> {
         let file = format!("{kernel}.toml");
         if !is_symbol(kernel) || !is_table_name(&file) {

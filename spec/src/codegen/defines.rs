@@ -241,7 +241,7 @@ fn reserved(name: &str) -> Option<&'static str> {
     let identifier = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && name.bytes().next().is_some_and(|b| !b.is_ascii_digit());
     if !identifier {
-        Some("it is no C identifier")
+        Some("it is not a C identifier")
     } else if WORDS.contains(&name) {
         Some("it is a word of the language")
     } else if name.starts_with("__")

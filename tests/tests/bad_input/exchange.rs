@@ -55,7 +55,7 @@ fn caches() -> Vec<Case> {
             "error: r.json:2: field `cache`: no config is recorded",
         ),
         replayed(
-            "a recording that is no JSON",
+            "a recording that is not JSON",
             "printf 'time\\n1\\n' > r.json",
             "error: r.json:1: the file: expected ident",
         ),

@@ -7,7 +7,7 @@ pub fn cases() -> Vec<Case> {
         case("no manifest")
             .prepare("rm Cargo.toml")
             .says("error: cannot read the package: could not find `Cargo.toml` in `<root>` or any parent directory"),
-        case("a manifest that is no TOML")
+        case("a manifest that is not TOML")
             .edit("Cargo.toml", "[package]", "[package")
             .says("error: cannot read the package: unclosed table, expected `]`"),
         case("a manifest without a name")

@@ -37,7 +37,7 @@ fn amd_waves_are_what_the_compiler_says() {
     }
     let known = target("gfx1151").expect("the target should be known");
     let Multiprocessor::Amd(wgp) = known.multiprocessor else {
-        panic!("gfx1151 is no AMD target");
+        panic!("gfx1151 is not an AMD target");
     };
     let compiler = HipCompiler::new(known.arch).expect("clang was found just now");
     let mut rng = ChaCha8Rng::seed_from_u64(1151);

@@ -23,7 +23,7 @@ fn nvidia_occupancy_is_what_the_vendor_header_says() {
     for (arch, seed) in [("sm_86", 86), ("sm_89", 89), ("sm_90", 90)] {
         let known = target(arch).expect("the target should be known");
         let Multiprocessor::Nvidia(sm) = &known.multiprocessor else {
-            panic!("{arch} is no NVIDIA target");
+            panic!("{arch} is not an NVIDIA target");
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let blocks: Vec<_> = (0..cases()).map(|_| block(&mut rng, known)).collect();

@@ -44,7 +44,7 @@ fn parameter(param: &Param) -> Result<Value, String> {
     let values = param.values.iter().map(|value| {
         python(value).ok_or_else(|| {
             format!(
-                "the value {value} of `{}` is no Python literal that is read here",
+                "the value {value} of `{}` is not a Python literal that is read here",
                 param.name
             )
         })

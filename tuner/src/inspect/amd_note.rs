@@ -52,7 +52,7 @@ fn metadata(image: &[u8]) -> Result<Value, InspectError> {
     let header = FileHeader64::<LittleEndian>::parse(image).map_err(InspectError::image)?;
     let endian = LittleEndian;
     if header.e_machine.get(endian) != EM_AMDGPU {
-        return Err(InspectError::image("it is no AMD code object"));
+        return Err(InspectError::image("it is not an AMD code object"));
     }
     let sections = header
         .section_headers(endian, image)

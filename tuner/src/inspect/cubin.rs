@@ -35,7 +35,7 @@ const HOPPER: u32 = 90;
 pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
     let header = FileHeader64::<LittleEndian>::parse(image).map_err(InspectError::image)?;
     if header.e_machine.get(LittleEndian) != EM_CUDA {
-        return Err(InspectError::image("it is no CUDA image"));
+        return Err(InspectError::image("it is not a CUDA image"));
     }
     let file = ElfFile64::<LittleEndian>::parse(image).map_err(InspectError::image)?;
     let info = records(section(&file, ".nv.info")?.unwrap_or_default());

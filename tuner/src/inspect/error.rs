@@ -50,7 +50,7 @@ pub enum InspectError {
         /// The figure.
         differs: Disagreement,
     },
-    /// Programs of that backend are no GPU images.
+    /// Programs of that backend are not GPU images.
     #[error(
         "{backend} programs have no registers or shared memory to tell of\nhelp: name a GPU target, such as `--target sm_89`"
     )]

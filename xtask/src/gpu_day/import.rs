@@ -139,7 +139,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
     let text = String::from_utf8_lossy(&bytes);
     let read_line = |line: &str| -> Result<Value, String> {
         let mut step: Value = serde_json::from_str(line).map_err(|error| {
-            format!("gpu-day: a line of {STEPS} is no JSON: {error}\nhelp: copy the results again from the machine")
+            format!("gpu-day: a line of {STEPS} is not JSON: {error}\nhelp: copy the results again from the machine")
         })?;
         let file = step["file"].as_str().unwrap_or_default();
         // A name that the manifest does not know was not checked.
