@@ -26,7 +26,7 @@ pub struct WhyArgs {
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
     #[arg(value_name = "SIZES", conflicts_with = "problem")]
     pub sizes: Option<String>,
-    /// The problem, as an option like that of other commands
+    /// The problem, given as an option
     #[arg(long, value_name = "SIZES")]
     pub problem: Option<String>,
 }

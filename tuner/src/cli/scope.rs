@@ -40,7 +40,7 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
-/// How slow commands print results: also one by one.
+/// How long-running commands print results: one by one.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LinesArgs {
     /// Print one JSON object per line on standard output, as soon as each result is known
