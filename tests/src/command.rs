@@ -1,7 +1,7 @@
 //! Running the real `tune` and the real cargo.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 /// The workspace root.
@@ -16,12 +16,23 @@ pub fn tune_program() -> &'static Path {
     PROGRAM.get_or_init(|| {
         let mut build = cargo(&workspace());
         // As a part of the whole workspace, with the features that the suite builds it with: with others it would be built a
-        // second time. Programs are built for the tests of their packages; this is one of `tune`'s.
+        // second time. Cargo builds the programs of a package for its integration tests; `program` is the one of `tune`.
         build.args(["test", "--quiet", "--profile", profile()]);
-        build.args(["--workspace", "--no-run", "--test", "watch"]);
-        let status = build.status().expect("cargo should start");
-        assert!(status.success(), "tune should build");
-        built("tune")
+        build.args(["--workspace", "--no-run", "--test", "program"]);
+        build.args(["--message-format", "json-render-diagnostics"]);
+        let output = build.stderr(Stdio::inherit()).output();
+        let output = output.expect("cargo should start");
+        assert!(output.status.success(), "tune should build");
+        let program = built("tune");
+        // Else it would be one of an earlier build.
+        let said = String::from_utf8_lossy(&output.stdout);
+        let named = format!("\"executable\":\"{}\"", program.display());
+        assert!(
+            said.contains(&named),
+            "cargo should have built {}",
+            program.display()
+        );
+        program
     })
 }
 

@@ -120,7 +120,7 @@ fn a_recording_of_other_parameters_or_another_vendor_is_refused_and_changes_noth
     let cases = [
         (
             RECORDING.replace("NVIDIA GeForce RTX 3090", "AMD Radeon PRO W7800"),
-            "which is not of sm_86",
+            "which is not a device of sm_86",
         ),
         (
             RECORDING.replace("\"ITEMS\"", "\"PER_THREAD\""),

@@ -136,6 +136,6 @@ fn an_entry_that_is_not_there_is_named_with_those_that_are() {
         });
         let wrong = wrong.expect("the table has targets of two vendors");
         let error = inspect::from_image(wrong.backend, &artifact.image, "plain").unwrap_err();
-        assert!(error.to_string().contains("it is no "), "{error}");
+        assert!(error.to_string().contains("it is not a"), "{error}");
     }
 }

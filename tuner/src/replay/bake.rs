@@ -154,7 +154,7 @@ fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, Failure> 
     };
     if vendor.iter().any(|other| name.contains(other)) {
         return Err(Failure::Other(format!(
-            "the recording is of `{name}`, which is not of {}\nhelp: name the architecture of the recorded device with `--target`",
+            "the recording is of `{name}`, which is not a device of {}\nhelp: name the architecture of the recorded device with `--target`",
             known.arch
         )));
     }

@@ -10,7 +10,7 @@ use super::Options;
 use crate::step::{self, cargo};
 
 /// The test programs that need no cargo, and one of `tune`'s: with that `tune` is built.
-const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "watch"];
+const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "program"];
 
 /// What of it is carried.
 const CARRIED: [&str; 4] = ["tune", "conformance", "library", "device_prelude"];

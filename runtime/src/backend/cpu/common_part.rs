@@ -3,18 +3,19 @@
 //! Compiling it takes up to three times as long as compiling most kernels. So it is compiled once for a compiler and its
 //! flags, kept in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kiln_spec::hash::{Hash, Hasher};
 use kiln_spec::prelude::{CPU_PRELUDE, prelude_hash};
 
 use crate::compile_process::{self, Built};
-use crate::compiler::{BuildKind, CompileRequest};
+use crate::compiler::{BuildKind, CompileError, CompileRequest};
 use crate::include_folder::IncludeFolder;
 
 use super::toolchain::Toolchain;
@@ -25,18 +26,31 @@ pub(super) const KERNEL_PART: &str = "-DKILN_CPU_PART=1";
 const OBJECT: &str = "common.o";
 const OBJECT_HASH: &str = "common.o.hash";
 
-/// How threads run, as the first line of a unit says it.
+/// How threads run, as a line of a unit says it.
 const LOOPS: &str = "#define KILN_CPU_FIBERS 0\n";
 const FIBERS: &str = "#define KILN_CPU_FIBERS 1\n";
 
-/// The common parts that a compiler has made or found; none if one could not be made.
+/// The common parts that a compiler has made or found.
 #[derive(Debug, Default)]
-pub(super) struct CommonParts(Mutex<HashMap<Hash, Option<PathBuf>>>);
+pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<State>>>>);
+
+/// What is known of one common part.
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Unknown,
+    /// The object's file.
+    Made(PathBuf),
+    /// The compiler refuses it.
+    Refused,
+}
 
 /// What a common part is compiled from and with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommonPart<'a> {
     pub request: &'a CompileRequest,
+    /// What the flags mean here: `-march=native` is another processor on another machine.
+    pub target: &'a str,
     pub toolchain: &'a Toolchain,
     pub include: &'a Path,
     pub flags: &'a [String],
@@ -44,15 +58,30 @@ pub(super) struct CommonPart<'a> {
 
 impl CommonParts {
     /// The object to link with a request's unit, which must be compiled with [`KERNEL_PART`]. `None` if the unit must be
-    /// compiled whole: there is nothing to share, its headers are older than the parts, or the object cannot be made.
-    pub fn object(&self, part: CommonPart<'_>) -> Option<PathBuf> {
-        let mode = part.mode()?;
-        let prelude = part.prelude()?;
+    /// compiled whole: there is nothing to share, its headers are older than the parts, or the compiler refuses the object.
+    ///
+    /// # Errors
+    /// When the compiler was lost or the disk failed, which says nothing about the unit.
+    pub fn object(&self, part: CommonPart<'_>) -> Result<Option<PathBuf>, CompileError> {
+        let (Some(mode), Some(prelude)) = (part.mode(), part.prelude()) else {
+            return Ok(None);
+        };
         let name = part.name(mode, prelude);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = known.entry(name).or_insert_with(|| part.folder(mode, name));
-        Some(folder.as_ref()?.join(OBJECT))
+        let state = locked(&self.0).entry(name).or_default().clone();
+        // Other parts can be had while this one is compiled.
+        let mut state = locked(&state);
+        if matches!(*state, State::Unknown) {
+            *state = part.make(mode, name)?;
+        }
+        Ok(match &*state {
+            State::Made(object) => Some(object.clone()),
+            State::Unknown | State::Refused => None,
+        })
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl CommonPart<'_> {
@@ -82,9 +111,11 @@ impl CommonPart<'_> {
     }
 
     fn name(&self, mode: &str, prelude: Hash) -> Hash {
-        let mut hasher = Hasher::new("common part");
+        // The number is that of `compile`: it changes if that compiles differently.
+        let mut hasher = Hasher::new("common part 1");
         hasher
             .field(prelude.to_string().as_bytes())
+            .field(self.target.as_bytes())
             .field(mode.as_bytes())
             .field(self.toolchain.program.as_os_str().as_encoded_bytes())
             .field(self.toolchain.identity.to_string().as_bytes());
@@ -94,23 +125,32 @@ impl CommonPart<'_> {
         hasher.finish()
     }
 
-    /// The folder with the object. An error is not told: the unit, compiled whole, meets it again.
-    fn folder(&self, mode: &str, name: Hash) -> Option<PathBuf> {
+    /// Finds the object, or compiles it.
+    fn make(&self, mode: &str, name: Hash) -> Result<State, CompileError> {
+        // Compiled once, even if the cache cannot be written and the object goes to a temporary folder.
+        let compiled = OnceCell::new();
         let write = |folder: &Path| {
-            let object = self.compile(mode)?;
-            fs::write(folder.join(OBJECT), &object)?;
-            fs::write(folder.join(OBJECT_HASH), hash_of(&object).to_string())
+            let object = compiled.get_or_init(|| self.compile(mode));
+            let object = object.as_ref().map_err(io::Error::other)?;
+            fs::write(folder.join(OBJECT), object)?;
+            fs::write(folder.join(OBJECT_HASH), hash_of(object).to_string())
         };
-        let folder = IncludeFolder::filled(&name.to_string(), is_complete, write).ok()?;
-        Some(folder.path().to_owned())
+        let kept = IncludeFolder::filled(&name.to_string(), is_complete, write);
+        match (kept, compiled.into_inner()) {
+            (Ok(folder), _) => Ok(State::Made(folder.path().join(OBJECT))),
+            (Err(_), Some(Err(error))) if judges_nothing(&error) => Err(error),
+            // The unit, compiled whole, meets the same error.
+            (Err(_), Some(Err(_))) => Ok(State::Refused),
+            (Err(error), _) => Err(CompileError::io("keeping a compiled part", error)),
+        }
     }
 
-    fn compile(&self, mode: &str) -> io::Result<Vec<u8>> {
-        let mut unit =
-            CompileRequest::new("common part", format!("{mode}#include \"kiln_cpu.h\"\n"));
+    fn compile(&self, mode: &str) -> Result<Vec<u8>, CompileError> {
+        let source = format!("{mode}#include \"kiln_cpu.h\"\n");
+        let mut unit = CompileRequest::new(&self.request.name, source);
         unit.limits = self.request.limits;
         unit.scratch.clone_from(&self.request.scratch);
-        let folder = compile_process::folder(&unit).map_err(io::Error::other)?;
+        let folder = compile_process::folder(&unit)?;
         // Its lines are in no message.
         let for_compiling = |flag: &&String| *flag != "-shared" && !flag.starts_with("-Wl,");
         let mut command = Command::new(&self.toolchain.program);
@@ -123,10 +163,17 @@ impl CommonPart<'_> {
             source: "common.cpp",
             image: OBJECT,
         };
-        let (object, _) =
-            compile_process::run(&mut command, &unit, &folder, built).map_err(io::Error::other)?;
+        let (object, _) = compile_process::run(&mut command, &unit, &folder, built)?;
         Ok(object)
     }
+}
+
+/// Whether an error is not about what was compiled: something outside ended the compiler, or the disk failed.
+fn judges_nothing(error: &CompileError) -> bool {
+    matches!(
+        error,
+        CompileError::Lost { crashed: false, .. } | CompileError::Io { .. }
+    )
 }
 
 fn hash_of(object: &[u8]) -> Hash {
@@ -164,11 +211,12 @@ mod tests {
             let request = CompileRequest::new("k", source).with_build(build);
             let part = CommonPart {
                 request: &request,
+                target: "a test's",
                 toolchain: &toolchain,
                 include: include.path(),
                 flags,
             };
-            parts.object(part).is_some()
+            parts.object(part).unwrap().is_some()
         };
         let flags = ["-std=c++20".into(), "-fPIC".into()];
         assert!(is_split(FIBERS, BuildKind::Release, &flags));
@@ -178,5 +226,55 @@ mod tests {
         // An option that no compiler has: the object cannot be made.
         let flags = ["--no-such-option".into()];
         assert!(!is_split(FIBERS, BuildKind::Release, &flags));
+    }
+
+    #[test]
+    fn another_processor_has_an_object_of_its_own() {
+        let toolchain = Toolchain::find().unwrap();
+        let request = CompileRequest::new("k", FIBERS);
+        let name = |target, flag: &str| {
+            let part = CommonPart {
+                request: &request,
+                target,
+                toolchain: &toolchain,
+                include: Path::new("include"),
+                flags: &[flag.to_owned()],
+            };
+            part.name(FIBERS, prelude_hash(CPU_PRELUDE))
+        };
+        let here = name("native-1", "-march=native");
+        assert_eq!(here, name("native-1", "-march=native"));
+        assert_ne!(here, name("native-2", "-march=native"));
+        assert_ne!(here, name("native-1", "-march=x86-64-v3"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_killed_from_outside_is_asked_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let asked = folder.path().join("asked");
+        let program = folder.path().join("compiler");
+        let script = format!("#!/bin/sh\necho >> {}\nkill -9 $$\n", asked.display());
+        fs::write(&program, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, mode).unwrap();
+        let toolchain = Toolchain {
+            program,
+            ..Toolchain::find().unwrap()
+        };
+        let request = CompileRequest::new("k", FIBERS);
+        let parts = CommonParts::default();
+        for times in 1..=2 {
+            let part = CommonPart {
+                request: &request,
+                target: "a test's",
+                toolchain: &toolchain,
+                include: folder.path(),
+                flags: &[],
+            };
+            let error = parts.object(part).unwrap_err();
+            assert!(matches!(error, CompileError::Lost { .. }), "{error}");
+            // Not once more for the temporary folder.
+            assert_eq!(fs::read(&asked).unwrap().len(), times);
+        }
     }
 }

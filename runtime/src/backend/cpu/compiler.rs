@@ -101,21 +101,25 @@ impl CpuCompiler {
     }
 
     /// The whole command line for a build.
+    ///
+    /// # Errors
+    /// When what is linked with every kernel cannot be had.
     fn command(
         &self,
         toolchain: &Toolchain,
         request: &CompileRequest,
         folder: &Path,
         include: &IncludeFolder,
-    ) -> Command {
+    ) -> Result<Command, CompileError> {
         let own = || self.flags_of(toolchain.family, request.build);
         let flags = request.flags().map_or_else(own, <[String]>::to_vec);
         let common = self.common.object(CommonPart {
             request,
+            target: &self.target_name,
             toolchain,
             include: include.path(),
             flags: &flags,
-        });
+        })?;
         let mut command = Command::new(&toolchain.program);
         command
             .args(flags)
@@ -130,7 +134,7 @@ impl CpuCompiler {
             .arg("kernel.cpp")
             .args(&request.options)
             .args(libraries(request.build));
-        command
+        Ok(command)
     }
 
     /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not
@@ -291,7 +295,7 @@ impl Compiler for CpuCompiler {
         let folder = compile_process::folder(request)?;
         let kept = request.include_folder()?;
         let include = kept.as_ref().unwrap_or(&self.include);
-        let mut command = self.command(toolchain, request, folder.path(), include);
+        let mut command = self.command(toolchain, request, folder.path(), include)?;
         let built = Built {
             source: "kernel.cpp",
             image: "kernel.so",

@@ -173,7 +173,7 @@ pub struct When {
     /// Whether it is about the release (`false`) or the receipt entry (`true`) alone.
     pub receipt: Option<bool>,
     /// Only from this process on, counted from 1 over those that load such an entry. The count is kept in a file next to
-    /// the script's own; a script without a file counts nothing and is never asked.
+    /// the script's own; a script without a file counts nothing, so that its rule never applies.
     pub from_process: Option<u64>,
 }
 

@@ -1,0 +1,23 @@
+//! The program itself. Cargo builds it for this test, and with it for the whole suite.
+
+use std::process::Command;
+
+#[test]
+fn the_program_says_its_version_and_its_commands() {
+    let said = |words: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_tune");
+        let output = Command::new(program).args(words).output();
+        let output = output.expect("tune should start");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let version = said(&["--version"]);
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    let help = said(&["--help"]);
+    for command in ["run", "bake", "smoke", "bench", "compare", "report"] {
+        assert!(
+            help.contains(&format!("\n  {command} ")),
+            "{command}: {help}"
+        );
+    }
+}
