@@ -131,7 +131,9 @@ impl CommonPart<'_> {
         let compiled = OnceCell::new();
         let write = |folder: &Path| {
             let object = compiled.get_or_init(|| self.compile(mode));
-            let object = object.as_ref().map_err(io::Error::other)?;
+            let object = object
+                .as_ref()
+                .map_err(|error| io::Error::other(error.to_string()))?;
             fs::write(folder.join(OBJECT), object)?;
             fs::write(folder.join(OBJECT_HASH), hash_of(object).to_string())
         };
