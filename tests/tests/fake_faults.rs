@@ -84,7 +84,7 @@ fn finds_as_fast(seed: u64) -> bool {
 /// A third of the configs, without the winner.
 fn chosen(tried: &[String], winner: &str, seed: u64) -> Vec<String> {
     let others: Vec<&String> = tried.iter().filter(|config| *config != winner).collect();
-    let every = |i| others[(seed as usize + i * 3) % others.len()].clone();
+    let every = |i: usize| others[(seed as usize + i * 3) % others.len()].clone();
     (0..TRIALS.div_ceil(3)).map(every).collect()
 }
 
