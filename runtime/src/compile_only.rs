@@ -34,7 +34,7 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
 /// The compiler that is the library of a file ([`Compiler::library`]), for an architecture.
 ///
 /// # Errors
-/// As [`compiler`]; for an architecture whose compilers are not libraries, too.
+/// As [`compiler`], and for an architecture whose compilers are not libraries.
 pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::at(library, arch)?)),

@@ -143,11 +143,11 @@ pub trait Device: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
-    /// Takes from this process what would make its times differ from those of others: data that it may keep in the
-    /// last-level cache whatever else is loaded. For processes that only measure, before they do.
+    /// Gives up this process's reservations in the last-level cache (persisting L2), so that its times can be compared with
+    /// those of other processes. Call it before measuring, in processes that do nothing else.
     ///
     /// # Errors
-    /// What broke the device before; where there is nothing to take that is not an error.
+    /// What broke the device before. It is not an error if there are no such reservations.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         Ok(())
     }

@@ -97,7 +97,7 @@ integers! {
     u8 = U8;
 }
 
-/// `|got - want|`. Where the reference itself is not a finite number, only the same one is not an error.
+/// `|got - want|`. 0 if both are NaN or the same infinity; otherwise infinite if one of them is not finite.
 pub(crate) fn distance(got: f64, want: f64) -> f64 {
     if got == want || (got.is_nan() && want.is_nan()) {
         0.0

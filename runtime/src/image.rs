@@ -133,7 +133,7 @@ pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, 
 /// The number of the architecture that a cubin is for by its own header: 89 for `sm_89`.
 ///
 /// # Errors
-/// When it is not a whole ELF file, no cubin, or of an unknown format.
+/// When it is not a whole ELF file, not a cubin, or of an unknown format.
 pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     let elf = Elf::read(image)?;
     if elf.machine != cubin::MACHINE {

@@ -54,7 +54,7 @@ pub const NAMES: [&str; 11] = [
 
 /// No strategy has that name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no strategy is named `{name}`; there are {}\nhelp: leave `--strategy` out to have one chosen", NAMES.join(", "))]
+#[error("no strategy is named `{name}`; there are {}", NAMES.join(", "))]
 pub struct UnknownStrategy {
     /// The name asked for.
     pub name: String,
