@@ -19,7 +19,7 @@ static __device__ __forceinline__ void for_elements(size_t n, Body body)
             body(Width<VECTOR_WIDTH>(), block + (i * THREADS + threadIdx.x) * VECTOR_WIDTH);
         }
     } else {
-#pragma unroll
+        KILN_EACH_ELEMENT
         for (int i = 0; i < ITEMS * VECTOR_WIDTH; ++i) {
             const size_t at = block + i * THREADS + threadIdx.x;
             if (at < n) {

@@ -5,6 +5,7 @@
 //
 // Tunable parameters:
 //   WARPS         warps of a block: 4 are 128 threads, 12 are 384
+//   LANES         threads of a warp; 1 makes a block a single thread, for processors that run threads one after another
 //   QUERIES       queries of a warp
 //   BLOCK_K       keys and values in shared memory at once
 //   STAGES        such blocks in shared memory, where TILES is 1
@@ -15,11 +16,13 @@
 #include "naive.cuh"
 #if TILES
 #include "by_tiles.cuh"
+#elif LANES == 1
+#include "alone.cuh"
 #else
 #include "by_threads.cuh"
 #endif
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+extern "C" __global__ void __launch_bounds__(LANES * WARPS)
 flash_attention(unsigned int heads, unsigned int seq, unsigned int dim, unsigned int causal,
                 const __half* __restrict__ q, const __half* __restrict__ k, const __half* __restrict__ v,
                 __half* __restrict__ out)

@@ -3,7 +3,7 @@
 
 #include "kiln.cuh"
 
-#define THREADS (32 * WARPS)
+#define THREADS (LANES * WARPS)
 
 // Copies BLOCK_K rows of HEAD_DIM elements from position `first` on; rows from `seq` on are zero.
 template <int LEADING>

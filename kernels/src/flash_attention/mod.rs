@@ -30,6 +30,7 @@ use kiln::tuned_kernel;
     source = "flash_attention.cu",
     params(
         WARPS in [1, 2, 4, 8, 12],
+        LANES in [1, 32],
         QUERIES in [16, 32],
         BLOCK_K in [16, 32, 64, 128],
         STAGES in [1, 2, 3],
@@ -39,22 +40,27 @@ use kiln::tuned_kernel;
     ),
     where(
         HEAD_DIM == dim,
-        TILES == 1 || QUERIES == 32,
+        TILES == 1 || QUERIES == 32 || LANES == 1,
         TILES == 1 || STAGES == 1,
-        32 * WARPS <= device.max_threads_per_block,
+        LANES * WARPS <= device.max_threads_per_block,
+        // A block of one thread, on processors that run threads one after another.
+        LANES >= device.lockstep_threads,
+        LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
         // Registers for a lane's part of the queries, scores and sums.
         TILES == 0 || QUERIES * (2 * BLOCK_K + 3 * HEAD_DIM) <= 64 * 200,
         TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
     ),
-    baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, HEAD_DIM = 64),
+    baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, LANES = 32, HEAD_DIM = 64),
     try_first(
-        (WARPS = 2, QUERIES = 32, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
-        (WARPS = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
-        (WARPS = 4, QUERIES = 16, BLOCK_K = 64, STAGES = 2, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 64),
-        (WARPS = 4, QUERIES = 16, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 128),
+        (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
+        (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
+        (WARPS = 2, LANES = 32, QUERIES = 32, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
+        (WARPS = 1, LANES = 32, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
+        (WARPS = 4, LANES = 32, QUERIES = 16, BLOCK_K = 64, STAGES = 2, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 64),
+        (WARPS = 4, LANES = 32, QUERIES = 16, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 128),
     ),
     grid(seq.div_ceil(WARPS * QUERIES), heads),
-    block(32 * WARPS),
+    block(LANES * WARPS),
     shared(TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM),
     problems(
         (heads = 1, seq = 128, dim = 64, causal = 1),

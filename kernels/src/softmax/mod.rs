@@ -30,6 +30,7 @@ use kiln::tuned_kernel;
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
         METHOD in [passes, online],
+        KEEP in [0, 1],
     ),
     where(
         // A thread that has a row for itself is for processors that run threads one after another.
@@ -37,15 +38,19 @@ use kiln::tuned_kernel;
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
+        // The online sum scales what it has seen, so that there is nothing to keep.
+        KEEP == 0 || METHOD == passes,
+        4 * KEEP * ROWS * cols <= min(49152, device.shared_bytes_per_block),
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes, KEEP = 0),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 1, METHOD = passes),
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 1),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 0),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online, KEEP = 0),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),
+    shared(4 * KEEP * ROWS * cols),
     problems((rows = 1024, cols = 2048), (T = f32, rows = 64, cols = 32768)),
     gpu_problems((rows = 8192, cols = 4096), (rows = 1024, cols = 32768)),
     work(flops = 8 * rows * cols, bytes = 2 * size_of(T) * rows * cols),

@@ -8,6 +8,7 @@
 //   METHOD        METHOD_passes: one pass for the maximum, one for the sum, one to write; METHOD_online: the first two in
 //                 one, the sum scaled anew whenever the maximum grows (M. Milakov and N. Gimelshein, "Online normalizer
 //                 calculation for softmax", arXiv:1805.02867)
+//   KEEP          1: the exponentials are kept in shared memory from the sum until they are written, not computed again
 
 #include "../common/rows.cuh"
 
@@ -22,11 +23,14 @@ static __device__ constexpr float LEAST = -3.4e38f;
 
 static __device__ __forceinline__ Seen no_element() { return Seen{LEAST, 0.0f}; }
 
+// e^x in as few instructions as there are; zero below the smallest normal number.
+static __device__ __forceinline__ float power(float x) { return kiln::fast_exp2(x * 1.44269504f); }
+
 struct Join {
     __device__ __forceinline__ Seen operator()(Seen a, Seen b) const
     {
         const float largest = fmaxf(a.largest, b.largest);
-        return Seen{largest, a.sum * __expf(a.largest - largest) + b.sum * __expf(b.largest - largest)};
+        return Seen{largest, a.sum * power(a.largest - largest) + b.sum * power(b.largest - largest)};
     }
 };
 
@@ -44,13 +48,14 @@ template <int W> static __device__ __forceinline__ float sum_of(const Run<W>& ru
     float sum = 0.0f;
 #pragma unroll
     for (int i = 0; i < W; ++i) {
-        sum += __expf(run[i] - largest);
+        sum += power(run[i] - largest);
     }
     return sum;
 }
 
-// The largest element of a row and the sum of its exponentials, for all threads that share it.
-static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsigned int cols)
+// The largest element of a row and the sum of its exponentials, for all threads that share it. `kept` gets the
+// exponentials if KEEP is 1: each thread writes, and later reads, those of its own columns.
+static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsigned int cols, float* kept)
 {
 #if METHOD == METHOD_online
     Seen seen = no_element();
@@ -58,7 +63,7 @@ static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsign
         constexpr int W = decltype(width)::value;
         const Run<W> run = load_run<W>(row + col);
         const float largest = largest_of(run, seen.largest);
-        seen = Seen{largest, seen.sum * __expf(seen.largest - largest) + sum_of(run, largest)};
+        seen = Seen{largest, seen.sum * power(seen.largest - largest) + sum_of(run, largest)};
     });
     return kiln::block_reduce<THREADS, ROWS>(seen, Join());
 #else
@@ -72,8 +77,12 @@ static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsign
     apart = kiln::splat<VECTOR_WIDTH>(0.0f);
     for_columns(cols, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const auto add_power = [&](float sum, float x) { return sum + __expf(x - seen.largest); };
-        combine_into(apart, load_run<W>(row + col), add_power);
+        const auto relative_power = [&](float x) { return power(x - seen.largest); };
+        const Run<W> powers = mapped(load_run<W>(row + col), relative_power);
+#if KEEP
+        kiln::store_aligned(kept + col, powers);
+#endif
+        combine_into(apart, powers, kiln::add());
     });
     seen.sum = kiln::block_sum<THREADS, ROWS>(folded(apart, kiln::add()));
     return seen;
@@ -90,11 +99,16 @@ softmax(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __rest
     x += (size_t)row * cols;
     y += (size_t)row * cols;
 
-    const Seen seen = look_at(x, length);
+    float* const kept = KEEP ? kiln::dynamic_shared<float>() + (size_t)threadIdx.y * cols : nullptr;
+    const Seen seen = look_at(x, length, kept);
     const float scale = 1.0f / seen.sum;
     for_columns(length, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
-        const auto share = [&](float x) { return __expf(x - seen.largest) * scale; };
+#if KEEP
+        store_run<W>(y + col, mapped(load_run<W>(kept + col), [&](float x) { return x * scale; }));
+#else
+        const auto share = [&](float x) { return power(x - seen.largest) * scale; };
         store_run<W>(y + col, mapped(load_run<W>(x + col), share));
+#endif
     });
 }

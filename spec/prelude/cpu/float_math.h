@@ -80,6 +80,13 @@ KILN_INLINE float kiln_cpu_normal_exp2(float x) {
     return __int_as_float(__float_as_int(kiln_cpu_reduced_exp2(x - n)) + ((int)n << 23));
 }
 KILN_CPU_OWN_MATH float exp2f(float x) noexcept { return kiln_cpu_exp2(x); }
+// 2^x, but zero below the smallest normal number. At 128 the exponent is that of infinity.
+KILN_INLINE float kiln_cpu_fast_exp2(float x) {
+    float low = x < -126.0f ? -126.0f : x;
+    float power = kiln_cpu_normal_exp2(low > 128.0f ? 128.0f : low);
+    power = x < -126.0f ? 0.0f : power;
+    return x == x ? power : x;
+}
 
 // e^x where it is a normal number, for |x| of at most 80.
 KILN_INLINE float kiln_cpu_normal_exp(float x) {

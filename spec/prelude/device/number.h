@@ -72,7 +72,7 @@ KILN_INLINE float fast_exp2(float x) {
 #elif defined(KILN_HIP)
     return __builtin_amdgcn_exp2f(x);
 #else
-    return kiln_cpu_exp2(x);
+    return kiln_cpu_fast_exp2(x);
 #endif
 }
 

@@ -207,11 +207,45 @@ template <class T> KILN_INLINE T ldg(const T* from) {
     return load_aligned<1, hint::read_only>(from).value[0];
 }
 
-// g++ converts 16-bit floats one by one unless it is told how; clang finds the instruction.
-#if defined(KILN_FLOAT_REGISTERS) && defined(__F16C__) && !defined(__clang__)
+// Compilers convert 16-bit floats one by one if loops are unrolled before they look for vectors.
+#if defined(KILN_FLOAT_REGISTERS) && defined(__F16C__)
 #define KILN_HALF_REGISTERS 1
 typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
+#if defined(__clang__)
+typedef _Float16 eight_halves __attribute__((vector_size(16), aligned(2), may_alias));
+KILN_INLINE eight_floats widened(eight_halves x) { return __builtin_convertvector(x, eight_floats); }
+KILN_INLINE eight_halves rounded(eight_floats x) { return __builtin_convertvector(x, eight_halves); }
+#else
 typedef short eight_halves __attribute__((vector_size(16), aligned(2), may_alias));
+KILN_INLINE eight_floats widened(eight_halves x) { return __builtin_ia32_vcvtph2ps256(x); }
+KILN_INLINE eight_halves rounded(eight_floats x) { return __builtin_ia32_vcvtps2ph256(x, 0); }
+#endif
+#endif
+
+#ifdef KILN_FLOAT_REGISTERS
+// `words` floats of a register's, and as many bfloat16. Written out: g++ 12 converts no vectors of a template's.
+template <int words> struct bfloat16_registers;
+#define KILN_BFLOAT16_REGISTERS(words)                                                                         \
+    template <> struct bfloat16_registers<words> {                                                             \
+        typedef float floats __attribute__((vector_size(words * 4), aligned(4), may_alias));                   \
+        typedef unsigned int bits __attribute__((vector_size(words * 4), aligned(4), may_alias));              \
+        typedef unsigned short halves __attribute__((vector_size(words * 2), aligned(2), may_alias));          \
+        KILN_MEMBER static void widen(float* to, const __nv_bfloat16* from) {                                  \
+            *(bits*)to = __builtin_convertvector(*(const halves*)from, bits) << 16;                            \
+        }                                                                                                      \
+        /* As `__nv_bfloat16::rounded`. */                                                                     \
+        KILN_MEMBER static void round(__nv_bfloat16* to, const float* from) {                                  \
+            const bits x = *(const bits*)from;                                                                 \
+            const bits numbers = (bits)(*(const floats*)from == *(const floats*)from);                         \
+            const bits nearest = (x + 0x7fffu + (x >> 16 & 1)) >> 16, quiet = x >> 16 | 0x40u;                 \
+            *(halves*)to = __builtin_convertvector((numbers & nearest) | (~numbers & quiet), halves);          \
+        }                                                                                                      \
+    };
+KILN_BFLOAT16_REGISTERS(8)
+KILN_BFLOAT16_REGISTERS(16)
+#undef KILN_BFLOAT16_REGISTERS
+// How many of N elements one register takes; 0 if they do not fill registers.
+template <int N> constexpr int bfloat16_words = N % 16 == 0 && register_bytes == 64 ? 16 : N % 8 == 0 ? 8 : 0;
 #endif
 
 // Vectors of any element type as floats, and back, element by element.
@@ -220,8 +254,16 @@ template <class T, int N> KILN_INLINE vec<float, N> to_float(const vec<T, N>& x)
 #ifdef KILN_HALF_REGISTERS
     if constexpr (same_type<T, __half> && N % 8 == 0) {
         for (int i = 0; i < N; i += 8) {
-            *(eight_floats*)(result.value + i) = __builtin_ia32_vcvtph2ps256(*(const eight_halves*)(x.value + i));
+            *(eight_floats*)(result.value + i) = widened(*(const eight_halves*)(x.value + i));
         }
+        return result;
+    }
+#endif
+#ifdef KILN_FLOAT_REGISTERS
+    // clang unrolls a loop this small before it looks for vectors, and then finds none.
+    if constexpr (same_type<T, __nv_bfloat16> && bfloat16_words<N> > 0) {
+        constexpr int words = bfloat16_words<N>;
+        for (int i = 0; i < N; i += words) bfloat16_registers<words>::widen(result.value + i, x.value + i);
         return result;
     }
 #endif
@@ -234,8 +276,15 @@ template <class T, int N> KILN_INLINE vec<T, N> from_float(const vec<float, N>& 
 #ifdef KILN_HALF_REGISTERS
     if constexpr (same_type<T, __half> && N % 8 == 0) {
         for (int i = 0; i < N; i += 8) {
-            *(eight_halves*)(result.value + i) = __builtin_ia32_vcvtps2ph256(*(const eight_floats*)(x.value + i), 0);
+            *(eight_halves*)(result.value + i) = rounded(*(const eight_floats*)(x.value + i));
         }
+        return result;
+    }
+#endif
+#ifdef KILN_FLOAT_REGISTERS
+    if constexpr (same_type<T, __nv_bfloat16> && bfloat16_words<N> > 0) {
+        constexpr int words = bfloat16_words<N>;
+        for (int i = 0; i < N; i += words) bfloat16_registers<words>::round(result.value + i, x.value + i);
         return result;
     }
 #endif

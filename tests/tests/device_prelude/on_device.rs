@@ -140,8 +140,8 @@ macro_rules! on_the_device {
 on_the_device! {
     vectors_of_every_width_move_wherever_they_lie: vectors, 4;
     products_of_vectors_of_every_width_add_up: products, 7;
-    every_element_type_becomes_every_other_as_rust_rounds: convert, 2;
-    unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 2;
+    every_element_type_becomes_every_other_as_rust_rounds: convert, 6;
+    unsigned_elements_become_every_other_as_rust_rounds: convert_unsigned, 3;
     lanes_exchange_and_combine_within_every_segment: warps, 2;
     every_lane_gets_the_same_bits_also_where_the_order_matters: ordered, 2;
     rows_of_any_number_of_threads_combine: blocks, 6;

@@ -339,7 +339,8 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
 #[test]
 fn attention_keeps_its_scores_in_registers() {
     let test = "attention_keeps_its_scores_in_registers";
-    let config = "WARPS=4,QUERIES=16,BLOCK_K=64,STAGES=2,VECTOR_WIDTH=8,TILES=1,HEAD_DIM=64";
+    let config =
+        "WARPS=4,LANES=32,QUERIES=16,BLOCK_K=64,STAGES=2,VECTOR_WIDTH=8,TILES=1,HEAD_DIM=64";
     for_each_gpu(test, |target| {
         let of = [
             Instruction::SharedStoreOf2Bytes,

@@ -68,7 +68,7 @@ fn is_alone(config: &Config) -> bool {
         Some(ParamValue::Int(value)) => Some(*value),
         _ => None,
     };
-    int("THREADS") == Some(1) || int("WALK").is_some_and(|walk| walk > 0)
+    int("THREADS") == Some(1) || int("LANES") == Some(1) || int("WALK").is_some_and(|walk| walk > 0)
 }
 
 /// On a GPU: more of them, and one of every way through the source. Which config has too many registers is known once
