@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use kiln_spec::KernelSpec;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row};
-use kiln_spec::codegen::{Symbol, symbol_hash};
+use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_spec::source::SourceText;
 
 use crate::load::{self, Site};
-use crate::symbols::target_of;
 
 /// Largest embedded image, in bytes.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
@@ -170,7 +169,7 @@ fn check_symbol(
     row: &Row,
     resolved: &ResolvedRow,
 ) -> Result<(), String> {
-    let target = target_of(row.device.backend);
+    let target = Target::from(row.device.backend);
     let (config, problem) = (&resolved.config, &resolved.problem);
     let hash = symbol_hash(source.hash(), spec, &row.entry, config, problem, target)
         .map_err(|error| error.to_string())?;

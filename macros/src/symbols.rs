@@ -31,12 +31,3 @@ impl Symbols {
         })
     }
 }
-
-/// The dialect of a backend.
-pub(crate) fn target_of(backend: Backend) -> Target {
-    match backend {
-        Backend::Cpu | Backend::Fake => Target::Cpu,
-        Backend::Cuda => Target::Cuda,
-        Backend::Hip => Target::Hip,
-    }
-}

@@ -17,7 +17,7 @@ use kiln_spec::{Backend, Hash};
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
 
 /// Bytes that the cache holds at most, unless `KILN_CACHE_BYTES` says otherwise.
-pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+pub const DEFAULT_MAX_BYTES: u64 = 2 << 30;
 
 const MAGIC: &[u8] = b"kiln artifact 1\n";
 
@@ -40,12 +40,18 @@ impl ArtifactCache {
     /// The user's cache: `$KILN_CACHE/artifacts`, else `$XDG_CACHE_HOME/kiln/artifacts`, else
     /// `$HOME/.cache/kiln/artifacts`; `None` if there is none, or the variable that decides is not an absolute path.
     pub fn of_user() -> Option<ArtifactCache> {
-        let root = cache_folder(|name| std::env::var_os(name)).ok()?;
+        let cache = cache_folder(|name| std::env::var_os(name)).ok()?;
+        Some(ArtifactCache::in_cache(&cache))
+    }
+
+    /// The artifacts of a cache folder. Everyone who opens the same folder has the same bound, `KILN_CACHE_BYTES`: a
+    /// smaller one would evict what the others keep.
+    pub fn in_cache(cache: &Path) -> ArtifactCache {
         let max_bytes = std::env::var("KILN_CACHE_BYTES")
             .ok()
             .and_then(|text| text.parse().ok())
             .unwrap_or(DEFAULT_MAX_BYTES);
-        Some(ArtifactCache::at(root.join("artifacts"), max_bytes))
+        ArtifactCache::at(cache.join("artifacts"), max_bytes)
     }
 
     /// The artifact of a request: from the cache, else compiled and stored.

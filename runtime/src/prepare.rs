@@ -76,15 +76,6 @@ pub struct Prepared {
     pub origin: Origin,
 }
 
-/// The compiler family whose dialect a backend's units are generated in.
-pub fn target_of(backend: Backend) -> Target {
-    match backend {
-        Backend::Cuda => Target::Cuda,
-        Backend::Hip => Target::Hip,
-        Backend::Cpu | Backend::Fake => Target::Cpu,
-    }
-}
-
 /// The backend whose dialect the units of a device are generated in, and whose symbols its entries have: its own,
 /// but for the test library of the hip backend, which runs those of the cpu device.
 pub fn dialect(key: &DeviceKey) -> Backend {
@@ -154,7 +145,7 @@ pub fn generate(
         entry,
         config,
         problem,
-        target_of(backend),
+        Target::from(backend),
     )?;
     Ok(unit)
 }

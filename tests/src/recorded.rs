@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use kiln_exchange::curves::Run;
+use kiln_exchange::recording::{self, Recording};
 use kiln_search::Guide;
-use kiln_tuner::recording::{self, Recording};
-use kiln_tuner::replay::curves::Run;
 use kiln_tuner::replay::transfer::median;
 use kiln_tuner::replay::{Plan, replay};
 use rayon::prelude::*;

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use kiln::prepare::target_of;
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
-use kiln_spec::codegen::{Symbol, symbol_hash};
+use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_tuner::cli::PackageArgs;
 use kiln_tuner::project::{Project, TunedKernel};
 
@@ -50,7 +49,7 @@ pub fn row(kernel: &TunedKernel, device: &DeviceKey, config: &str) -> Row {
         .parse_config(config)
         .expect("the config should be in the spec");
     let problem = &spec.problems[0];
-    let target = target_of(device.backend);
+    let target = Target::from(device.backend);
     let hash = symbol_hash(source, spec, &spec.entry, &config, problem, target)
         .expect("the config should have a symbol");
     Row {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kiln_exchange::definition::Definition;
+use kiln_exchange::recording::{Entry, Invalidity, Recording, read};
 use kiln_search::SpaceView;
 use kiln_tests::capability::{Need, have, in_full, kernel_tuner};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use kiln_tests::throwaway::Throwaway;
-use kiln_tuner::definition::Definition;
-use kiln_tuner::recording::{Entry, Invalidity, Recording, read};
 use serde_json::{Value, json};
 
 /// What Kernel Tuner says, by `fixtures/kernel_tuner/round_trip.py`.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+use kiln_exchange::definition::{Definition, DefinitionError, Solved, index_sum, valid};
 use kiln_spec::csp::{ConfigSet, CspError};
 use kiln_tests::capability::{Need, have, in_full, recorded_data};
 use kiln_tests::command::{expect_code, stderr, stdout, target_dir, tune, tune_program, workspace};
-use kiln_tuner::definition::{Definition, DefinitionError, Solved, index_sum, valid};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

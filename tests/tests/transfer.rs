@@ -1,9 +1,9 @@
 //! Searches that start from another device's recording, for every ordered pair of recordings of a kernel.
 
+use kiln_exchange::recording::Recording;
 use kiln_search::Settings;
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::recorded::{geometric_mean, recordings};
-use kiln_tuner::recording::Recording;
 use kiln_tuner::replay::transfer::{MARKS, PairRuns, Start, Trials, pairs, search};
 use rayon::prelude::*;
 

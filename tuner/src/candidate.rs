@@ -8,11 +8,11 @@ use std::time::Instant;
 use kiln::artifacts::{ArtifactCache, compile_key};
 use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
 use kiln::device::DeviceInfo;
-use kiln::prepare::{dialect, target_of};
+use kiln::prepare::dialect;
 use kiln::recipe::Recipe;
 use kiln_cache::Outcome;
 use kiln_cache::record::one_line;
-use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
 use crate::inspect::{self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources};
@@ -227,7 +227,7 @@ impl<'a> Workshop<'a> {
             entry,
             config,
             problem,
-            target_of(self.backend),
+            Target::from(self.backend),
         )
         .map_err(internal)?;
         Ok(Draft {

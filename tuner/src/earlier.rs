@@ -9,8 +9,8 @@ use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
 
 use crate::exit::Failure;
-use crate::recording::{self, Recording};
 use crate::task::Task;
+use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
 /// Sources that a search starts from at most: the nearest ones.

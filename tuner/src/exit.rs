@@ -36,7 +36,10 @@ pub enum Failure {
     SharedGpu(String),
     /// A recorded file cannot be used.
     #[error(transparent)]
-    Recording(#[from] crate::recording::RecordingError),
+    Recording(#[from] kiln_exchange::recording::RecordingError),
+    /// There is no such run to report.
+    #[error(transparent)]
+    RunNotFound(#[from] kiln_report::RunNotFound),
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] kiln_cache::CacheError),

@@ -13,11 +13,11 @@ use crate::candidate::Workshop;
 use crate::check::CheckPlace;
 use crate::options::RunOptions;
 use crate::progress::Reporter;
-use crate::recording::Recording;
 use crate::regime::Regime;
 use crate::run_clock::RunClock;
 use crate::task::Task;
 use crate::worker::WorkerLimits;
+use kiln_exchange::recording::Recording;
 use kiln_measure::claims::Claims;
 
 /// What all tasks of a run share.

@@ -15,10 +15,9 @@ use kiln::artifacts::ArtifactCache;
 use kiln::backend::cpu::{CpuCompiler, CpuOptions, CpuTarget};
 use kiln::compiler::{Artifact, CompileError, CompileRequest, Compiler};
 use kiln::image;
-use kiln::prepare::target_of;
 use kiln_spec::Backend;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, Image, Row};
-use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::codegen::{Target, TranslationUnit};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -66,8 +65,7 @@ pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failu
     let tables = tables(project)?;
     check_targets(&tables, targets)?;
     let compilers = Compilers::for_rows(&tables, targets)?;
-    let cache = kiln_cache::location::from_environment()?.join("artifacts");
-    let cache = ArtifactCache::at(cache, kiln::artifacts::DEFAULT_MAX_BYTES);
+    let cache = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
     let mut made = Vec::new();
     for table in &tables {
         made.push(table.compile(targets, &compilers, &cache)?);
@@ -238,7 +236,7 @@ impl Table<'_> {
         } = self.kernel;
         let resolved = row.resolve(spec).map_err(|error| error.to_string())?;
         let (config, problem) = (&resolved.config, &resolved.problem);
-        let target = target_of(row.device.backend);
+        let target = Target::from(row.device.backend);
         let unit = TranslationUnit::new(source, scan, spec, &row.entry, config, problem, target)
             .map_err(|error| error.to_string())?;
         if unit.release.as_str() == row.symbol {

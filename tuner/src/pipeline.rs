@@ -38,9 +38,6 @@ use crate::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
 
-/// Compiled artifacts are kept up to this many bytes.
-const ARTIFACT_BYTES: u64 = 2 << 30;
-
 /// Everything a run is given.
 pub struct Run<'a> {
     /// The kernels.
@@ -91,7 +88,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let clock = RunClock::new(number, start);
 
     let folder = Scratch::new(run.cache.folder())?;
-    let artifacts = ArtifactCache::at(run.cache.folder().join("artifacts"), ARTIFACT_BYTES);
+    let artifacts = ArtifactCache::in_cache(run.cache.folder());
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(run.options.jobs)
         .build();

@@ -134,7 +134,7 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
     TuningKey::build(&KeyParts {
         kernel: &spec.name,
         source: kernel.source.hash(),
-        prelude: kiln::prepare::target_of(info.key.backend).prelude_hash(),
+        prelude: kiln_spec::codegen::Target::from(info.key.backend).prelude_hash(),
         spec: spec.hash(),
         generator: env!("CARGO_PKG_VERSION"),
         flags: &compiler.flags(BuildKind::Release),

@@ -49,6 +49,25 @@ pub enum ReferenceGrade {
     BaselineOnly,
 }
 
+impl ReferenceGrade {
+    /// What the outputs were compared with, as reports say it.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            ReferenceGrade::Reference => "compared with the plain-Rust reference",
+            ReferenceGrade::ReferenceInSmall => {
+                "compared with the plain-Rust reference on small problems, on this one with the baseline"
+            }
+            ReferenceGrade::ReferenceEntry => {
+                "compared with the reference entry of the same source"
+            }
+            ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
+            ReferenceGrade::BaselineOnly => {
+                "compared with the baseline only: self-consistent, not verified"
+            }
+        }
+    }
+}
+
 impl fmt::Display for ReferenceGrade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Image, Index, Row, Speedup};
-use kiln_spec::codegen::{Symbol, symbol_hash};
+use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_spec::parse::ParsedKernel;
 use proc_macro2::TokenStream;
 
 use super::expand;
 use crate::load::Site;
-use crate::symbols::target_of;
 
 const SOURCE: &str = r#"
 #include "common.cuh"
@@ -88,7 +87,7 @@ impl Package {
         let source = self.site.load_source("scale.cu").unwrap().text.hash();
         let parsed_problem = spec.parse_problem(problem).unwrap();
         let parsed_config = spec.parse_config(config).unwrap();
-        let target = target_of(device.backend);
+        let target = Target::from(device.backend);
         let hash = symbol_hash(
             source,
             &spec,

@@ -11,15 +11,10 @@ impl Hashes {
     ///
     /// A kernel asks for no compiler flags of its own yet; the hash of none keeps the field's place.
     pub fn now(spec: &KernelSpec, source: SourceHash, backend: Backend) -> Hashes {
-        let target = match backend {
-            Backend::Cpu | Backend::Fake => Target::Cpu,
-            Backend::Cuda => Target::Cuda,
-            Backend::Hip => Target::Hip,
-        };
         Hashes {
             spec: spec.hash(),
             source,
-            prelude: target.prelude_hash(),
+            prelude: Target::from(backend).prelude_hash(),
             flags: Hash::of("kiln kernel flags", b""),
         }
     }

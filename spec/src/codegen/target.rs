@@ -1,5 +1,6 @@
 //! What a translation unit is generated for.
 
+use crate::device::Backend;
 use crate::hash::Hash;
 use crate::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 
@@ -12,6 +13,17 @@ pub enum Target {
     Cuda,
     /// HIP C++.
     Hip,
+}
+
+impl From<Backend> for Target {
+    /// The compiler family that a backend's units are generated for.
+    fn from(backend: Backend) -> Target {
+        match backend {
+            Backend::Cpu | Backend::Fake => Target::Cpu,
+            Backend::Cuda => Target::Cuda,
+            Backend::Hip => Target::Hip,
+        }
+    }
 }
 
 /// How the units of one target differ from those of the others.

@@ -1,7 +1,8 @@
 //! Search spaces from files: definitions and T1 files, and the Python expressions in them.
 
+use kiln_exchange::definition::{Definition, DefinitionError, Literal, Param};
+use kiln_exchange::python;
 use kiln_spec::csp::{Budget, ConfigSet};
-use kiln_tuner::definition::{Definition, DefinitionError, Literal, Param, python};
 
 use super::{assert_line, oracle};
 
@@ -74,7 +75,7 @@ pub(super) fn check_expression(bytes: &[u8]) {
     let definition = Definition {
         name: "expression".into(),
         params: params.into(),
-        constraints: vec![kiln_tuner::definition::Constraint {
+        constraints: vec![kiln_exchange::definition::Constraint {
             text: text.into(),
             expr,
         }],

@@ -1,9 +1,9 @@
 //! Python expressions, evaluated for one config the plain way: in order, parts that decide nothing left out.
 
+use kiln_exchange::definition::Definition;
+use kiln_exchange::definition::Literal;
+use kiln_exchange::python::Expr;
 use kiln_spec::csp::{Function, Semantics, Value};
-use kiln_tuner::definition::Definition;
-use kiln_tuner::definition::Literal;
-use kiln_tuner::definition::python::Expr;
 
 /// How many configs of the product meet every constraint; each is looked at.
 pub(super) fn count(definition: &Definition) -> u128 {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use kiln_exchange::of_recording;
+use kiln_exchange::recording::{Entry, Invalidity, Recording, parse};
 use kiln_search::{Guide, SpaceView};
-use kiln_tuner::exchange::of_recording;
-use kiln_tuner::recording::{Entry, Invalidity, Recording, parse};
 use kiln_tuner::replay::{Plan, replay};
 
 use super::assert_line;

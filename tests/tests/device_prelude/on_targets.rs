@@ -8,8 +8,8 @@ use kiln::Kernel;
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
-use kiln::prepare::{generate, target_of};
-use kiln::spec::codegen::TranslationUnit;
+use kiln::prepare::generate;
+use kiln::spec::codegen::{Target, TranslationUnit};
 use kiln::spec::parse::discover::{Layout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::space::SearchSpace;
@@ -168,7 +168,7 @@ fn kernels_that_know_nothing_of_kiln_compile_for_every_target() {
                 let scan = SourceScan::new(source).unwrap();
                 let problem = &spec.problems[0];
                 for config in configs(spec, problem, target, 2) {
-                    let of = target_of(target.backend);
+                    let of = Target::from(target.backend);
                     let unit = TranslationUnit::new(
                         source,
                         &scan,

@@ -6,10 +6,10 @@ use std::path::Path;
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
 use kiln::compiler::CompileRequest;
-use kiln::prepare::{generate, target_of};
+use kiln::prepare::generate;
 use kiln::reference::make_data;
 use kiln::smoke::{self, CheckOutcome, SmokeOptions};
-use kiln::spec::codegen::TranslationUnit;
+use kiln::spec::codegen::{Target, TranslationUnit};
 use kiln::spec::parse::discover::{Layout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::targets::TARGETS;
@@ -182,7 +182,7 @@ fn a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled() {
             entry,
             config,
             problem,
-            target_of(Backend::Cpu),
+            Target::from(Backend::Cpu),
         );
         let unit = unit.unwrap();
         let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());

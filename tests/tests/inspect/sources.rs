@@ -2,7 +2,6 @@
 
 use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
-use kiln::prepare::target_of;
 use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
 use kiln_tuner::inspect::{self, Resources, Spills};
@@ -63,7 +62,7 @@ extern "C" __global__ void still(float* y)
 /// [`SOURCE`], compiled.
 pub fn compiled(known: &KnownTarget) -> Artifact {
     let compiler = compile_only::compiler(known.arch).expect("the compiler was found just now");
-    let prelude = match target_of(known.backend) {
+    let prelude = match Target::from(known.backend) {
         Target::Hip => "kiln_hip.h",
         _ => "kiln_cuda.h",
     };

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kiln::Device;
-use kiln::prepare::target_of;
 use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
-use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
@@ -229,7 +228,7 @@ fn other_symbol(
     config: &Config,
     problem: &Problem,
 ) -> Option<String> {
-    let target = target_of(row.device.backend);
+    let target = Target::from(row.device.backend);
     let unit = TranslationUnit::new(
         &kernel.source,
         &kernel.scan,

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::output::{checked, print, print_json};
 use super::sampled;
 use crate::cli::SpaceArgs;
-use crate::definition::{Definition, Solved, dead_values, index_sum, valid};
 use crate::exit::Failure;
+use kiln_exchange::definition::{Definition, Solved, dead_values, index_sum, valid};
 
 #[derive(Serialize)]
 struct Described {

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kiln_cache::{Cache, Trial, TuningKey};
+use kiln_exchange::{Results, recording, t1};
 use kiln_spec::{KernelSpec, Problem};
 
 use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
-use crate::exchange::{self, Results};
 use crate::exit::Failure;
+use crate::machine;
 use crate::options::UsageError;
 use crate::project::TunedKernel;
 use crate::table_files::write_if_changed;
-use crate::{machine, recording};
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {
@@ -41,7 +41,7 @@ fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
         ));
     }
     let recording = recording::read(path).map_err(|error| Failure::Other(error.to_string()))?;
-    written(args.format, &exchange::of_recording(&recording))
+    written(args.format, &kiln_exchange::of_recording(&recording))
 }
 
 fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
@@ -61,7 +61,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         format => {
             let cache = machine::open_cache()?;
             let (key, trials) = stored(args, kernel, &problem, &cache)?;
-            let exported = exchange::of_trials(&kernel.spec, &problem, &key, &trials);
+            let exported = kiln_exchange::of_trials(&kernel.spec, &problem, &key, &trials);
             for (why, count) in &exported.left_out {
                 eprintln!("left out: {count} trials: {why}");
             }
@@ -102,7 +102,7 @@ fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<Stri
     let folder = kernel.file.parent().unwrap_or(Path::new("."));
     let source = folder.join(&kernel.spec.source);
     let source = std::path::absolute(&source).unwrap_or(source);
-    let text = exchange::kernel_as_t1(kernel, problem, &limits, &device, &source);
+    let text = t1::kernel_as_t1(&kernel.spec, problem, &limits, &device, &source);
     text.map_err(|why| {
         Failure::Other(format!(
             "`{}` cannot be written as T1: {why}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results",

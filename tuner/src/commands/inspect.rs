@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
-use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln::artifacts::ArtifactCache;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::CPU_LIMITS;
 use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem};
@@ -171,8 +171,7 @@ fn say_where_nothing_is_baked(args: &InspectArgs, project: &Project) -> Result<(
 fn inspect(target: &Target, subjects: &[Subject<'_>]) -> Result<Vec<InspectRow>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let cache = kiln_cache::location::from_environment()?;
-    let artifacts = ArtifactCache::at(cache.join("artifacts"), DEFAULT_MAX_BYTES);
+    let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
     let workshop = target.workshop(&artifacts, folder.path());
     Ok(subjects
         .par_iter()

@@ -14,11 +14,11 @@ use crate::exit::Failure;
 use crate::options::UsageError;
 use crate::progress::Counter;
 use crate::project::TunedKernel;
-use crate::recording::{self, Recording};
-use crate::replay::curves::{Curves, Run};
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{self, Plan, replay};
 use crate::whole_file;
+use kiln_exchange::curves::{Curves, Run};
+use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Guide, NAMES, Prior, Settings};
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kiln_cache::Cache;
+use kiln_exchange::curves::Curves;
+use kiln_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
 use crate::cli::ReportArgs;
 use crate::exit::Failure;
-use crate::html_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};
-use crate::replay::curves::Curves;
 use crate::whole_file;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::output::{print, print_json};
 use crate::cli::SpaceArgs;
-use crate::definition::{Definition, sum_of_indices};
 use crate::exit::Failure;
+use kiln_exchange::definition::{Definition, sum_of_indices};
 
 /// What takes the place of an exact count.
 #[derive(Serialize)]

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::BuildKind;
-use kiln::prepare::target_of;
 use kiln::{Device, Kernel};
 use kiln_spec::baked::{Freshness, Hashes, Row};
+use kiln_spec::codegen::Target;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub(super) fn run(
     let cache = kiln_cache::location::from_environment()?;
     let compiler = machine::compiler(&*device)?;
     let isolated = machine::isolated(compiler)?;
-    let artifacts = ArtifactCache::at(cache.join("artifacts"), kiln::artifacts::DEFAULT_MAX_BYTES);
+    let artifacts = ArtifactCache::in_cache(&cache);
     let compiler = isolated.as_ref().map_or(compiler, |own| own);
     let workshop = Workshop::new(compiler, device.info(), &artifacts, folder.path());
     let worker =
@@ -241,7 +241,7 @@ impl Stage<'_> {
                 row.plan, made.arm.plan
             )));
         }
-        let same_target = target_of(row.device.backend) == target_of(self.workshop.backend);
+        let same_target = Target::from(row.device.backend) == Target::from(self.workshop.backend);
         if same_target && made.arm.release != row.symbol {
             return Err(Trouble::Failed(format!(
                 "the table says {}, the launch would be {}",

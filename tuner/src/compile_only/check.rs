@@ -25,9 +25,6 @@ use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
 use kiln_search::{Random, Strategy as _};
 
-/// Compiled artifacts are kept up to this many bytes.
-const ARTIFACT_BYTES: u64 = 2 << 30;
-
 /// What is checked, and where to.
 pub struct CheckOptions<'a> {
     /// The kernels.
@@ -48,7 +45,7 @@ pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Fa
     let start = Instant::now();
     let compiler = &*target.compiler;
     let folder = Scratch::new(with.cache.folder())?;
-    let artifacts = ArtifactCache::at(with.cache.folder().join("artifacts"), ARTIFACT_BYTES);
+    let artifacts = ArtifactCache::in_cache(with.cache.folder());
     let workshop = target.workshop(&artifacts, folder.path());
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(with.options.jobs)

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln::artifacts::ArtifactCache;
 use kiln::compiler::BuildKind;
 use kiln_cache::Cache;
 use kiln_spec::baked::{Evidence, Hashes, Row};
@@ -80,7 +80,7 @@ pub fn bake_untuned(
 ) -> Result<Vec<Prediction>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = ArtifactCache::at(cache.folder().join("artifacts"), DEFAULT_MAX_BYTES);
+    let artifacts = ArtifactCache::in_cache(cache.folder());
     let workshop = target.workshop(&artifacts, folder.path());
     let kernels = project.kernels.iter();
     kernels

@@ -3,19 +3,19 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
+use kiln::artifacts::ArtifactCache;
 use kiln::compiler::BuildKind;
 use kiln_cache::location;
 use kiln_spec::baked::{Evidence, Hashes, Row};
 use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
-use super::curves::Run;
 use crate::bake;
 use crate::candidate::{Which, Workshop};
 use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::project::TunedKernel;
-use crate::recording::Recording;
+use kiln_exchange::curves::Run;
+use kiln_exchange::recording::Recording;
 use kiln_search::SpaceView;
 
 /// Configs that are compiled, best first, before there is none.
@@ -107,8 +107,7 @@ pub fn bake(
     let found = found(recording, runs);
     let folder = tempfile::Builder::new().prefix("kiln-replay-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = location::from_environment()?.join("artifacts");
-    let artifacts = ArtifactCache::at(artifacts, DEFAULT_MAX_BYTES);
+    let artifacts = ArtifactCache::in_cache(&location::from_environment()?);
     let workshop = target.workshop(&artifacts, folder.path());
     let mut rows = bake::rows_of(kernel, &device)?;
     let mut report = Report {

@@ -1,7 +1,6 @@
 //! Searches on recorded spaces: what a strategy would have found, with no device at hand.
 
 mod bake;
-pub mod curves;
 mod run;
 pub mod transfer;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::curves::Run;
-use crate::recording::Recording;
+use kiln_exchange::curves::Run;
+use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 
 /// How a recording is searched.

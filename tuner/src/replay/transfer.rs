@@ -5,9 +5,9 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::curves::Run;
 use super::run::{Plan, replay, tried};
-use crate::recording::Recording;
+use kiln_exchange::curves::Run;
+use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
 
 /// How a target is searched.

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
-pub(crate) use task::grade;
 pub use task::{TaskReport, TaskState};
 pub use totals::Totals;
 

@@ -263,20 +263,5 @@ fn write_winner(winner: &Winner, text: &mut String) {
             let _ = writeln!(text, "  winner    {}", kept(reason, winner.confirm));
         }
     }
-    let _ = writeln!(text, "  outputs   {}", grade(winner.grade));
-}
-
-/// What outputs were compared with, in words.
-pub(crate) fn grade(grade: ReferenceGrade) -> &'static str {
-    match grade {
-        ReferenceGrade::Reference => "compared with the plain-Rust reference",
-        ReferenceGrade::ReferenceInSmall => {
-            "compared with the plain-Rust reference on small problems, on this one with the baseline"
-        }
-        ReferenceGrade::ReferenceEntry => "compared with the reference entry of the same source",
-        ReferenceGrade::SameSourceOnCpu => "compared with the same source on the cpu",
-        ReferenceGrade::BaselineOnly => {
-            "compared with the baseline only: self-consistent, not verified"
-        }
-    }
+    let _ = writeln!(text, "  outputs   {}", winner.grade.in_words());
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use kiln::compiler::{BuildKind, Compiler};
-use kiln::prepare::target_of;
 use kiln::recipe::Recipe;
-use kiln_spec::codegen::{Symbol, TranslationUnit};
+use kiln_spec::codegen::{Symbol, Target, TranslationUnit};
 use kiln_spec::source::Mode;
 use kiln_spec::{ArgSpec, Backend, KernelSpec};
 
@@ -27,7 +26,7 @@ pub fn section(
         compiler: identity.name.clone(),
         compiler_version: format!("{} {}", identity.version, identity.build),
         flags: compiler.flags(BuildKind::Release),
-        prelude: saved.keep_prelude(target_of(device.key.backend).prelude()),
+        prelude: saved.keep_prelude(Target::from(device.key.backend).prelude()),
         regime: regime.name().into(),
         kernels: Vec::new(),
     }
@@ -142,8 +141,10 @@ pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn 
     let own = || compiler.flags(BuildKind::Release);
     let of = |draft: &Draft| {
         let recipe = draft.recipe.as_deref();
-        let prelude =
-            recipe.map_or_else(|| target_of(backend).prelude_hash(), Recipe::prelude_hash);
+        let prelude = recipe.map_or_else(
+            || Target::from(backend).prelude_hash(),
+            Recipe::prelude_hash,
+        );
         let flags = recipe.and_then(|recipe| recipe.flags.clone());
         (prelude, flags.unwrap_or_else(own))
     };
@@ -190,7 +191,7 @@ pub fn changes(
 ) -> Vec<&'static str> {
     let (present, draft) = now;
     let recipe = then.draft.recipe.as_deref();
-    let prelude = target_of(backend).prelude_hash();
+    let prelude = Target::from(backend).prelude_hash();
     let changed = [
         ("source", kernel.source != present.source.hash().to_string()),
         ("parameters", then.spec.params != present.spec.params),

@@ -25,9 +25,6 @@ use kiln_measure::confirm::Expected;
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Doubt, Fault, Lab, Opening};
 
-/// Compiled artifacts are kept up to this many bytes.
-const ARTIFACT_BYTES: u64 = 2 << 30;
-
 /// What all devices of a command share.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
@@ -74,7 +71,7 @@ pub fn on<T>(
     let compiler = machine::compiler(device)?;
     let isolated = machine::isolated(compiler)?;
     let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
-    let artifacts = ArtifactCache::at(setting.cache.join("artifacts"), ARTIFACT_BYTES);
+    let artifacts = ArtifactCache::in_cache(setting.cache);
     act(&Stage {
         device: name,
         info,

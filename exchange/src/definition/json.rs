@@ -1,0 +1,191 @@
+//! Reads definitions: `{"params": [{"name": …, "values": […]}], "constraints": ["…"]}`.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::error::DefinitionError;
+use super::model::{Constraint, Definition, Literal, Param};
+use crate::lines::line_of;
+use crate::python::{self, evaluate::MOST};
+
+/// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
+#[derive(Deserialize)]
+struct File<'a> {
+    #[serde(default)]
+    name: String,
+    #[serde(borrow)]
+    params: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    constraints: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RawParam<'a> {
+    name: String,
+    #[serde(borrow)]
+    values: Vec<&'a RawValue>,
+}
+
+/// Whether the file has the fields of a T1 file.
+pub(crate) fn is_t1(text: &str) -> Result<bool, DefinitionError> {
+    #[derive(Deserialize)]
+    struct Top<'a> {
+        #[serde(borrow, rename = "ConfigurationSpace")]
+        space: Option<&'a RawValue>,
+    }
+    let whole = Source { text };
+    Ok(whole.parse::<Top<'_>>(text, "the file")?.space.is_some())
+}
+
+/// Reads a definition.
+pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
+    let source = Source { text };
+    let file: File<'_> = source.parse(text, "the file")?;
+    let mut params = Vec::with_capacity(file.params.len());
+    for (i, raw) in file.params.iter().enumerate() {
+        let field = format!("`params[{i}]`");
+        let param: RawParam<'_> = source.parse(raw.get(), &field)?;
+        let field = format!("`values` of {}", param.name);
+        let mut values = Vec::with_capacity(param.values.len());
+        for raw in param.values {
+            let value = literal(raw.get());
+            values.push(value.map_err(|problem| source.error(raw.get(), &field, problem))?);
+        }
+        let param = Param {
+            name: param.name,
+            values,
+        };
+        let problem = problem_of(&param, &params);
+        problem.map_or(Ok(()), |problem| {
+            Err(source.error(raw.get(), &field, problem))
+        })?;
+        params.push(param);
+    }
+    let mut constraints = Vec::with_capacity(file.constraints.len());
+    for (i, raw) in file.constraints.iter().enumerate() {
+        let field = format!("`constraints[{i}]`");
+        let text: String = source.owned(raw.get(), &field)?;
+        let constraint = constraint(text, &params);
+        constraints.push(constraint.map_err(|problem| source.error(raw.get(), &field, problem))?);
+    }
+    Ok(Definition {
+        name: file.name,
+        params,
+        constraints,
+    })
+}
+
+/// A constraint on these parameters.
+pub(crate) fn constraint(text: String, params: &[Param]) -> Result<Constraint, String> {
+    let expr = python::parse(&text)?;
+    let known = |name: &str| params.iter().any(|param| param.name == name);
+    match expr.unknown_name(&known) {
+        Some(name) => Err(format!("`{name}` is not a parameter")),
+        None => Ok(Constraint { text, expr }),
+    }
+}
+
+/// What is wrong with a parameter that comes after others.
+pub(crate) fn problem_of(param: &Param, before: &[Param]) -> Option<String> {
+    if param.name.is_empty() {
+        return Some("the name is empty".into());
+    }
+    if before.iter().any(|other| other.name == param.name) {
+        return Some(format!("there is another parameter `{}`", param.name));
+    }
+    if param.values.is_empty() {
+        return Some("there are no values".into());
+    }
+    if param.values.len() > MOST {
+        return Some(format!("more than {MOST} values"));
+    }
+    let mut seen = BTreeSet::new();
+    let twice = param
+        .values
+        .iter()
+        .find(|value| !seen.insert(identity(value)));
+    twice.map(|value| format!("the value {value} is there twice"))
+}
+
+/// What makes two values the same.
+fn identity(value: &Literal) -> (u8, u128, &str) {
+    match value {
+        Literal::Int(x) => (0, *x as u128, ""),
+        Literal::Float(x) => (1, x.to_bits().into(), ""),
+        Literal::Bool(x) => (2, (*x).into(), ""),
+        Literal::Text(x) => (3, 0, x),
+    }
+}
+
+/// A number, truth value or string.
+fn literal(raw: &str) -> Result<Literal, String> {
+    let wrong = || format!("expected a number, a truth value or a string, found {raw:.40}");
+    match raw.as_bytes().first() {
+        Some(b't') => Ok(Literal::Bool(true)),
+        Some(b'f') => Ok(Literal::Bool(false)),
+        Some(b'"') => serde_json::from_str(raw)
+            .map(Literal::Text)
+            .map_err(|_| wrong()),
+        Some(b'-' | b'0'..=b'9') => match raw.contains(['.', 'e', 'E']) {
+            false => raw.parse().map(Literal::Int).map_err(|_| wrong()),
+            true => {
+                let parsed = raw.parse::<f64>().ok().filter(|x| x.is_finite());
+                parsed.map(Literal::Float).ok_or_else(wrong)
+            }
+        },
+        _ => Err(wrong()),
+    }
+}
+
+/// The text of a file, which its parts are slices of.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// Reads a part of the file.
+    pub(crate) fn parse<'b, T: Deserialize<'b>>(
+        &self,
+        part: &'b str,
+        field: &str,
+    ) -> Result<T, DefinitionError> {
+        serde_json::from_str(part).map_err(|error| self.json(part, field, &error))
+    }
+
+    /// As [`Self::parse`], for what does not keep parts of the text.
+    pub(crate) fn owned<T: DeserializeOwned>(
+        &self,
+        part: &str,
+        field: &str,
+    ) -> Result<T, DefinitionError> {
+        self.parse(part, field)
+    }
+
+    fn json(&self, part: &str, field: &str, error: &serde_json::Error) -> DefinitionError {
+        let text = error.to_string();
+        let problem = text.split(" at line ").next().unwrap_or_default();
+        DefinitionError::Field {
+            line: self.line(part) + error.line().saturating_sub(1),
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// What is wrong with a part of the file.
+    pub(crate) fn error(&self, part: &str, field: &str, problem: String) -> DefinitionError {
+        DefinitionError::Field {
+            line: self.line(part),
+            field: field.into(),
+            problem,
+        }
+    }
+
+    /// The line on which a part begins.
+    fn line(&self, part: &str) -> usize {
+        line_of(self.text, part)
+    }
+}

@@ -1,0 +1,28 @@
+//! Search spaces from files: parameters, their values, and constraints as Python expressions.
+//!
+//! Two formats are read, told apart by what the file contains: definitions (`params`, `constraints`) and T1 files of the
+//! FAIR auto-tuning papers (`ConfigurationSpace`). docs/search-space.md describes both.
+
+pub(crate) mod error;
+mod figures;
+pub(crate) mod json;
+pub(crate) mod model;
+#[cfg(test)]
+mod tests;
+
+pub use error::DefinitionError;
+pub use figures::{dead_values, index_sum, sum_of_indices, valid};
+pub use model::{Constraint, Definition, Literal, Param, Solved};
+
+impl Definition {
+    /// Reads a definition or a T1 file.
+    ///
+    /// # Errors
+    /// With line and field: what is wrong.
+    pub fn read(text: &str) -> Result<Definition, DefinitionError> {
+        match json::is_t1(text)? {
+            true => crate::t1::read::read(text),
+            false => json::read(text),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Parameters, values and constraints, and the model that is solved for their configs.
+
+use kiln_spec::csp::{Budget, ConfigSet, ListedSet, Model, SampleSize, Semantics, Value};
+
+use super::error::DefinitionError;
+use crate::python;
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// An integer.
+    Int(i128),
+    /// A finite double.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A string.
+    Text(String),
+}
+
+impl Literal {
+    /// A value that is not a name.
+    pub(crate) fn of(value: Value) -> Option<Literal> {
+        match value {
+            Value::Int(x) => Some(Literal::Int(x)),
+            Value::Float(x) => Some(Literal::Float(x)),
+            Value::Bool(x) => Some(Literal::Bool(x)),
+            Value::Name(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Literal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Literal::Int(x) => x.fmt(f),
+            Literal::Float(x) => write!(f, "{x:?}"),
+            Literal::Bool(true) => f.write_str("True"),
+            Literal::Bool(false) => f.write_str("False"),
+            Literal::Text(x) => write!(f, "'{x}'"),
+        }
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its values, in the order given.
+    pub values: Vec<Literal>,
+}
+
+/// A constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    /// As written.
+    pub text: String,
+    /// As read.
+    pub expr: python::Expr,
+}
+
+/// The configs of a definition.
+#[derive(Clone, Debug)]
+pub enum Solved {
+    /// All of them.
+    Exact(ConfigSet),
+    /// A sample: all of them would take too long to find.
+    Sampled(ListedSet),
+}
+
+/// A search space as a file defines it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Its name; empty where the file has none.
+    pub name: String,
+    /// The parameters, in order.
+    pub params: Vec<Param>,
+    /// All must hold.
+    pub constraints: Vec<Constraint>,
+}
+
+impl Definition {
+    /// The model to solve.
+    ///
+    /// # Errors
+    /// A constraint that names no parameter, or too many parameters.
+    pub fn model(&self) -> Result<Model, DefinitionError> {
+        let mut texts = Vec::new();
+        let params: Vec<&str> = self
+            .params
+            .iter()
+            .map(|param| param.name.as_str())
+            .collect();
+        let mut names = python::lower::Names {
+            params: &params,
+            texts: &mut texts,
+        };
+        let mut values = Vec::with_capacity(self.params.len());
+        for param in &self.params {
+            let all = param.values.iter().map(|value| match value {
+                Literal::Int(x) => Value::Int(*x),
+                Literal::Float(x) => Value::Float(*x),
+                Literal::Bool(x) => Value::Bool(*x),
+                Literal::Text(x) => names.text(x),
+            });
+            values.push(all.collect());
+        }
+        let mut model = Model::new(Semantics::Python, &values)?;
+        for constraint in &self.constraints {
+            let term = python::lower::lower(&constraint.expr, model.graph(), &mut names)
+                .map_err(|problem| DefinitionError::constraint(&constraint.text, problem))?;
+            model.constrain(term);
+        }
+        Ok(model)
+    }
+
+    /// The configs that meet every constraint; a sample of them where finding all takes too long.
+    ///
+    /// # Errors
+    /// As [`Self::model`], and when hardly any config is valid.
+    pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
+        let relaxed = self.model()?.relaxed(Budget::default())?;
+        if relaxed.is_exact() {
+            return Ok(Solved::Exact(relaxed.into_set()));
+        }
+        let (seed, size) = (self.name.as_bytes(), SampleSize::default());
+        Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
+    }
+
+    /// The configs that meet every constraint.
+    ///
+    /// # Errors
+    /// As [`Self::model`], and when that takes too long.
+    pub fn solve(&self) -> Result<ConfigSet, DefinitionError> {
+        Ok(self.model()?.solve(Budget::default())?)
+    }
+}

@@ -1,0 +1,33 @@
+//! Files that other tuners read and write, and recorded tuning spaces: one folder per format, reader and writer together.
+//!
+//! | module | format | read as | written from |
+//! | --- | --- | --- | --- |
+//! | [`definition`] | a search space: parameters, and constraints in Python | [`Definition`](definition::Definition) | |
+//! | [`t1`] | T1, the problem definitions of the FAIR auto-tuning papers | [`Definition`](definition::Definition) | a kernel's spec, a definition |
+//! | [`t4`] | T4 results files, version 1.0.0 | [`Recording`](recording::Recording) | [`Results`] |
+//! | [`kernel_tuner`] | cache files of Kernel Tuner | [`Recording`](recording::Recording) | [`Results`] |
+//! | [`python`] | Python expressions | [`Expr`](python::Expr) | expressions of a spec |
+//!
+//! ```
+//! use kiln_exchange::definition::{Definition, Solved, valid};
+//!
+//! let text = r#"{"params": {"BLOCK": [32, 64, 128]}, "constraints": ["BLOCK <= 64"]}"#;
+//! let definition = Definition::read(text)?;
+//! assert_eq!(definition.params[0].name, "BLOCK");
+//! # Ok::<(), kiln_exchange::definition::DefinitionError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod curves;
+pub mod definition;
+pub mod kernel_tuner;
+mod lines;
+pub mod python;
+pub mod recording;
+mod results;
+pub mod t1;
+pub mod t4;
+
+pub use results::of_recording::of_recording;
+pub use results::of_trials::{Exported, of_trials};
+pub use results::{ResultRow, Results};

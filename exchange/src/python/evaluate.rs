@@ -1,0 +1,165 @@
+//! Evaluates Python lists: the values of a parameter.
+
+use kiln_spec::csp::{Function, Semantics, Value};
+
+use super::ast::Expr;
+use crate::definition::model::Literal;
+
+/// Values of one parameter at most, and items looked at to find them.
+pub(crate) const MOST: usize = 1 << 20;
+
+/// The items of a list.
+///
+/// # Errors
+/// What has no value, is not a list, or is too long.
+pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, String> {
+    Evaluation { left: MOST }.list(expr, &[])
+}
+
+/// Names of comprehensions with their current values.
+type Scope<'a> = [(&'a str, Literal)];
+
+struct Evaluation {
+    /// How many more items may be looked at.
+    left: usize,
+}
+
+impl Evaluation {
+    fn spend(&mut self, items: usize) -> Result<(), String> {
+        self.left = self
+            .left
+            .checked_sub(items)
+            .ok_or_else(|| format!("a list of more than {MOST} items"))?;
+        Ok(())
+    }
+
+    fn list(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Vec<Literal>, String> {
+        match expr {
+            Expr::List(items) => {
+                self.spend(items.len())?;
+                items.iter().map(|item| self.value(item, scope)).collect()
+            }
+            Expr::Range(arguments) => self.range(arguments, scope),
+            Expr::Comprehension {
+                element,
+                variable,
+                list,
+                condition,
+            } => {
+                let mut found = Vec::new();
+                for item in self.list(list, scope)? {
+                    let mut inner = scope.to_vec();
+                    inner.push((variable, item));
+                    let wanted = match condition {
+                        Some(condition) => self.truth(condition, &inner)?,
+                        None => true,
+                    };
+                    if wanted {
+                        found.push(self.value(element, &inner)?);
+                    }
+                }
+                Ok(found)
+            }
+            Expr::Apply(Function::Add, parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(self.list(part, scope)?);
+                }
+                Ok(all)
+            }
+            _ => Err("not a list".into()),
+        }
+    }
+
+    fn range(&mut self, arguments: &[Expr], scope: &Scope<'_>) -> Result<Vec<Literal>, String> {
+        let mut ends = Vec::new();
+        for argument in arguments {
+            match self.value(argument, scope)? {
+                Literal::Int(x) => ends.push(x),
+                _ => return Err("`range` takes integers".into()),
+            }
+        }
+        let (start, stop, step) = match ends.as_slice() {
+            [stop] => (0, *stop, 1),
+            [start, stop] => (*start, *stop, 1),
+            [start, stop, step] => (*start, *stop, *step),
+            _ => return Err("`range` takes one to three integers".into()),
+        };
+        if step == 0 {
+            return Err("`range` with steps of 0".into());
+        }
+        let mut items = Vec::new();
+        let mut next = start;
+        while (step > 0 && next < stop) || (step < 0 && next > stop) {
+            self.spend(1)?;
+            items.push(Literal::Int(next));
+            let Some(after) = next.checked_add(step) else {
+                break;
+            };
+            next = after;
+        }
+        Ok(items)
+    }
+
+    fn truth(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<bool, String> {
+        let value = self.value(expr, scope)?;
+        match apply(Function::Truth, &[value])? {
+            Literal::Bool(truth) => Ok(truth),
+            _ => Err("not a truth value".into()),
+        }
+    }
+
+    fn value(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Literal, String> {
+        match expr {
+            Expr::Value(value) => Literal::of(*value).ok_or_else(|| "no value".into()),
+            Expr::Text(text) => Ok(Literal::Text(text.clone())),
+            Expr::Name(name) => {
+                let known = scope.iter().rev().find(|(known, _)| known == name);
+                let value = known.map(|(_, value)| value.clone());
+                value.ok_or_else(|| format!("`{name}` has no value here"))
+            }
+            Expr::Apply(function, arguments) => {
+                let values = arguments.iter().map(|x| self.value(x, scope));
+                apply(*function, &values.collect::<Result<Vec<_>, _>>()?)
+            }
+            Expr::All(parts) | Expr::Any(parts) => {
+                let deciding = matches!(expr, Expr::Any(_));
+                for part in parts {
+                    if self.truth(part, scope)? == deciding {
+                        return Ok(Literal::Bool(deciding));
+                    }
+                }
+                Ok(Literal::Bool(!deciding))
+            }
+            Expr::Chain(first, rest) => {
+                let mut left = self.value(first, scope)?;
+                for (function, right) in rest {
+                    let right = self.value(right, scope)?;
+                    if apply(*function, &[left, right.clone()])? != Literal::Bool(true) {
+                        return Ok(Literal::Bool(false));
+                    }
+                    left = right;
+                }
+                Ok(Literal::Bool(true))
+            }
+            Expr::In { .. } | Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
+                Err("a list where a number is needed".into())
+            }
+        }
+    }
+}
+
+/// A function of values.
+fn apply(function: Function, arguments: &[Literal]) -> Result<Literal, String> {
+    let of = |literal: &Literal| match literal {
+        Literal::Int(x) => Some(Value::Int(*x)),
+        Literal::Float(x) => Some(Value::Float(*x)),
+        Literal::Bool(x) => Some(Value::Bool(*x)),
+        Literal::Text(_) => None,
+    };
+    let arguments: Vec<_> = arguments.iter().map(of).collect();
+    Semantics::Python
+        .apply(function, &arguments)
+        .and_then(Literal::of)
+        .ok_or_else(|| "a value that cannot be computed (a division by zero, or too large)".into())
+}

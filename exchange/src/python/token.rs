@@ -1,0 +1,95 @@
+//! Words of Python expressions.
+
+use kiln_spec::csp::Value;
+
+/// A word.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token {
+    Number(Value),
+    Text(String),
+    /// A name or a keyword.
+    Name(String),
+    /// An operator or bracket.
+    Symbol(&'static str),
+}
+
+/// Longer ones first.
+const SYMBOLS: [&str; 22] = [
+    "**", "//", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")", "[", "]", ",",
+    "{", "}", ":", "=",
+];
+
+/// Words in one expression at most.
+const MOST: usize = 1 << 16;
+
+/// The words of a text.
+///
+/// # Errors
+/// What stands there that is not a word.
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut rest = text.trim_start();
+    let mut tokens = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let (token, length) = match first {
+            '0'..='9' | '.' => number(rest)?,
+            '\'' | '"' => quoted(rest, first)?,
+            _ if first.is_alphabetic() || first == '_' => {
+                let name: String = rest
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect();
+                let length = name.len();
+                (Token::Name(name), length)
+            }
+            _ => match SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
+                Some(symbol) => (Token::Symbol(symbol), symbol.len()),
+                None => return Err(format!("`{first}` is not part of an expression")),
+            },
+        };
+        tokens.push(token);
+        if tokens.len() > MOST {
+            return Err(format!("an expression of more than {MOST} words"));
+        }
+        rest = rest[length..].trim_start();
+    }
+    Ok(tokens)
+}
+
+fn quoted(text: &str, quote: char) -> Result<(Token, usize), String> {
+    let inner = &text[1..];
+    let end = inner.find(quote).ok_or("a string that does not end")?;
+    if inner[..end].contains('\\') {
+        return Err("a string with a backslash, which is not read here".into());
+    }
+    Ok((Token::Text(inner[..end].into()), end + 2))
+}
+
+/// Decimal integers and floating-point numbers.
+fn number(text: &str) -> Result<(Token, usize), String> {
+    let mut length = 0;
+    let mut previous = ' ';
+    for c in text.chars() {
+        let sign = (c == '-' || c == '+') && (previous == 'e' || previous == 'E');
+        if !(c.is_ascii_alphanumeric() || c == '.' || c == '_' || sign) {
+            break;
+        }
+        length += c.len_utf8();
+        previous = c;
+    }
+    let written = &text[..length];
+    let digits = written.replace('_', "");
+    let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let value = if is_integer {
+        let parsed = digits.parse::<i128>();
+        Value::Int(parsed.map_err(|_| format!("`{written}` needs more than 128 bits"))?)
+    } else {
+        let parsed = digits.parse::<f64>().ok().filter(|x| x.is_finite());
+        let starts = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        Value::Float(
+            parsed
+                .filter(|_| starts)
+                .ok_or_else(|| format!("`{written}` is not a number"))?,
+        )
+    };
+    Ok((Token::Number(value), length))
+}

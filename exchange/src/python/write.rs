@@ -1,0 +1,394 @@
+//! Expressions of a spec in Python, with the same value for every config: `/` towards zero, `%` with the sign of the
+//! dividend, and no value where the spec's expression has none.
+
+use kiln_spec::expr::{BinaryOp, Function, UnaryOp};
+use kiln_spec::model::ElemType;
+use kiln_spec::plan::LaunchScope;
+use kiln_spec::{Expr, ParamValue, Scope, Value};
+
+/// A piece of Python.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// The text.
+    pub(crate) text: String,
+    /// How strongly it binds.
+    strength: u8,
+    /// The integers that it may be.
+    range: Option<(i128, i128)>,
+    /// Whether it is true or false whatever the config.
+    pub(crate) truth: Option<bool>,
+    /// What must hold for it to have a value; each is a text that needs no parentheses in a conjunction.
+    guards: Vec<String>,
+}
+
+const SELECT: u8 = 0;
+const OR: u8 = 1;
+const AND: u8 = 2;
+const NOT: u8 = 3;
+const COMPARISON: u8 = 4;
+const SUM: u8 = 5;
+const PRODUCT: u8 = 6;
+const SIGN: u8 = 7;
+const ATOM: u8 = 8;
+
+impl Piece {
+    fn new(text: String, strength: u8) -> Piece {
+        Piece {
+            text,
+            strength,
+            range: None,
+            truth: None,
+            guards: Vec::new(),
+        }
+    }
+
+    fn int(value: i128) -> Piece {
+        let strength = if value < 0 { SIGN } else { ATOM };
+        Piece::new(value.to_string(), strength).within(value, value)
+    }
+
+    fn within(mut self, least: i128, most: i128) -> Piece {
+        self.range = Some((least, most));
+        self
+    }
+
+    /// Its text where something that binds as strongly as `outer` surrounds it.
+    fn inside(&self, outer: u8) -> String {
+        match self.strength < outer {
+            true => format!("({})", self.text),
+            false => self.text.clone(),
+        }
+    }
+
+    fn guarded(mut self, parts: &[&Piece]) -> Piece {
+        let guards = parts.iter().flat_map(|part| part.guards.iter().cloned());
+        let own = std::mem::take(&mut self.guards);
+        self.guards = guards.chain(own).collect();
+        self.guards.dedup();
+        self
+    }
+
+    /// What it needs to have a value as a part of itself: where "no value" counts as false.
+    fn folded(mut self) -> Piece {
+        if self.guards.is_empty() {
+            return self;
+        }
+        let text = self.inside(AND);
+        self.guards.push(text);
+        Piece::new(self.guards.join(" and "), AND)
+    }
+
+    fn bounds(&self) -> Result<(i128, i128), String> {
+        self.range
+            .ok_or_else(|| format!("`{}` is not an integer", self.text))
+    }
+}
+
+/// A constraint: a condition that holds for the configs that it holds for.
+///
+/// # Errors
+/// What Python cannot say with the same value.
+pub(crate) fn condition(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+    Ok(truth(expr, scope, true)?.folded())
+}
+
+/// An integer that has a value for every config.
+///
+/// # Errors
+/// As [`condition`], and where it may have none.
+pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, String> {
+    let piece = piece(expr, scope)?;
+    match piece.guards.first() {
+        None => Ok(piece.text),
+        Some(guard) => Err(format!("`{expr}` has no value unless {guard}")),
+    }
+}
+
+/// A truth value. Where `lenient`, a missing value counts as false up to the whole condition.
+fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, String> {
+    let Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) = expr else {
+        return piece(expr, scope);
+    };
+    let (word, strength, deciding) = match op {
+        BinaryOp::And => ("and", AND, false),
+        _ => ("or", OR, true),
+    };
+    // Behind `or`, a missing value on the left is not a value of the whole.
+    let x = truth(x, scope, lenient && *op == BinaryOp::And)?;
+    let y = truth(y, scope, lenient)?;
+    let y = match (lenient, y.guards.first()) {
+        (true, _) | (false, None) => y.folded(),
+        (false, Some(guard)) => {
+            return Err(format!(
+                "`{expr}` has a value only if {guard}, depending on its left side"
+            ));
+        }
+    };
+    let mut both = Piece::new(
+        format!("{} {word} {}", x.inside(strength), y.inside(strength)),
+        strength,
+    );
+    both.truth = match (x.truth, y.truth) {
+        (Some(x), _) if x == deciding => Some(deciding),
+        (Some(_), y) => y,
+        _ => None,
+    };
+    Ok(both.guarded(&[&x]))
+}
+
+fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+    match expr {
+        Expr::Int(x) => Ok(Piece::int((*x).into())),
+        Expr::Bool(x) => Ok(of_bool(*x)),
+        Expr::Name(name) => named(name, scope),
+        Expr::Device(limit) => {
+            let limits = scope.limits.ok_or("a limit of no device")?;
+            Ok(Piece::int(limit.of(limits).into()))
+        }
+        Expr::Unary(UnaryOp::Not, x) => {
+            let x = truth(x, scope, false)?;
+            let mut piece = Piece::new(format!("not {}", x.inside(NOT)), NOT);
+            piece.truth = x.truth.map(|truth| !truth);
+            Ok(piece.guarded(&[&x]))
+        }
+        Expr::Unary(UnaryOp::Neg, x) => {
+            let x = piece(x, scope)?;
+            let (least, most) = x.bounds()?;
+            let range = most.checked_neg().zip(least.checked_neg());
+            arithmetic(format!("-{}", x.inside(ATOM)), SIGN, range, &[&x])
+        }
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => truth(expr, scope, false),
+        Expr::Binary(op, x, y) => binary(*op, &piece(x, scope)?, &piece(y, scope)?),
+        Expr::Call(function, arguments) => call(*function, arguments, scope),
+    }
+}
+
+fn of_bool(truth: bool) -> Piece {
+    let text = if truth { "True" } else { "False" };
+    let mut piece = Piece::new(text.into(), ATOM);
+    piece.truth = Some(truth);
+    piece
+}
+
+/// A parameter keeps its name; all else is a constant.
+fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+    let Some(param) = scope.spec.params.iter().find(|param| &*param.name == name) else {
+        return match scope.value(name) {
+            Some(Value::Int(x)) => Ok(Piece::int(x)),
+            Some(Value::Bool(x)) => Ok(of_bool(x)),
+            Some(Value::Name(x)) => Ok(Piece::new(format!("'{x}'"), ATOM)),
+            None => Err(format!("`{name}` has no value")),
+        };
+    };
+    let piece = Piece::new(name.to_owned(), ATOM);
+    let int = |value: &ParamValue| match value {
+        ParamValue::Int(x) => Some(i128::from(*x)),
+        _ => None,
+    };
+    let values: Option<Vec<i128>> = param.values.iter().map(int).collect();
+    let values = values.unwrap_or_default();
+    match (values.iter().min(), values.iter().max()) {
+        (Some(least), Some(most)) => Ok(piece.within(*least, *most)),
+        _ => Ok(piece),
+    }
+}
+
+/// A result within a range; one that may leave 128 bits has no value there, which Python's unbounded integers have.
+fn arithmetic(
+    text: String,
+    strength: u8,
+    range: Option<(i128, i128)>,
+    parts: &[&Piece],
+) -> Result<Piece, String> {
+    let (least, most) = range.ok_or_else(|| format!("`{text}` may need more than 128 bits"))?;
+    Ok(Piece::new(text, strength)
+        .within(least, most)
+        .guarded(parts))
+}
+
+fn binary(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, String> {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
+            let strength = if op == BinaryOp::Mul { PRODUCT } else { SUM };
+            let range = corners(x.bounds()?, y.bounds()?, |x, y| match op {
+                BinaryOp::Add => x.checked_add(y),
+                BinaryOp::Sub => x.checked_sub(y),
+                _ => x.checked_mul(y),
+            });
+            let text = format!(
+                "{} {} {}",
+                x.inside(strength),
+                op.symbol(),
+                y.inside(strength + 1)
+            );
+            arithmetic(text, strength, range, &[x, y])
+        }
+        BinaryOp::Div | BinaryOp::Rem => quotient(op, x, y),
+        BinaryOp::And | BinaryOp::Or => Err("a conjunction of pieces".into()),
+        _ => Ok(comparison(op, x, y)),
+    }
+}
+
+/// The least and the largest result at the corners of two ranges.
+fn corners(
+    x: (i128, i128),
+    y: (i128, i128),
+    apply: impl Fn(i128, i128) -> Option<i128>,
+) -> Option<(i128, i128)> {
+    let all = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)];
+    let all: Option<Vec<i128>> = all.into_iter().map(|(x, y)| apply(x, y)).collect();
+    let all = all?;
+    Some((*all.iter().min()?, *all.iter().max()?))
+}
+
+/// `/` and `%`: Python rounds down, the spec towards zero. For operands that are not negative both are the same.
+fn quotient(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, String> {
+    let (from, to) = (x.bounds()?, y.bounds()?);
+    let largest = from.0.unsigned_abs().max(from.1.unsigned_abs());
+    let largest =
+        i128::try_from(largest).map_err(|_| format!("`{}` may need more than 128 bits", x.text))?;
+    let plain = from.0 >= 0 && to.0 >= 0;
+    let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
+    // Signs are taken off and put on again.
+    let towards_zero = format!(
+        "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
+        x = x.inside(SUM),
+        y = y.inside(SUM),
+        minus = x.inside(ATOM),
+    );
+    let (text, strength, range) = match (op, plain) {
+        (BinaryOp::Div, true) => (format!("{dividend} // {divisor}"), PRODUCT, (0, largest)),
+        (BinaryOp::Div, false) => (towards_zero, ATOM, (-largest, largest)),
+        (_, true) => (format!("{dividend} % {divisor}"), PRODUCT, (0, largest)),
+        (_, false) => {
+            let text = format!("{} - {towards_zero} * {divisor}", x.inside(SUM));
+            (text, SUM, (from.0.min(0), from.1.max(0)))
+        }
+    };
+    let piece = arithmetic(text, strength, Some(range), &[x, y])?;
+    Ok(needing(
+        piece,
+        to.0 <= 0 && to.1 >= 0,
+        format!("{} != 0", y.inside(SUM)),
+    ))
+}
+
+/// The piece, which has a value only where the guard holds, if the guard is needed.
+fn needing(mut piece: Piece, needed: bool, guard: String) -> Piece {
+    if needed {
+        piece.guards.push(guard);
+    }
+    piece
+}
+
+fn comparison(op: BinaryOp, x: &Piece, y: &Piece) -> Piece {
+    let text = format!("{} {} {}", x.inside(SUM), op.symbol(), y.inside(SUM));
+    let mut piece = Piece::new(text, COMPARISON);
+    piece.truth = match (op, x.range, y.range) {
+        (BinaryOp::Le, Some(x), Some(y)) if x.1 <= y.0 => Some(true),
+        (BinaryOp::Ge, Some(x), Some(y)) if x.0 >= y.1 => Some(true),
+        (BinaryOp::Lt, Some(x), Some(y)) if x.1 < y.0 => Some(true),
+        (BinaryOp::Gt, Some(x), Some(y)) if x.0 > y.1 => Some(true),
+        _ => None,
+    };
+    let piece = piece.guarded(&[x, y]);
+    // What may have no value is not always true.
+    let truth = piece.truth.filter(|_| piece.guards.is_empty());
+    Piece { truth, ..piece }
+}
+
+fn call(function: Function, arguments: &[Expr], scope: &LaunchScope<'_>) -> Result<Piece, String> {
+    if function == Function::SizeOf {
+        return size_of(&arguments[0], scope);
+    }
+    let pieces = arguments.iter().map(|argument| piece(argument, scope));
+    let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<&Piece> = pieces.iter().collect();
+    let ranges = pieces.iter().map(Piece::bounds);
+    let ranges = ranges.collect::<Result<Vec<_>, _>>()?;
+    match function {
+        Function::Min | Function::Max => {
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
+            let text = format!("{}({})", function.name(), texts.join(", "));
+            let pick = |ends: Vec<i128>| match function {
+                Function::Min => ends.into_iter().min(),
+                _ => ends.into_iter().max(),
+            };
+            let least = pick(ranges.iter().map(|range| range.0).collect());
+            let most = pick(ranges.iter().map(|range| range.1).collect());
+            arithmetic(text, ATOM, least.zip(most), &parts)
+        }
+        Function::NextPowerOfTwo => next_power_of_two(&pieces[0], ranges[0]),
+        _ => div_ceil(&pieces[0], &pieces[1], ranges[0], ranges[1]),
+    }
+}
+
+fn div_ceil(x: &Piece, y: &Piece, from: (i128, i128), to: (i128, i128)) -> Result<Piece, String> {
+    let text = format!(
+        "({} + {} - 1) // {}",
+        x.inside(SUM),
+        y.inside(PRODUCT),
+        y.inside(SIGN)
+    );
+    let least = i128::from(from.0 > 0);
+    let range = from.1.checked_add(to.1).map(|_| (least, from.1.max(0)));
+    let piece = arithmetic(text, PRODUCT, range, &[x, y])?;
+    let piece = needing(piece, from.0 < 0, format!("{} >= 0", x.inside(SUM)));
+    Ok(needing(piece, to.0 <= 0, format!("{} > 0", y.inside(SUM))))
+}
+
+/// Python has no such function on integers: one choice a power.
+fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
+    /// As many choices at most.
+    const MOST: u32 = 40;
+    let mut text = String::new();
+    let mut power = 0;
+    while 1i128 << power < range.1 {
+        text += &format!(
+            "{} if {} <= {} else ",
+            1i128 << power,
+            x.inside(SUM),
+            1i128 << power
+        );
+        power += 1;
+        if power > MOST {
+            return Err(format!("`next_power_of_two({})` is too large", x.text));
+        }
+    }
+    text += &(1i128 << power).to_string();
+    let strength = if power == 0 { ATOM } else { SELECT };
+    let piece = arithmetic(text, strength, Some((1, 1i128 << power)), &[x])?;
+    Ok(needing(
+        piece,
+        range.0 < 1,
+        format!("{} > 0", x.inside(SUM)),
+    ))
+}
+
+/// The bytes of a type: a constant, or a choice for each value of a parameter.
+fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+    let Expr::Name(name) = argument else {
+        return Err(format!("`size_of({argument})` is of no type"));
+    };
+    let bytes = |ty: &str| {
+        let known = ElemType::from_name(ty).ok_or_else(|| format!("`{ty}` is not a type"))?;
+        Ok::<i128, String>(known.bytes() as i128)
+    };
+    let Some(param) = scope.spec.params.iter().find(|param| *param.name == **name) else {
+        return match scope.value(name) {
+            Some(Value::Name(ty)) => Ok(Piece::int(bytes(&ty)?)),
+            _ => Err(format!("`size_of({name})` is of no type")),
+        };
+    };
+    let sizes = param.values.iter().map(|value| bytes(&value.to_string()));
+    let sizes = sizes.collect::<Result<Vec<i128>, String>>()?;
+    let mut text = String::new();
+    for (value, size) in param.values.iter().zip(&sizes).skip(1) {
+        text += &format!("{size} if {name} == '{value}' else ");
+    }
+    text += &sizes.first().copied().unwrap_or_default().to_string();
+    let least = sizes.iter().min().copied().unwrap_or_default();
+    let most = sizes.iter().max().copied().unwrap_or_default();
+    let strength = if sizes.len() > 1 { SELECT } else { ATOM };
+    Ok(Piece::new(text, strength).within(least, most))
+}

@@ -1,0 +1,75 @@
+//! What the files of both formats hold: parameters, and rows of configs.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::model::Entry;
+use super::param::RecordedParam;
+
+/// Times from here on stand for failures in old files.
+pub(crate) const FAILED_FROM_MS: f64 = 1e20;
+
+/// One recorded config.
+pub(crate) struct Row {
+    /// What the file calls it.
+    pub(crate) name: String,
+    /// Where it begins in the text.
+    pub(crate) offset: usize,
+    pub(crate) positions: Vec<u32>,
+    pub(crate) entry: Entry,
+}
+
+/// Parameters, and configs in the order of the file.
+pub(crate) struct Table {
+    pub(crate) params: Vec<RecordedParam>,
+    pub(crate) rows: Vec<Row>,
+    /// The device, where the file names one.
+    pub(crate) device: Option<String>,
+}
+
+/// Positions of the values of a config, spelled in the order of the parameters.
+pub(crate) fn positions(
+    params: &[RecordedParam],
+    lookup: &[HashMap<String, u32>],
+    values: &[&str],
+) -> Result<Vec<u32>, String> {
+    if values.len() != params.len() {
+        let (found, wanted) = (values.len(), params.len());
+        return Err(format!("{found} values for {wanted} parameters"));
+    }
+    let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &&str)| {
+        let unlisted = || {
+            format!(
+                "field `{}`: the value `{value:.40}` is not listed",
+                param.name
+            )
+        };
+        lookup.get(*value).copied().ok_or_else(unlisted)
+    };
+    params.iter().zip(lookup).zip(values).map(place).collect()
+}
+
+/// For each parameter the positions of its values.
+pub(crate) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
+    let lookup = |param: &RecordedParam| param.texts.iter().cloned().zip(0..).collect();
+    params.iter().map(lookup).collect()
+}
+
+/// A time in milliseconds that must be a number of at least 0 where it is given.
+pub(crate) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, String> {
+    match value {
+        None | Some(Value::Null) => Ok(0.0),
+        Some(value) => {
+            let number = value
+                .as_f64()
+                .filter(|number| number.is_finite() && *number >= 0.0);
+            number.ok_or_else(|| format!("field `{field}`: {} is not a time", shown(value)))
+        }
+    }
+}
+
+/// A value as it stands in the file, cut where it is long.
+pub(crate) fn shown(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
+}

@@ -1,0 +1,22 @@
+//! JSON that keeps the order of what it is given.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// An object whose members keep their order.
+pub(crate) struct Ordered<'a, V>(pub(crate) Vec<(&'a str, V)>);
+
+impl<V: Serialize> Serialize for Ordered<'_, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// JSON on one line.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("maps with text keys and finite numbers should serialise")
+}

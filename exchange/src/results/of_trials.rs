@@ -1,0 +1,242 @@
+//! The trials of a kernel as results.
+
+use std::collections::BTreeMap;
+
+use kiln_cache::record::FaultKind;
+use kiln_cache::{Outcome, Trial, TuningKey};
+use kiln_spec::{Config, KernelSpec, ParamValue, Problem, ProblemValue};
+use serde_json::{Value, json};
+
+use super::{ResultRow, Results};
+use crate::recording::Invalidity;
+
+/// Results, and what could not be one of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exported {
+    /// The results.
+    pub results: Results,
+    /// Trials left out, by why.
+    pub left_out: BTreeMap<String, usize>,
+}
+
+/// What trials under a key say. A trial without a verdict on its config is left out and counted.
+pub fn of_trials(
+    spec: &KernelSpec,
+    problem: &Problem,
+    key: &TuningKey,
+    trials: &[Trial],
+) -> Exported {
+    let values = |param: &kiln_spec::TunableParam| param.values.iter().map(value).collect();
+    let sizes = problem
+        .iter()
+        .map(|(name, value)| (name.to_string(), size(value)));
+    let mut exported = Exported {
+        results: Results {
+            kernel: spec.entry.clone(),
+            device: key.field("device.name").to_owned(),
+            problem: sizes.collect(),
+            params: spec
+                .params
+                .iter()
+                .map(|param| (param.name.to_string(), values(param)))
+                .collect(),
+            environment: key
+                .fields()
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            rows: Vec::new(),
+        },
+        left_out: BTreeMap::new(),
+    };
+    for trial in trials {
+        match row(spec, trial) {
+            Ok(row) => exported.results.rows.push(row),
+            Err(why) => *exported.left_out.entry(why).or_default() += 1,
+        }
+    }
+    let baseline = baseline(spec, trials);
+    exported.results.rows.extend(baseline);
+    exported
+}
+
+/// The baseline's row, where it is a config of the space: it has no trial of its own, it is what all others were timed
+/// beside.
+fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
+    let config = &spec.baseline.config;
+    let text = config.to_string();
+    if spec.baseline_is_another_entry() || trials.iter().any(|trial| trial.config == text) {
+        return None;
+    }
+    let mut times: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| {
+            let summary = trial.outcome.summary()?;
+            let ratio = summary.ratio_ppm.filter(|ratio| *ratio > 0)?;
+            Some(milliseconds(summary.median_ns) * 1e6 / ratio as f64)
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let values = spec
+        .params
+        .iter()
+        .map(|param| config.get(&param.name).map(value));
+    let grade = trials.iter().find(|trial| trial.outcome.is_valid())?.grade;
+    Some(ResultRow {
+        values: values.collect::<Option<_>>()?,
+        reason: Some("the baseline: times of the others over their ratios to it".into()),
+        verified_against: Some(grade.to_string()),
+        time_ms: Some(*times.get(times.len() / 2)?),
+        ..ResultRow::default()
+    })
+}
+
+fn value(value: &ParamValue) -> Value {
+    match value {
+        ParamValue::Bool(x) => json!(x),
+        ParamValue::Int(x) => json!(x),
+        ParamValue::Choice(x) => json!(&**x),
+    }
+}
+
+fn size(value: ProblemValue) -> Value {
+    match value {
+        ProblemValue::Size(x) => json!(x),
+        ProblemValue::Type(x) => json!(x.name()),
+    }
+}
+
+/// The row of a trial, or why there is none.
+fn row(spec: &KernelSpec, trial: &Trial) -> Result<ResultRow, String> {
+    let config: Config = spec
+        .parse_config(&trial.config)
+        .map_err(|_| "its config is none of the kernel's now".to_owned())?;
+    let values = spec
+        .params
+        .iter()
+        .map(|param| config.get(&param.name).map(value));
+    let values: Option<Vec<Value>> = values.collect();
+    let invalidity = invalidity(&trial.outcome)
+        .filter(|_| trial.stands())
+        .ok_or_else(|| trial.outcome.name().to_owned())?;
+    let summary = trial.outcome.summary();
+    Ok(ResultRow {
+        values: values.ok_or("its config lacks a parameter")?,
+        invalidity,
+        reason: summary.is_none().then(|| trial.outcome.to_string()),
+        verified_against: summary.map(|_| trial.grade.to_string()),
+        time_ms: summary.map(|summary| milliseconds(summary.median_ns)),
+        shortest: summary.map(|summary| (summary.samples, milliseconds(summary.min_ns))),
+        compile_ms: milliseconds(trial.compile_ns),
+        verify_ms: milliseconds(trial.verify_ns),
+        measure_ms: milliseconds(trial.measure_ns),
+    })
+}
+
+fn milliseconds(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+/// T4's word for an outcome; `None` for one that says nothing of the config.
+fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
+    Some(match outcome {
+        Outcome::Measured(_) => Invalidity::Correct,
+        Outcome::Rejected { .. } => Invalidity::Constraints,
+        Outcome::CompileFailed { .. } | Outcome::CompilerLost { .. } => Invalidity::Compile,
+        Outcome::CompileTimedOut { .. } | Outcome::TimedOut { .. } => Invalidity::Timeout,
+        Outcome::LaunchRefused { .. }
+        | Outcome::OutOfMemory { .. }
+        | Outcome::WrongLaunch { .. }
+        | Outcome::WorkerLost { .. }
+        | Outcome::Quarantined { .. } => Invalidity::Runtime,
+        // A race or a stray access is wrong even where the outputs happen to be right; a trap stopped the launch.
+        Outcome::KernelFault { text } => match FaultKind::of(text) {
+            FaultKind::Race | FaultKind::OutOfBounds => Invalidity::Correctness,
+            FaultKind::DivergentBarrier | FaultKind::Other => Invalidity::Runtime,
+        },
+        Outcome::Incorrect(_)
+        | Outcome::Unwritten { .. }
+        | Outcome::NotANumber { .. }
+        | Outcome::GuardHit { .. }
+        | Outcome::InputChanged { .. } => Invalidity::Correctness,
+        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of Kiln's
+        // own.
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_the_word_of_t4_that_fits_it() {
+        let fault = |text: &str| Outcome::KernelFault { text: text.into() };
+        let cases = [
+            (
+                Outcome::Rejected {
+                    constraint: "x".into(),
+                },
+                Some("constraints"),
+            ),
+            (Outcome::CompileTimedOut { limit_ns: 1 }, Some("timeout")),
+            (Outcome::TimedOut { limit_ns: 1 }, Some("timeout")),
+            (
+                Outcome::LaunchRefused { reason: "x".into() },
+                Some("runtime"),
+            ),
+            (Outcome::OutOfMemory { needed_bytes: None }, Some("runtime")),
+            (
+                Outcome::WorkerLost {
+                    signal: Some(11),
+                    detail: String::new(),
+                },
+                Some("runtime"),
+            ),
+            (fault("race: two writes"), Some("correctness")),
+            (fault("out of bounds: y[7]"), Some("correctness")),
+            (fault("divergent barrier: line 3"), Some("runtime")),
+            (fault("trap"), Some("runtime")),
+            (
+                Outcome::Unwritten {
+                    output: "y".into(),
+                    index: 0,
+                    count: 1,
+                    len: 2,
+                },
+                Some("correctness"),
+            ),
+            (Outcome::DiskFull { text: "x".into() }, None),
+            (Outcome::DeviceLost { text: "x".into() }, None),
+            (Outcome::Quarantined { strikes: 2 }, Some("runtime")),
+            (
+                Outcome::GuardHit { output: "y".into() },
+                Some("correctness"),
+            ),
+            (
+                Outcome::InputChanged { arg: "x".into() },
+                Some("correctness"),
+            ),
+            (
+                Outcome::NotANumber {
+                    output: "y".into(),
+                    index: 0,
+                },
+                Some("correctness"),
+            ),
+            (
+                Outcome::Internal {
+                    message: "x".into(),
+                },
+                None,
+            ),
+        ];
+        for (outcome, word) in cases {
+            assert_eq!(
+                invalidity(&outcome).map(Invalidity::name),
+                word,
+                "{outcome}"
+            );
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! A kernel as T1: its search space for one problem on one device, with constraints and limits in Python.
+
+use std::path::Path;
+
+use kiln_spec::csp::Budget;
+use kiln_spec::expr::{BinaryOp, evaluate_int};
+use kiln_spec::model::{
+    Access, ArgSpec, ElemType, Passing, ScalarArg, ScalarType, ScalarValue, SliceArg,
+};
+use kiln_spec::plan::LaunchScope;
+use kiln_spec::space::SearchSpace;
+use kiln_spec::{Config, DeviceLimits, Expr, KernelSpec, ParamValue, Problem, ProblemValue};
+use serde_json::{Map, Value, json};
+
+use super::write;
+use crate::definition::{Constraint, Definition, Literal, Param};
+use crate::python;
+use crate::python::write::{condition, integer};
+
+/// Configs that are looked up one by one to see that the written space is the kernel's.
+const LOOKED_UP: usize = 100_000;
+
+/// The text of a T1 file. `source` is the kernel's source as the file is to name it.
+///
+/// # Errors
+/// What Python or T1 cannot say with the same meaning.
+pub fn kernel_as_t1(
+    kernel: &KernelSpec,
+    problem: &Problem,
+    limits: &DeviceLimits,
+    device: &str,
+    source: &Path,
+) -> Result<String, String> {
+    let config = Config::default();
+    let scope = LaunchScope {
+        config: &config,
+        problem,
+        limits: Some(limits),
+        spec: kernel,
+    };
+    let definition = definition(&scope)?;
+    is_the_same(&definition, &scope, limits)?;
+    let sizes = problem.iter().filter_map(|(_, value)| match value {
+        ProblemValue::Size(size) => Some(size),
+        ProblemValue::Type(_) => None,
+    });
+    let arguments = kernel
+        .passed()
+        .map(|(_, argument)| self::argument(argument, &scope));
+    let file = json!({
+        "General": {"BenchmarkName": kernel.name, "FormatVersion": 1, "OutputFormat": "JSON"},
+        "ConfigurationSpace": write::configuration_space(&definition)?,
+        "KernelSpecification": {
+            "Language": "CUDA",
+            "KernelName": kernel.entry,
+            "KernelFile": source,
+            "Device": {"Name": device},
+            "GlobalSizeType": "CUDA",
+            "GlobalSize": extents(&kernel.geometry.grid, &scope)?,
+            "LocalSize": extents(&kernel.geometry.block, &scope)?,
+            "ProblemSize": sizes.collect::<Vec<i64>>(),
+            "Arguments": arguments.collect::<Result<Vec<_>, _>>()?,
+        },
+        "Search": {"Name": "brute_force"},
+    });
+    Ok(write::pretty(&file))
+}
+
+/// Parameters, constraints and limits.
+fn definition(scope: &LaunchScope<'_>) -> Result<Definition, String> {
+    let literal = |value: &ParamValue| match value {
+        ParamValue::Bool(x) => Literal::Bool(*x),
+        ParamValue::Int(x) => Literal::Int((*x).into()),
+        ParamValue::Choice(x) => Literal::Text(x.to_string()),
+    };
+    let params = scope.spec.params.iter().map(|param| Param {
+        name: param.name.to_string(),
+        values: param.values.iter().map(literal).collect(),
+    });
+    let declared = scope
+        .spec
+        .constraints
+        .iter()
+        .map(|constraint| &constraint.expr);
+    let limits = limits(scope);
+    let mut constraints: Vec<Constraint> = Vec::new();
+    for expr in declared.chain(&limits) {
+        let piece = condition(expr, scope).map_err(|why| format!("`{expr}`: {why}"))?;
+        if piece.truth == Some(true) || !depends(expr, scope) {
+            continue;
+        }
+        if constraints.iter().any(|known| known.text == piece.text) {
+            continue;
+        }
+        let parsed = python::parse(&piece.text);
+        let parsed = parsed.map_err(|why| format!("`{}`: {why}", piece.text))?;
+        constraints.push(Constraint {
+            text: piece.text,
+            expr: parsed,
+        });
+    }
+    Ok(Definition {
+        name: scope.spec.name.clone(),
+        params: params.collect(),
+        constraints,
+    })
+}
+
+/// Whether an expression mentions a parameter; the others hold, or the kernel would have no config.
+fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
+    let names = expr.names();
+    let params = &scope.spec.params;
+    params.iter().any(|param| names.contains(&*param.name))
+}
+
+/// What a launch on the device must satisfy.
+fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
+    let Some(limits) = scope.limits else {
+        return Vec::new();
+    };
+    let compare =
+        |op, x: &Expr, y: u32| Expr::Binary(op, Box::new(x.clone()), Box::new(Expr::Int(y.into())));
+    let geometry = &scope.spec.geometry;
+    let grid = geometry.grid.iter().zip(limits.max_grid);
+    let block = geometry.block.iter().zip(limits.max_block);
+    let mut all = Vec::new();
+    for (extent, most) in grid.chain(block) {
+        all.push(compare(BinaryOp::Ge, extent, 1));
+        all.push(compare(BinaryOp::Le, extent, most));
+    }
+    let product = |x: Expr, y: &Expr| Expr::Binary(BinaryOp::Mul, Box::new(x), Box::new(y.clone()));
+    if let Some((first, rest)) = geometry.block.split_first() {
+        let threads = rest.iter().fold(first.clone(), product);
+        all.push(compare(
+            BinaryOp::Le,
+            &threads,
+            limits.max_threads_per_block,
+        ));
+    }
+    if let Some(bytes) = &geometry.shared_bytes {
+        all.push(compare(BinaryOp::Ge, bytes, 0));
+        all.push(compare(BinaryOp::Le, bytes, limits.shared_bytes_per_block));
+    }
+    all
+}
+
+/// What is written must be the space that is searched: as many configs where that is known, and the same ones.
+fn is_the_same(
+    definition: &Definition,
+    scope: &LaunchScope<'_>,
+    limits: &DeviceLimits,
+) -> Result<(), String> {
+    let space = SearchSpace::build(scope.spec, scope.problem, limits);
+    let space = space.map_err(|error| error.to_string())?;
+    let model = definition.model().map_err(|error| error.to_string())?;
+    let written = model.relaxed(Budget::default());
+    let written = written.map_err(|error| error.to_string())?;
+    let is_exact = written.is_exact() && space.sampled().is_none();
+    if is_exact && written.set().len() != space.len() as u128 {
+        return Err(format!(
+            "written in Python, the space has {} configs, in the kernel's spec {}",
+            written.set().len(),
+            space.len()
+        ));
+    }
+    let step = space.len().div_ceil(LOOKED_UP).max(1);
+    let stranger = (0..space.len()).step_by(step).find(|index| {
+        let places: Option<Vec<u32>> = space
+            .ordinals(*index)
+            .into_iter()
+            .map(|place| u32::try_from(place).ok())
+            .collect();
+        places.is_none_or(|places| !written.is_valid(&places))
+    });
+    match stranger {
+        None => Ok(()),
+        Some(index) => Err(format!(
+            "written in Python, the space lacks {}",
+            space.config(index)
+        )),
+    }
+}
+
+fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, String> {
+    let mut extents = Map::new();
+    for (axis, expr) in ["X", "Y", "Z"].into_iter().zip(axes) {
+        extents.insert(axis.into(), integer(expr, scope)?.into());
+    }
+    Ok(extents.into())
+}
+
+fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String> {
+    match argument {
+        ArgSpec::Slice(SliceArg {
+            name,
+            constant: Some(variable),
+            ..
+        }) => Err(format!(
+            "`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot say"
+        )),
+        ArgSpec::Slice(slice) => vector(slice, scope),
+        ArgSpec::Plain(plain) => Err(format!(
+            "`{}` is a struct or an array by value, which T1 does not have",
+            plain.name
+        )),
+        ArgSpec::Scalar(scalar) => {
+            let value = match (&scalar.passing, scalar.value) {
+                (Passing::Computed(expr), _) => computed(scalar, expr, scope)?,
+                (_, Some(ScalarValue::Int(x))) => json!(x),
+                (_, Some(ScalarValue::Float(x))) => json!(x),
+                (_, None) => match scope.problem.size(&scalar.name) {
+                    Some(size) => json!(size),
+                    None => return Err(format!("the scalar `{}` has no value", scalar.name)),
+                },
+            };
+            Ok(json!({
+                "Name": scalar.name,
+                "Type": scalar_type(scalar.ty, &value),
+                "MemoryType": "Scalar",
+                "AccessType": "ReadOnly",
+                "FillType": "Constant",
+                "FillValue": value,
+            }))
+        }
+    }
+}
+
+/// The value of a computed argument, which T1 can only say where all configs have one.
+fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, String> {
+    let (name, spec) = (&scalar.name, scope.spec);
+    if depends(expr, scope) {
+        return Err(format!(
+            "the argument `{name}` depends on tunable parameters, which T1 cannot say"
+        ));
+    }
+    let value = spec.computed(scalar, expr, scope.config, scope.problem);
+    value.map(Value::from).map_err(|error| error.to_string())
+}
+
+/// T1's name of a scalar's type. Unsigned ones that fit are named as signed: Kernel Tuner reads `int32` and `float`
+/// alone, and the bits that the kernel gets are the same.
+fn scalar_type(ty: ScalarType, value: &Value) -> &'static str {
+    match ty {
+        ScalarType::F32 => "float",
+        ScalarType::F64 => "double",
+        ScalarType::I32 => "int32",
+        ScalarType::U32 if value.as_i64().is_some_and(|x| i32::try_from(x).is_ok()) => "int32",
+        ScalarType::U32 => "uint32",
+        ScalarType::I64 => "int64",
+        ScalarType::U64 => "uint64",
+        ScalarType::I16 => "int16",
+        ScalarType::U16 => "uint16",
+        ScalarType::I8 => "int8",
+        ScalarType::U8 => "uint8",
+    }
+}
+
+fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, String> {
+    let length = evaluate_int(&slice.len, scope).map_err(|error| error.to_string())?;
+    let length = i64::try_from(length).map_err(|_| format!("`{}` is too long", slice.name))?;
+    let ty = scope.spec.elem_type(slice, scope.problem);
+    let name = match ty.ok_or_else(|| format!("`{}` has no type", slice.name))? {
+        ElemType::F64 => "double",
+        ElemType::F32 => "float",
+        ElemType::F16 => "half",
+        // T1 has no name for it.
+        ElemType::Bf16 => "custom",
+        ElemType::I64 => "int64",
+        ElemType::U64 => "uint64",
+        ElemType::I32 => "int32",
+        ElemType::U32 => "uint32",
+        ElemType::I16 => "int16",
+        ElemType::U16 => "uint16",
+        ElemType::I8 => "int8",
+        ElemType::U8 => "uint8",
+    };
+    let access = match slice.access {
+        Access::In => "ReadOnly",
+        Access::Out => "WriteOnly",
+        Access::InOut => "ReadWrite",
+    };
+    let mut vector = json!({
+        "Name": slice.name,
+        "Type": name,
+        "MemoryType": "Vector",
+        "AccessType": access,
+        "Size": length,
+        "FillType": "Random",
+    });
+    if let (Some(ElemType::Bf16), Some(fields)) = (ty, vector.as_object_mut()) {
+        fields.insert("TypeSize".into(), ElemType::Bf16.bytes().into());
+    }
+    Ok(vector)
+}

@@ -1,0 +1,7 @@
+//! T1 files: search spaces as the FAIR auto-tuning papers write them, with values and conditions in Python.
+
+mod kernel;
+pub(crate) mod read;
+mod write;
+
+pub use kernel::kernel_as_t1;

@@ -1,0 +1,87 @@
+//! Reads T1 files: the problem definitions of the FAIR auto-tuning papers, with values and conditions in Python.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::definition::error::DefinitionError;
+use crate::definition::json::{Source, constraint, problem_of};
+use crate::definition::model::{Definition, Param};
+use crate::python::{self, evaluate};
+
+#[derive(Deserialize)]
+struct File<'a> {
+    #[serde(rename = "General", default)]
+    general: General,
+    #[serde(borrow, rename = "ConfigurationSpace")]
+    space: &'a RawValue,
+}
+
+#[derive(Default, Deserialize)]
+struct General {
+    #[serde(rename = "BenchmarkName", default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Space<'a> {
+    #[serde(borrow, rename = "TuningParameters")]
+    params: Vec<&'a RawValue>,
+    #[serde(borrow, rename = "Conditions", default)]
+    conditions: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RawParam<'a> {
+    #[serde(rename = "Name")]
+    name: String,
+    #[serde(borrow, rename = "Values")]
+    values: &'a RawValue,
+}
+
+/// `Parameters` is not looked at: it may be incomplete.
+#[derive(Deserialize)]
+struct RawCondition {
+    #[serde(rename = "Expression")]
+    expression: String,
+}
+
+/// Reads a T1 file.
+pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
+    let source = Source { text };
+    let file: File<'_> = source.parse(text, "the file")?;
+    let space: Space<'_> = source.parse(file.space.get(), "`ConfigurationSpace`")?;
+    let mut params = Vec::with_capacity(space.params.len());
+    for (i, raw) in space.params.iter().enumerate() {
+        let field = format!("`TuningParameters[{i}]`");
+        let param: RawParam<'_> = source.parse(raw.get(), &field)?;
+        let field = format!("`Values` of {}", param.name);
+        let list = param.values.get();
+        let wrong = |problem| source.error(list, &field, problem);
+        // A list may stand there itself, or a string with one.
+        let written = match list.starts_with('"') {
+            true => source.owned::<String>(list, &field)?,
+            false => list.into(),
+        };
+        let expr = python::parse(&written).map_err(wrong)?;
+        let param = Param {
+            name: param.name,
+            values: evaluate::list(&expr).map_err(wrong)?,
+        };
+        if let Some(problem) = problem_of(&param, &params) {
+            return Err(wrong(problem));
+        }
+        params.push(param);
+    }
+    let mut constraints = Vec::with_capacity(space.conditions.len());
+    for (i, raw) in space.conditions.iter().enumerate() {
+        let field = format!("`Conditions[{i}]`");
+        let condition: RawCondition = source.parse(raw.get(), &field)?;
+        let constraint = constraint(condition.expression, &params);
+        constraints.push(constraint.map_err(|problem| source.error(raw.get(), &field, problem))?);
+    }
+    Ok(Definition {
+        name: file.general.name,
+        params,
+        constraints,
+    })
+}

@@ -1,0 +1,85 @@
+//! Search spaces as T1 writes them: values and conditions in Python.
+
+use serde_json::{Value, json};
+
+use crate::definition::{Definition, Literal, Param};
+
+impl Definition {
+    /// The text of a T1 file of this space alone, with nothing of a kernel.
+    ///
+    /// # Errors
+    /// A value that Python's literals cannot say here.
+    pub fn to_t1(&self) -> Result<String, String> {
+        let general = json!({"BenchmarkName": self.name, "FormatVersion": 1});
+        let space = configuration_space(self)?;
+        Ok(pretty(
+            &json!({"General": general, "ConfigurationSpace": space}),
+        ))
+    }
+}
+
+/// JSON over several lines.
+pub(crate) fn pretty(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).expect("JSON values should serialise");
+    text + "\n"
+}
+
+/// T1's `ConfigurationSpace`.
+pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, String> {
+    let params = definition.params.iter().map(parameter);
+    let params = params.collect::<Result<Vec<_>, _>>()?;
+    let condition = |constraint: &crate::definition::Constraint| {
+        let used = definition.params.iter().filter(|param| {
+            let others = |name: &str| name != param.name;
+            constraint.expr.unknown_name(&others).is_some()
+        });
+        let used: Vec<&str> = used.map(|param| param.name.as_str()).collect();
+        json!({"Expression": constraint.text, "Parameters": used})
+    };
+    let conditions: Vec<Value> = definition.constraints.iter().map(condition).collect();
+    Ok(json!({"TuningParameters": params, "Conditions": conditions}))
+}
+
+fn parameter(param: &Param) -> Result<Value, String> {
+    let values = param.values.iter().map(|value| {
+        python(value).ok_or_else(|| {
+            format!(
+                "the value {value} of `{}` is not a Python literal that is read here",
+                param.name
+            )
+        })
+    });
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
+        "Name": param.name,
+        "Type": kind(&param.values),
+        "Values": format!("[{}]", values.join(", ")),
+    }))
+}
+
+/// T1's name of the type of values. Truth values are integers in Python, and only as such does Kernel Tuner read them.
+fn kind(values: &[Literal]) -> &'static str {
+    if values.iter().any(|value| matches!(value, Literal::Text(_))) {
+        "string"
+    } else if values
+        .iter()
+        .any(|value| matches!(value, Literal::Float(_)))
+    {
+        "float"
+    } else {
+        "int"
+    }
+}
+
+/// A value as a literal of Python, if it is one without escapes.
+pub(crate) fn python(value: &Literal) -> Option<String> {
+    match value {
+        // The digits alone would need more than 128 bits.
+        Literal::Int(i128::MIN) => Some(format!("-{} - 1", i128::MAX)),
+        Literal::Text(text) if text.contains('\\') || text.contains(char::is_control) => None,
+        Literal::Text(text) if !text.contains('\'') => Some(format!("'{text}'")),
+        Literal::Text(text) if !text.contains('"') => Some(format!("\"{text}\"")),
+        Literal::Text(_) => None,
+        other => Some(other.to_string()),
+    }
+}

@@ -1,0 +1,170 @@
+//! The decision and what bears it out.
+
+use kiln_cache::Winner;
+use kiln_cache::record::{ConfirmProcess, Verdict};
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::axis::{Axis, Quantity};
+use super::svg::{WIDTH, breakable, short};
+
+/// The decision, and the processes that it was made from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Evidence {
+    /// The sealed decision; none where there is none.
+    pub winner: Option<Winner>,
+    /// The config that was confirmed, whether it was proven or not.
+    pub finalist: Option<String>,
+    /// How many times as fast as the baseline it was in each fresh process: the median of the blocks.
+    pub process_speedups: Vec<f64>,
+}
+
+impl Evidence {
+    /// The decision with its confirmation: the last one of the winner, or of any finalist where the baseline was kept, that
+    /// began no later than run `latest`.
+    pub(super) fn new(
+        winner: Option<Winner>,
+        confirmations: &[ConfirmProcess],
+        latest: u64,
+    ) -> Evidence {
+        let proven = winner.as_ref().filter(|winner| winner.confirm.is_some());
+        let proven = proven.map(|winner| match winner.verdict {
+            Verdict::Proven { .. } => Some(winner.config.as_str()),
+            Verdict::BaselineKept { .. } => None,
+        });
+        // Without a confirmation behind the decision there is nothing to show.
+        let Some(config) = proven else {
+            return Evidence {
+                winner,
+                ..Evidence::default()
+            };
+        };
+        let mine = |process: &&ConfirmProcess| {
+            process.series <= latest && config.is_none_or(|config| config == process.config)
+        };
+        let last = confirmations
+            .iter()
+            .filter(mine)
+            .max_by_key(|process| process.series);
+        let finalist = last.map(|process| process.config.clone());
+        let series = last.map(|process| process.series);
+        let of_series = confirmations.iter().filter(|process| {
+            Some(process.series) == series && Some(&process.config) == finalist.as_ref()
+        });
+        Evidence {
+            process_speedups: of_series.filter_map(speedup).collect(),
+            finalist,
+            winner,
+        }
+    }
+
+    /// What was decided, in a few words.
+    pub(super) fn headline(&self) -> String {
+        match self.winner.as_ref().map(|winner| winner.verdict) {
+            None => "nothing decided".into(),
+            Some(Verdict::Proven {
+                speedup_ppm,
+                low_ppm,
+                high_ppm,
+            }) => {
+                let [speedup, low, high] = [speedup_ppm, low_ppm, high_ppm].map(times);
+                format!("proven {speedup:.2}× the baseline [{low:.2}, {high:.2}]")
+            }
+            Some(Verdict::BaselineKept { reason }) => format!("baseline kept: {reason}"),
+        }
+    }
+
+    /// The decision in full.
+    pub(super) fn draw(&self) -> Markup {
+        let Some(winner) = &self.winner else {
+            return html! { p class="none" { "Nothing was decided in this run; builds launch the baseline." } };
+        };
+        html! {
+            p class=(self.class()) { (self.headline()) }
+            div class="charts" { figure class="evidence" { (self.processes()) } }
+            dl {
+                dt { "config that runs" } dd { code { @if winner.config.is_empty() { "(no parameters)" } @else { (breakable(&winner.config)) } } }
+                dt { "compared with" } dd { code { (breakable(&winner.baseline.to_string())) } }
+                @if let Some(finalist) = self.finalist.as_ref().filter(|finalist| **finalist != winner.config) {
+                    dt { "finalist" } dd { code { (breakable(finalist)) } }
+                }
+                @if let Some(confirm) = winner.confirm {
+                    dt { "fresh processes" } dd { (confirm.processes) ", won by the finalist: " (confirm.wins) }
+                }
+                dt { "kernel that ran" } dd { code { (winner.symbol) } }
+                dt { "launch" } dd { code { (winner.plan) } }
+                dt { "receipt" } dd { code { (winner.receipt) } }
+                dt { "outputs" } dd { (winner.grade.in_words()) }
+            }
+        }
+    }
+
+    fn class(&self) -> &'static str {
+        match self.winner.as_ref().map(|winner| winner.verdict) {
+            Some(Verdict::Proven { .. }) => "verdict proven",
+            _ => "verdict kept",
+        }
+    }
+
+    /// A dot for each process, the interval, and the baseline.
+    fn processes(&self) -> Markup {
+        if self.process_speedups.is_empty() {
+            return html! {};
+        }
+        let interval = self.interval();
+        let values = self.process_speedups.iter().copied().chain([1.0]);
+        let values = values.chain(interval.into_iter().flatten());
+        let axis = Axis::over(values, Quantity::Speedup);
+        const MARGIN: f64 = 24.0;
+        const HEIGHT: f64 = 84.0;
+        let at = |value: f64| short(MARGIN + axis.place(value) * (WIDTH - 2.0 * MARGIN));
+        html! {
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) class="chart" role="img" aria-label="Speed-up in each fresh process" {
+                line class="baseline" x1=(at(1.0)) x2=(at(1.0)) y1="14" y2="44" { title { "baseline" } }
+                text class="mark" x=(at(1.0)) y="11" text-anchor="middle" { "baseline" }
+                @if let Some([low, middle, high]) = interval {
+                    line class="whisker" x1=(at(low)) x2=(at(high)) y1="29" y2="29" {}
+                    line class="whisker" x1=(at(middle)) x2=(at(middle)) y1="21" y2="37" {
+                        title { (format!("{middle:.3}× [{low:.3}, {high:.3}]")) }
+                    }
+                }
+                @for (speedup, process) in self.process_speedups.iter().zip(1_u32..) {
+                    circle class="valid" cx=(at(*speedup)) cy=(if process % 2 == 0 { "25" } else { "33" }) r="3.5" {
+                        title { "process " (process) ": " (format!("{speedup:.3}×")) }
+                    }
+                }
+                line class="axis" x1=(MARGIN) x2=(WIDTH - MARGIN) y1="46" y2="46" {}
+                @for tick in axis.ticks() {
+                    line class="axis" x1=(at(tick.value)) x2=(at(tick.value)) y1="46" y2="50" {}
+                    text class="tick" x=(at(tick.value)) y="62" text-anchor="middle" { (tick.label) }
+                }
+                text class="title" x=(WIDTH / 2.0) y="80" text-anchor="middle" { "times as fast as the baseline, a dot for each fresh process" }
+            }
+        }
+    }
+
+    /// Lower end, median and upper end of the speed-up.
+    fn interval(&self) -> Option<[f64; 3]> {
+        let confirm = self.winner.as_ref()?.confirm?;
+        // The logarithms are of the config's time over the baseline's: the ends change places.
+        let speedup = |ppm: i64| (-(ppm as f64) / 1e6).exp();
+        Some([
+            speedup(confirm.high_log_ratio_ppm),
+            speedup(confirm.median_log_ratio_ppm),
+            speedup(confirm.low_log_ratio_ppm),
+        ])
+    }
+}
+
+fn speedup(process: &ConfirmProcess) -> Option<f64> {
+    let mut blocks = process.block_log_ratio_ppm.clone();
+    blocks.sort_unstable();
+    let last = blocks.len().checked_sub(1)?;
+    let median = f64::midpoint(blocks[last / 2] as f64, blocks[last.div_ceil(2)] as f64);
+    Some((-median / 1e6).exp())
+}
+
+/// Millionths as a number.
+pub(super) fn times(ppm: u64) -> f64 {
+    ppm as f64 / 1e6
+}

@@ -1,0 +1,228 @@
+//! The runs in a cache: which there are, and which one is meant.
+
+use std::collections::{BTreeMap, HashSet};
+
+use kiln_cache::record::TaskEnded;
+use kiln_cache::{Cache, CacheError, Run, Trial};
+use kiln_spec::Hash;
+use serde::Serialize;
+
+use super::environment::utc;
+use thiserror::Error;
+
+/// Why no run was found.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunNotFound {
+    /// There was none yet.
+    #[error(
+        "the cache holds no run\nhelp: run `tune run` first; `tune cache path` says where the cache is"
+    )]
+    NoRuns,
+    /// No run has the number that was asked for.
+    #[error(
+        "there is no run {number}; the cache holds runs {first} to {last}\nhelp: `tune report --list` lists them"
+    )]
+    NoSuchNumber {
+        /// The number that was asked for.
+        number: u64,
+        /// The smallest number that there is.
+        first: u64,
+        /// The largest.
+        last: u64,
+    },
+    /// No run has the device and kernels that were asked for, which this text says.
+    #[error("{0}\nhelp: `tune report --list` lists the runs with their devices and kernels")]
+    NoneFits(String),
+}
+
+/// Which run is meant.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Its number; the last one where there is none.
+    pub run: Option<u64>,
+    /// Only these kernels; all where none is named.
+    pub kernels: Vec<String>,
+    /// Only runs on this device, as it was named on the command line.
+    pub device: Option<String>,
+}
+
+/// Everything that reports are made from.
+#[derive(Clone, Debug)]
+pub struct Records {
+    pub(super) runs: Vec<Run>,
+    pub(super) trials: BTreeMap<Hash, Vec<Trial>>,
+}
+
+/// A kernel and problem of a run.
+#[derive(Clone, Debug)]
+pub(super) struct RunTask<'r> {
+    pub(super) kernel: String,
+    pub(super) problem: String,
+    pub(super) key: Hash,
+    /// What became of it; none where the run was cut off.
+    pub(super) ended: Option<&'r TaskEnded>,
+}
+
+/// A run in the list.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunLine {
+    /// Its number.
+    pub run: u64,
+    /// When it began.
+    pub began: String,
+    /// Whether it ended in order.
+    pub ended: bool,
+    /// The device's name on the command line, where known.
+    pub device: Option<String>,
+    /// The kernels.
+    pub kernels: Vec<String>,
+    /// Trials that it made and that still stand.
+    pub trials: u64,
+    /// The command line, where known.
+    pub command: Option<String>,
+}
+
+impl Records {
+    /// Reads the runs and trials of a cache.
+    ///
+    /// # Errors
+    /// When the cache cannot be read.
+    pub fn read(cache: &Cache) -> Result<Records, CacheError> {
+        let mut trials: BTreeMap<Hash, Vec<Trial>> = BTreeMap::new();
+        for trial in cache.all_trials(None)? {
+            trials.entry(trial.key).or_default().push(trial);
+        }
+        Ok(Records {
+            runs: cache.runs()?,
+            trials,
+        })
+    }
+
+    /// The run that is meant.
+    ///
+    /// # Errors
+    /// When there is none, with those that there are.
+    pub fn find(&self, wanted: &Wanted) -> Result<&Run, RunNotFound> {
+        if self.runs.is_empty() {
+            return Err(RunNotFound::NoRuns);
+        }
+        let fits = |run: &&Run| {
+            wanted.run.is_none_or(|number| number == run.started.run)
+                && wanted
+                    .device
+                    .as_ref()
+                    .is_none_or(|device| device_of(run) == Some(device))
+                && !self.tasks(run, &wanted.kernels).is_empty()
+        };
+        match self.runs.iter().rfind(fits) {
+            Some(run) => Ok(run),
+            None => Err(self.none_fits(wanted)),
+        }
+    }
+
+    fn none_fits(&self, wanted: &Wanted) -> RunNotFound {
+        let numbers: Vec<u64> = self.runs.iter().map(|run| run.started.run).collect();
+        if let Some(number) = wanted.run.filter(|number| !numbers.contains(number)) {
+            return RunNotFound::NoSuchNumber {
+                number,
+                first: numbers.iter().copied().min().unwrap_or_default(),
+                last: numbers.iter().copied().max().unwrap_or_default(),
+            };
+        }
+        let mut said = vec![
+            wanted
+                .run
+                .map_or("no run".to_owned(), |run| format!("run {run} is not one")),
+        ];
+        said.extend(
+            wanted
+                .device
+                .as_ref()
+                .map(|device| format!("on the device `{device}`")),
+        );
+        if wanted.kernels.is_empty() {
+            said.push("with a task to report".into());
+        } else {
+            said.push(format!(
+                "with a task of the kernel {}",
+                wanted.kernels.join(" or ")
+            ));
+        }
+        RunNotFound::NoneFits(said.join(" "))
+    }
+
+    /// The tasks of a run, in the order in which they were taken up.
+    pub(super) fn tasks<'r>(&self, run: &'r Run, kernels: &[String]) -> Vec<RunTask<'r>> {
+        let ended = run.ended.iter().flat_map(|ended| &ended.tasks);
+        let mut tasks: Vec<RunTask<'r>> = ended
+            .map(|task| RunTask {
+                kernel: task.kernel.clone(),
+                problem: task.problem.clone(),
+                key: task.key,
+                ended: Some(task),
+            })
+            .collect();
+        // Those of a run that was cut off are known by their trials; of an earlier version's run, by trials of no known run.
+        let known: HashSet<Hash> = tasks.iter().map(|task| task.key).collect();
+        let of_run = |trial: &Trial| match trial.place {
+            Some(place) => place.run == run.started.run,
+            None => run.started.settings.is_none(),
+        };
+        let mut found: Vec<&Trial> = self
+            .trials
+            .iter()
+            .filter(|(key, _)| !known.contains(key))
+            .filter_map(|(_, trials)| {
+                let own = trials.iter().filter(|trial| of_run(trial));
+                own.min_by_key(|trial| trial.place)
+            })
+            .collect();
+        found.sort_by_key(|trial| (trial.place, &trial.kernel, &trial.problem));
+        tasks.extend(found.into_iter().map(|trial| RunTask {
+            kernel: trial.kernel.clone(),
+            problem: trial.problem.clone(),
+            key: trial.key,
+            ended: None,
+        }));
+        tasks.retain(|task| kernels.is_empty() || kernels.contains(&task.kernel));
+        tasks
+    }
+
+    /// A line for each run.
+    pub fn lines(&self) -> Vec<RunLine> {
+        let line = |run: &Run| {
+            let mut kernels: Vec<String> = self
+                .tasks(run, &[])
+                .into_iter()
+                .map(|task| task.kernel)
+                .collect();
+            kernels.sort();
+            kernels.dedup();
+            let number = run.started.run;
+            let trials = self.trials.values().flatten();
+            RunLine {
+                run: number,
+                began: utc(run.started.unix_s),
+                ended: run.ended.is_some(),
+                device: device_of(run).cloned(),
+                kernels,
+                trials: trials
+                    .filter(|trial| trial.place.is_some_and(|place| place.run == number))
+                    .count() as u64,
+                command: run
+                    .started
+                    .settings
+                    .as_ref()
+                    .map(|settings| settings.command.clone()),
+            }
+        };
+        self.runs.iter().map(line).collect()
+    }
+}
+
+fn device_of(run: &Run) -> Option<&String> {
+    run.started
+        .settings
+        .as_ref()
+        .map(|settings| &settings.device)
+}
