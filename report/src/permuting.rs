@@ -1,6 +1,6 @@
-//! Permutation importance on the surrogate.
+//! Permutation importance on the model of the search.
 //!
-//! A Gaussian process, the surrogate of the search, is fitted to the logarithms of the costs of four fifths of the valid trials
+//! The Gaussian process of the model-based search is fitted to the logarithms of the costs of four fifths of the valid trials
 //! and predicts the rest; then the values of one parameter are dealt out anew among the predicted trials, and the predictions
 //! move. Half the rise of the mean squared error, over the variance of the costs, is the parameter's importance.
 //!
@@ -15,21 +15,18 @@
 //! Trials of a search gather where times are good, and constraints tie parameters together; both can shift an importance.
 //! Therefore it is told only with what the model explains of trials that it was not fitted to.
 
+use kiln_search::{Regression, SpaceView};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::params::{Param, Params};
-use kiln_search::surrogate::{Point, Surrogate};
+use super::params::Params;
 
 /// Parts of the trials, each predicted from all others.
 const FOLDS: usize = 5;
 
 /// How often each parameter's values are dealt out.
 const SHUFFLES: usize = 12;
-
-/// Shapes that are tried when the model is fitted.
-const TRIES: u32 = 60;
 
 /// The least variance of log costs that can be shared out: a thousandth of a time either way.
 const LEAST_VARIANCE: f64 = 1e-6;
@@ -55,7 +52,7 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
         let [held, seen] =
             [held, seen].map(|places| places.iter().map(|&n| order[n]).collect::<Vec<_>>());
         let fold = Fold {
-            model: fitted(params, costs, &seen, &mut rng),
+            model: fitted(params, costs, &seen),
             params,
             costs,
             plain: Vec::new(),
@@ -74,7 +71,7 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
 
 /// Trials that are predicted from all others.
 struct Fold<'p> {
-    model: Surrogate,
+    model: Regression,
     params: &'p Params,
     costs: &'p [f64],
     rows: Vec<usize>,
@@ -93,8 +90,7 @@ impl Fold<'_> {
 
     /// How far the model is off a row's cost if the row had these values.
     fn squared_error(&self, row: usize, values: &[usize]) -> f64 {
-        let reduced = self.model.reduce(&point(&self.params.varied, values));
-        (self.model.guess(&reduced).mean - self.costs[row]).powi(2)
+        (self.model.expected(&positions(values)) - self.costs[row]).powi(2)
     }
 
     /// By how much the sum of squared errors rises when a parameter's values are dealt out anew.
@@ -128,31 +124,62 @@ impl Permuted {
     }
 }
 
-fn fitted(params: &Params, costs: &[f64], rows: &[usize], rng: &mut ChaCha8Rng) -> Surrogate {
-    let points: Vec<Point> = rows
+fn fitted(params: &Params, costs: &[f64], rows: &[usize]) -> Regression {
+    let configs: Vec<Vec<u32>> = rows
         .iter()
-        .map(|&row| point(&params.varied, &params.rows[row]))
+        .map(|&row| positions(&params.rows[row]))
         .collect();
-    let values: Vec<f64> = rows.iter().map(|&row| costs[row]).collect();
-    let dimensions = points.first().map_or(0, Vec::len);
-    let mut model = Surrogate::new(dimensions);
-    model.fit(points, &values, TRIES, rng);
-    model
+    let costs: Vec<f64> = rows.iter().map(|&row| costs[row]).collect();
+    Regression::fit(&Tried::new(params), &configs, &costs)
 }
 
-/// A config as the surrogate sees it: numbers by their rank, a choice as a coordinate for each of its values, so that any two
-/// choices are equally far apart.
-fn point(params: &[Param], values: &[usize]) -> Point {
-    let mut point = Point::new();
-    for (param, &value) in params.iter().zip(values) {
-        let last = (param.values.len() - 1).max(1);
-        if param.is_ordinal {
-            point.push(value as f64 / last as f64);
-        } else {
-            point.extend((0..=last).map(|choice| if choice == value { 0.5 } else { 0.0 }));
+/// What was tried, as a search space.
+struct Tried<'p> {
+    params: &'p Params,
+    counts: Vec<u32>,
+}
+
+impl<'p> Tried<'p> {
+    fn new(params: &'p Params) -> Tried<'p> {
+        let counts = params.varied.iter().map(|param| param.values.len() as u32);
+        Tried {
+            counts: counts.collect(),
+            params,
         }
     }
-    point
+}
+
+impl SpaceView for Tried<'_> {
+    fn len(&self) -> usize {
+        self.params.rows.len()
+    }
+
+    fn value_counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    fn is_ordinal(&self, param: usize) -> bool {
+        self.params.varied[param].is_ordinal
+    }
+
+    fn value(&self, param: usize, position: u32) -> f64 {
+        let text = &self.params.varied[param].values[position as usize];
+        text.parse().unwrap_or_else(|_| f64::from(position))
+    }
+
+    fn positions(&self, index: usize) -> Vec<u32> {
+        positions(&self.params.rows[index])
+    }
+
+    fn index_of(&self, wanted: &[u32]) -> Option<usize> {
+        let mut rows = self.params.rows.iter();
+        rows.position(|row| positions(row) == wanted)
+    }
+}
+
+/// A row as a strategy has it.
+fn positions(row: &[usize]) -> Vec<u32> {
+    row.iter().map(|&position| position as u32).collect()
 }
 
 fn variance(values: &[f64]) -> f64 {

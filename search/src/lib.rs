@@ -1,20 +1,18 @@
 #![doc = include_str!("../README.md")]
 
 pub mod auto;
-mod cholesky;
 pub mod classic;
 pub mod exhaustive;
 pub mod guide;
 pub mod ledger;
-pub mod local;
 mod model;
 pub mod permutation;
 pub mod prior;
 pub mod random;
+pub mod regression;
 pub mod space;
 pub mod stop;
 pub mod strategy;
-pub mod surrogate;
 
 #[cfg(test)]
 mod tests;
@@ -22,10 +20,10 @@ mod tests;
 pub use auto::Auto;
 pub use exhaustive::Exhaustive;
 pub use guide::Guide;
-pub use local::Local;
 pub use model::{Settings, UnknownSetting};
 pub use prior::Prior;
 pub use random::Random;
+pub use regression::Regression;
 pub use space::{SpaceView, neighbours};
 pub use stop::Stop;
 pub use strategy::{Strategy, Told};
@@ -38,14 +36,13 @@ use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 10] = [
     "auto",
     "annealing",
     "differential-evolution",
     "exhaustive",
     "genetic",
     "latin-hypercube",
-    "local",
     "local-search",
     "particle-swarm",
     "random",
@@ -102,7 +99,6 @@ pub fn with_guide<'a>(
         }
         "genetic" => Box::new(Classic::new(Genetic::default(), space, rng)),
         "latin-hypercube" => Box::new(Classic::new(LatinHypercube, space, rng)),
-        "local" => Box::new(Local::new(space, rng)),
         "local-search" => Box::new(Classic::new(LocalSearch::default(), space, rng)),
         "particle-swarm" => Box::new(Classic::new(ParticleSwarm::default(), space, rng)),
         "random" => Box::new(Random::new(space.len(), rng)),

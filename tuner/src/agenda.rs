@@ -11,7 +11,7 @@ pub const MAX_TURNS: usize = 2;
 
 /// A first problem that is taken up again gets as much time as this many other tasks: it is undecided because the
 /// difference is small, which takes many configs to find and many processes to prove.
-const UNDECIDED_WEIGHT: usize = 10;
+const UNDECIDED_WEIGHT: usize = 16;
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

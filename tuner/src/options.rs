@@ -204,14 +204,30 @@ fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
     }
 }
 
+/// The strategies of `tune run`. Annealing, local search and tabu search do worse than random sampling on recorded spaces
+/// (docs/search.md): `tune replay` has them, for comparison.
+const STRATEGIES: [&str; 7] = [
+    "auto",
+    "differential-evolution",
+    "exhaustive",
+    "genetic",
+    "latin-hypercube",
+    "particle-swarm",
+    "random",
+];
+
 fn strategy_name(text: &str) -> Result<String, UsageError> {
-    if kiln_search::NAMES.contains(&text) {
+    if STRATEGIES.contains(&text) {
         return Ok(text.into());
     }
+    let reason = match kiln_search::NAMES.contains(&text) {
+        true => "worse than random sampling, so that only `tune replay` has it",
+        false => "no such strategy",
+    };
     Err(UsageError {
         flag: "--strategy",
         value: text.into(),
-        reason: "no such strategy".into(),
+        reason: reason.into(),
         help: "leave it out to have one chosen, or choose one that `tune run --help` lists",
     })
 }

@@ -41,6 +41,9 @@ fn values() -> Vec<Case> {
         case("an unknown strategy")
             .runs("$TUNE run --strategy simulated")
             .fails(2, "error: --strategy simulated: no such strategy"),
+        case("a strategy for comparison only")
+            .runs("$TUNE run --strategy tabu")
+            .fails(2, "error: --strategy tabu: worse than random sampling, so that only `tune replay` has it"),
         case("a seed beyond 64 bits")
             .runs("$TUNE run --seed 99999999999999999999999")
             .fails(2, "error: invalid value '99999999999999999999999' for '--seed <NUMBER>': number too large to fit in target type"),

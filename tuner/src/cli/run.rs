@@ -30,8 +30,7 @@ pub struct RunArgs {
     /// Maximum number of configs to try per kernel and problem [default: 200]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
-    /// Search strategy: auto, annealing, differential-evolution, exhaustive, genetic, latin-hypercube, local,
-    /// local-search, particle-swarm, random, tabu
+    /// Search strategy: auto, differential-evolution, exhaustive, genetic, latin-hypercube, particle-swarm, random
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub strategy: String,
     /// Also start searches from these recordings of the same kernels on other devices: cache files of Kernel Tuner, or T4
