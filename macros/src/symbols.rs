@@ -1,7 +1,7 @@
 //! The symbols of entries, in every dialect.
 
 use kiln_spec::codegen::{CodegenError, Symbol, Target, symbol_hash};
-use kiln_spec::{Backend, Config, KernelSpec, Problem, SourceHash};
+use kiln_spec::{Config, KernelSpec, Problem, SourceHash};
 
 /// The release symbols of one entry and config.
 #[derive(Clone, Debug, PartialEq, Eq)]

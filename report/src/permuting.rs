@@ -195,6 +195,7 @@ fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Param;
 
     /// All configs of `A` and `B` of eight values each and a choice `C` of three.
     fn params() -> Params {

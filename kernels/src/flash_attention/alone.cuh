@@ -3,7 +3,7 @@
 // vectors run along the queries while scores are computed, and along the dimensions while values are added up, so that
 // nothing is ever added across a vector.
 //
-// Shared memory: 2 * BLOCK_K * HEAD_DIM floats.
+// Shared memory: 2 * (BLOCK_K + QUERIES) * HEAD_DIM floats: keys, values, queries and sums.
 
 #include "keys.cuh"
 #include "softmax_row.cuh"
@@ -96,13 +96,13 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
     static_assert(THREADS == 1 && STAGES == 1, "one thread widens keys and values when it needs them");
     float* const k_tile = kiln::dynamic_shared<float>();
     float* const v_tile = k_tile + BLOCK_K * HEAD_DIM;
+    PerQuery* const queries = (PerQuery*)(v_tile + BLOCK_K * HEAD_DIM);
+    float (*const sums)[HEAD_DIM] = (float (*)[HEAD_DIM])(queries + HEAD_DIM);
     const unsigned int first_query = blockIdx.x * QUERIES;
     const unsigned int count = seq - first_query < QUERIES ? seq - first_query : QUERIES;
     const unsigned int keys = keys_of(first_query + count, seq, causal);
     const float scale = rsqrtf((float)HEAD_DIM) * LOG2_E;
 
-    PerQuery queries[HEAD_DIM];
-    alignas(16) float sums[QUERIES][HEAD_DIM];
     for (unsigned int i = 0; i < QUERIES; ++i) {
         for (int d = 0; d < HEAD_DIM; ++d) {
             queries[d][i] = i < count ? __half2float(q[(size_t)(first_query + i) * HEAD_DIM + d]) * scale : 0.0f;

@@ -48,12 +48,15 @@ use kiln::tuned_kernel;
         LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
         // Registers for a lane's part of the queries, scores and sums.
         TILES == 0 || QUERIES * (2 * BLOCK_K + 3 * HEAD_DIM) <= 64 * 200,
-        TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM <= device.shared_bytes_per_block,
+        // Its weights are local.
+        LANES == 32 || BLOCK_K * QUERIES <= 2048,
+        TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8)
+            + (1 - TILES) * 8 * (BLOCK_K + (1 - LANES / 32) * QUERIES) * HEAD_DIM <= device.shared_bytes_per_block,
     ),
     baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, LANES = 32, HEAD_DIM = 64),
     try_first(
         (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
-        (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
+        (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 16, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
         (WARPS = 2, LANES = 32, QUERIES = 32, BLOCK_K = 64, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
         (WARPS = 1, LANES = 32, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),
         (WARPS = 4, LANES = 32, QUERIES = 16, BLOCK_K = 64, STAGES = 2, VECTOR_WIDTH = 8, TILES = 1, HEAD_DIM = 64),
@@ -61,7 +64,10 @@ use kiln::tuned_kernel;
     ),
     grid(seq.div_ceil(WARPS * QUERIES), heads),
     block(LANES * WARPS),
-    shared(TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8) + (1 - TILES) * 8 * BLOCK_K * HEAD_DIM),
+    shared(
+        TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8)
+            + (1 - TILES) * 8 * (BLOCK_K + (1 - LANES / 32) * QUERIES) * HEAD_DIM
+    ),
     problems(
         (heads = 1, seq = 128, dim = 64, causal = 1),
         (heads = 1, seq = 512, dim = 64, causal = 1),

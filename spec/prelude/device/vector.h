@@ -210,16 +210,26 @@ template <class T> KILN_INLINE T ldg(const T* from) {
 // Compilers convert 16-bit floats one by one if loops are unrolled before they look for vectors.
 #if defined(KILN_FLOAT_REGISTERS) && defined(__F16C__)
 #define KILN_HALF_REGISTERS 1
-typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
+struct half_registers {
+    typedef float floats __attribute__((vector_size(32), aligned(4), may_alias));
 #if defined(__clang__)
-typedef _Float16 eight_halves __attribute__((vector_size(16), aligned(2), may_alias));
-KILN_INLINE eight_floats widened(eight_halves x) { return __builtin_convertvector(x, eight_floats); }
-KILN_INLINE eight_halves rounded(eight_floats x) { return __builtin_convertvector(x, eight_halves); }
+    typedef _Float16 halves __attribute__((vector_size(16), aligned(2), may_alias));
+    KILN_MEMBER static void widen(float* to, const __half* from) {
+        *(floats*)to = __builtin_convertvector(*(const halves*)from, floats);
+    }
+    KILN_MEMBER static void round(__half* to, const float* from) {
+        *(halves*)to = __builtin_convertvector(*(const floats*)from, halves);
+    }
 #else
-typedef short eight_halves __attribute__((vector_size(16), aligned(2), may_alias));
-KILN_INLINE eight_floats widened(eight_halves x) { return __builtin_ia32_vcvtph2ps256(x); }
-KILN_INLINE eight_halves rounded(eight_floats x) { return __builtin_ia32_vcvtps2ph256(x, 0); }
+    typedef short halves __attribute__((vector_size(16), aligned(2), may_alias));
+    KILN_MEMBER static void widen(float* to, const __half* from) {
+        *(floats*)to = __builtin_ia32_vcvtph2ps256(*(const halves*)from);
+    }
+    KILN_MEMBER static void round(__half* to, const float* from) {
+        *(halves*)to = __builtin_ia32_vcvtps2ph256(*(const floats*)from, 0);
+    }
 #endif
+};
 #endif
 
 #ifdef KILN_FLOAT_REGISTERS
@@ -254,7 +264,7 @@ template <class T, int N> KILN_INLINE vec<float, N> to_float(const vec<T, N>& x)
 #ifdef KILN_HALF_REGISTERS
     if constexpr (same_type<T, __half> && N % 8 == 0) {
         for (int i = 0; i < N; i += 8) {
-            *(eight_floats*)(result.value + i) = widened(*(const eight_halves*)(x.value + i));
+            half_registers::widen(result.value + i, x.value + i);
         }
         return result;
     }
@@ -276,7 +286,7 @@ template <class T, int N> KILN_INLINE vec<T, N> from_float(const vec<float, N>& 
 #ifdef KILN_HALF_REGISTERS
     if constexpr (same_type<T, __half> && N % 8 == 0) {
         for (int i = 0; i < N; i += 8) {
-            *(eight_halves*)(result.value + i) = rounded(*(const eight_floats*)(x.value + i));
+            half_registers::round(result.value + i, x.value + i);
         }
         return result;
     }

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use kiln_cache::record::{
-    Confirm, KeptReason, ReferenceGrade, TaskEnded, TimeSpent, Verdict, printable,
-};
+use kiln_cache::record::{Confirm, KeptReason, TaskEnded, TimeSpent, Verdict, printable};
 use kiln_cache::{Outcome, Trial, Winner};
 use kiln_spec::Hash;
 use serde::Serialize;
