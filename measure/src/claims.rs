@@ -5,12 +5,12 @@
 //! wealth of 100·m / (r + 1), however the claims depend on each other. A run in which nothing is faster proves nothing at
 //! its first bar, 100·m; one that proves most of its claims needs little more for each than for a single one.
 //!
-//! The bar never falls below that of [`LEAST`] claims: a search in itself is then wrong at most once in a thousand.
+//! The bar never falls below that of [`MIN_CLAIMS`] claims: a search in itself is then wrong at most once in a thousand.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// See the module's documentation.
-pub const LEAST: u32 = 10;
+pub const MIN_CLAIMS: u32 = 10;
 
 /// The claims of a run.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Claims {
     /// How many times the bar of a single claim the next one has to reach. Fixed when its confirmation begins.
     pub fn next(&self) -> u32 {
         let share = self.all.div_ceil(self.proven.load(Ordering::Relaxed) + 1);
-        share.max(LEAST.min(self.all))
+        share.max(MIN_CLAIMS.min(self.all))
     }
 
     /// Counts a claim that was proven.

@@ -19,7 +19,7 @@ use super::interval::Interval;
 use super::span::Resolution;
 
 /// Most processes of one comparison: more than a claim of its own gets, since many comparisons in a run need more wealth.
-pub const MOST_PROCESSES: u32 = 40;
+pub const MAX_PROCESSES: u32 = 40;
 
 /// How a comparison is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl ComparisonSettings {
     pub fn new(resolution: Resolution, seed: u64, claims: u32, margin: f64) -> ComparisonSettings {
         let mut confirm = ConfirmSettings::new(resolution, seed);
         confirm.claims = claims.max(1);
-        confirm.most_processes = MOST_PROCESSES;
+        confirm.most_processes = MAX_PROCESSES;
         ComparisonSettings { confirm, margin }
     }
 }

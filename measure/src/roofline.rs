@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Refused above this share of the roofline, in percent: peaks are quoted at a clock that boost
 /// can pass by a little.
-pub const MOST_PERCENT: u64 = 105;
+pub const MAX_PERCENT: u64 = 105;
 
 /// The peaks of a device. A peak that is not known bounds nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,13 +52,13 @@ impl Roofline {
         time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
     }
 
-    /// Refuses a time that is above [`MOST_PERCENT`] of the roofline.
+    /// Refuses a time that is above [`MAX_PERCENT`] of the roofline.
     ///
     /// # Errors
     /// [`AboveRoofline`] with the time measured and the least one possible.
     pub fn check(&self, work: Work, measured_ns: u64) -> Result<(), AboveRoofline> {
         let least_ns = self.least_ns(work);
-        if u128::from(measured_ns) * u128::from(MOST_PERCENT) >= u128::from(least_ns) * 100 {
+        if u128::from(measured_ns) * u128::from(MAX_PERCENT) >= u128::from(least_ns) * 100 {
             return Ok(());
         }
         Err(AboveRoofline {

@@ -1,7 +1,7 @@
 //! The shortest span that counts as a sample.
 //!
 //! A clock that ticks every 0.5 µs is off by 10 % on a 5 µs launch. A sample therefore holds as
-//! many launches as it takes to span [`LEAST_TICKS`] ticks (the rule of the divan benchmark crate).
+//! many launches as it takes to span [`MIN_TICKS`] ticks (the rule of the divan benchmark crate).
 
 use super::arm::ArmId;
 use super::fault::Fault;
@@ -10,10 +10,10 @@ use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// A sample spans at least this many ticks of the clock.
-pub const LEAST_TICKS: u64 = 100;
+pub const MIN_TICKS: u64 = 100;
 
 /// Most launches one sample may hold; a kernel that needs more is too short to be timed at all.
-pub const MOST_LAUNCHES: u32 = 1 << 20;
+pub const MAX_LAUNCHES: u32 = 1 << 20;
 
 /// Headroom when planning, in percent: launches get faster as a device warms up, and on a busy host by a third from
 /// one moment to the next; one sample that is too short fails its arm.
@@ -29,7 +29,7 @@ pub struct Resolution {
 impl Resolution {
     /// The shortest span allowed, in nanoseconds.
     pub fn least_ns(self) -> u64 {
-        self.tick_ns.max(1).saturating_mul(LEAST_TICKS)
+        self.tick_ns.max(1).saturating_mul(MIN_TICKS)
     }
 
     /// Refuses a sample that is shorter than the clock resolves.
@@ -53,8 +53,8 @@ impl Resolution {
     }
 }
 
-/// Launches a sample needs, judged by a probe, so that it spans at least [`LEAST_TICKS`] ticks
-/// twice over. `None`: even [`MOST_LAUNCHES`] would be too short.
+/// Launches a sample needs, judged by a probe, so that it spans at least [`MIN_TICKS`] ticks
+/// twice over. `None`: even [`MAX_LAUNCHES`] would be too short.
 ///
 /// A probe that is itself below the resolution is only trusted to grow tenfold: probe again with
 /// the number returned until [`Resolution::check`] accepts.
@@ -75,10 +75,10 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
     } else {
         exact.min(launches * 10)
     };
-    if launches >= u128::from(MOST_LAUNCHES) && trusted > launches {
+    if launches >= u128::from(MAX_LAUNCHES) && trusted > launches {
         return None;
     }
-    u32::try_from(trusted.clamp(1, u128::from(MOST_LAUNCHES))).ok()
+    u32::try_from(trusted.clamp(1, u128::from(MAX_LAUNCHES))).ok()
 }
 
 /// The launches that a sample of an arm of `launch_ns` takes beside other arms, of which `paces` holds the launches of a sample

@@ -14,14 +14,14 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// Most arms of the play-off beside the anchor.
-const MOST_ELITES: usize = 8;
+const MAX_ELITES: usize = 8;
 
 /// An arm this much slower than the best has no business in the play-off.
 const ELITE_RATIO: f64 = 1.05;
 
 /// Rounds of a batch, and of the play-off: batches need only find who belongs into the play-off, and the
 /// two together see more processes than one race of 24 rounds.
-const MOST_ROUNDS: u32 = 16;
+const MAX_ROUNDS: u32 = 16;
 
 /// Rounds in one process of the play-off: the arms left are so close that where a process happens to
 /// place them matters more than another round.
@@ -123,7 +123,7 @@ impl Tournament {
         rng: &mut impl Rng,
         on_end: &mut dyn FnMut(&RaceEntry),
     ) -> Result<RaceResult, Fault> {
-        let most_rounds = MOST_ROUNDS.min(self.settings.most_rounds);
+        let most_rounds = MAX_ROUNDS.min(self.settings.most_rounds);
         self.race(
             lab,
             batch,
@@ -151,7 +151,7 @@ impl Tournament {
         let elites = self.elites();
         if elites != [self.incumbent] && !elites.is_empty() {
             let rounds_per_process = PLAY_OFF_ROUNDS.min(self.settings.rounds_per_process);
-            let most_rounds = MOST_ROUNDS.min(self.settings.most_rounds);
+            let most_rounds = MAX_ROUNDS.min(self.settings.most_rounds);
             let settings = RaceSettings {
                 budget_ns,
                 most_rounds,
@@ -207,7 +207,7 @@ impl Tournament {
             .take_while(|raced| raced.cost <= bar)
             .map(|raced| raced.arm);
         near.filter(|&arm| arm != self.baseline)
-            .take(MOST_ELITES)
+            .take(MAX_ELITES)
             .collect()
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::params::Params;
 
 /// Configs in the table.
-const MOST: usize = 25;
+const MAX_ROWS: usize = 25;
 
 /// One config of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,7 +45,7 @@ pub(super) fn best(trials: &[&Trial]) -> Vec<BestConfig> {
     };
     let mut best: Vec<BestConfig> = trials.iter().filter_map(one).collect();
     best.sort_by_key(|config| (config.ratio_ppm.unwrap_or(u64::MAX), config.median_ns));
-    best.truncate(MOST);
+    best.truncate(MAX_ROWS);
     best
 }
 

@@ -11,7 +11,7 @@ use super::axis::{Axis, Quantity};
 use super::svg::{Frame, short};
 
 /// Trials of a task that each have a mark with a text of its own; of more, only improvements do.
-const MOST_TITLED: usize = 400;
+const MAX_TITLED: usize = 400;
 
 /// The trials of a run in order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -118,7 +118,7 @@ impl Convergence {
     }
 
     fn trials(&self, frame: &Frame<'_>, over: Over) -> Markup {
-        let all = self.points.len() <= MOST_TITLED;
+        let all = self.points.len() <= MAX_TITLED;
         let improves = |index: usize| {
             let before = index
                 .checked_sub(1)

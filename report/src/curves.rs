@@ -13,7 +13,7 @@ use super::svg::{Frame, short};
 use kiln_exchange::curves::{Curves, Run};
 
 /// Points of a curve at most.
-const MOST_POINTS: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// Colours that there are; further strategies are dashed.
 const COLOURS: usize = 7;
@@ -92,7 +92,7 @@ impl CurveFigures {
 impl StrategyCurve {
     fn new(strategy: &str, runs: &[&Run]) -> StrategyCurve {
         let most = runs.iter().map(|run| run.evals).max().unwrap_or(0);
-        let step = most.div_ceil(MOST_POINTS).max(1);
+        let step = most.div_ceil(MAX_POINTS).max(1);
         let counts = (1..most).step_by(step).chain((most > 0).then_some(most));
         let median_ns = |evals: usize| {
             let best = runs

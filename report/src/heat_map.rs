@@ -13,7 +13,7 @@ use super::svg::{WIDTH, short};
 const PARAMS: usize = 3;
 
 /// Values of a parameter that have a row or column of their own; more are gathered.
-const MOST_VALUES: usize = 12;
+const MAX_VALUES: usize = 12;
 
 /// A colour scale that keeps its order for the colour-blind and in grey (cividis), from slow to fast.
 const COLOURS: [[f64; 3]; 6] = [
@@ -205,7 +205,7 @@ fn compact(ns: u64, columns: usize) -> String {
 impl Side {
     fn of(param: &Param) -> Side {
         let all = param.values.len();
-        let groups = all.min(MOST_VALUES);
+        let groups = all.min(MAX_VALUES);
         let mut values: Vec<Vec<&str>> = vec![Vec::new(); groups];
         for (place, value) in param.values.iter().enumerate() {
             values[gathered(place, all)].push(value);
@@ -224,10 +224,10 @@ impl Side {
 
 /// The row or column of a value's position.
 fn gathered(place: usize, all: usize) -> usize {
-    if all <= MOST_VALUES {
+    if all <= MAX_VALUES {
         place
     } else {
-        place * MOST_VALUES / all
+        place * MAX_VALUES / all
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
         for all in 1..200 {
             let groups: Vec<usize> = (0..all).map(|place| gathered(place, all)).collect();
             assert!(groups.is_sorted());
-            assert_eq!(*groups.last().unwrap(), all.min(MOST_VALUES) - 1);
+            assert_eq!(*groups.last().unwrap(), all.min(MAX_VALUES) - 1);
         }
     }
 

@@ -8,7 +8,7 @@ use super::axis::{Axis, Quantity};
 use super::svg::{Frame, short};
 
 /// The most bars.
-const MOST_BARS: usize = 36;
+const MAX_BARS: usize = 36;
 
 /// Times by bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +29,7 @@ impl Histogram {
         let (lo, hi) = (least.max(1) as f64, most as f64);
         // As many bars as the square root of the times, twice: fine enough for two clusters, coarse enough for few times.
         let bars = (2.0 * (times_ns.len() as f64).sqrt()).ceil() as usize;
-        let bars = bars.clamp(4, MOST_BARS);
+        let bars = bars.clamp(4, MAX_BARS);
         let is_log = Axis::over([lo, hi], Quantity::Time).is_log();
         let edge = |n: usize| {
             let share = n as f64 / bars as f64;

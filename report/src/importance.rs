@@ -9,14 +9,14 @@ use super::permuting::permute;
 use super::svg::{WIDTH, short};
 
 /// Valid trials without which nothing is told; for each varied parameter too.
-const LEAST_TRIALS: usize = 20;
-const LEAST_A_PARAM: usize = 4;
+const MIN_TRIALS: usize = 20;
+const MIN_A_PARAM: usize = 4;
 
 /// The share of the variance that must be explained, out of sample.
-const LEAST_EXPLAINED: f64 = 0.3;
+const MIN_EXPLAINED: f64 = 0.3;
 
 /// Trials that the model is fitted to at most: an even choice of those there are.
-const MOST_TRIALS: usize = 256;
+const MAX_TRIALS: usize = 256;
 
 /// What is known of the parameters' importance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,7 +65,7 @@ impl Importance {
     pub(super) fn new(trials: &[&Trial]) -> Importance {
         let valid = chosen(trials);
         let params = Params::of(&valid.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
-        let needed = LEAST_TRIALS.max(LEAST_A_PARAM * params.varied.len());
+        let needed = MIN_TRIALS.max(MIN_A_PARAM * params.varied.len());
         let trials = valid.len();
         if trials < needed {
             return Importance::TooFew { trials, needed };
@@ -76,7 +76,7 @@ impl Importance {
         let costs: Vec<f64> = valid.iter().map(|(_, cost)| *cost).collect();
         let permuted = permute(&params, &costs);
         let explained = permuted.explained;
-        if explained < LEAST_EXPLAINED {
+        if explained < MIN_EXPLAINED {
             return Importance::Unexplained { trials, explained };
         }
         let names = params.varied.into_iter().map(|param| param.name);
@@ -118,7 +118,7 @@ fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
         .iter()
         .all(|(_, summary)| summary.ratio_ppm.is_some_and(|ppm| ppm > 0));
     valid.sort_by_key(|(_, summary)| (summary.ratio_ppm, summary.median_ns));
-    let step = valid.len().div_ceil(MOST_TRIALS).max(1);
+    let step = valid.len().div_ceil(MAX_TRIALS).max(1);
     let cost = |(trial, summary): (&'t Trial, &kiln_cache::Summary)| {
         let paired = summary.ratio_ppm.filter(|_| paired);
         (
@@ -151,7 +151,7 @@ pub(super) fn draw(importance: &Importance) -> Markup {
             p class="none" {
                 "Cannot be told: a model fitted to four fifths of the " (trials) " valid trials explains "
                 (format!("{:.0} %", explained.max(0.0) * 100.0)) " of the variance of the others, and it takes "
-                (format!("{:.0} %", LEAST_EXPLAINED * 100.0)) "."
+                (format!("{:.0} %", MIN_EXPLAINED * 100.0)) "."
             }
         },
         Importance::NothingVaried => html! {

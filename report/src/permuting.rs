@@ -29,7 +29,7 @@ const FOLDS: usize = 5;
 const SHUFFLES: usize = 12;
 
 /// The least variance of log costs that can be shared out: a thousandth of a time either way.
-const LEAST_VARIANCE: f64 = 1e-6;
+const MIN_VARIANCE: f64 = 1e-6;
 
 /// What permuting tells.
 #[derive(Clone, Debug)]
@@ -110,8 +110,8 @@ impl Fold<'_> {
 impl Permuted {
     fn new(error: f64, rises: &[[f64; SHUFFLES]], costs: &[f64]) -> Permuted {
         // Where all cost the same there is nothing to explain.
-        let is_flat = variance(costs) < LEAST_VARIANCE;
-        let total = variance(costs).max(LEAST_VARIANCE) * costs.len() as f64;
+        let is_flat = variance(costs) < MIN_VARIANCE;
+        let total = variance(costs).max(MIN_VARIANCE) * costs.len() as f64;
         let share = |rises: &[f64; SHUFFLES]| {
             let shares = rises.map(|rise| rise / 2.0 / total);
             let mean = shares.iter().sum::<f64>() / SHUFFLES as f64;

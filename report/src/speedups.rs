@@ -148,10 +148,10 @@ fn draw_row(row: &Row<'_>, y: f64, at: &impl Fn(f64) -> String) -> Markup {
 
 /// A name that is cut to the room there is.
 fn fitting(name: &str) -> String {
-    const MOST: usize = 56;
-    if name.chars().count() <= MOST {
+    const MAX_CHARS: usize = 56;
+    if name.chars().count() <= MAX_CHARS {
         return name.to_owned();
     }
-    let cut: String = name.chars().take(MOST - 1).collect();
+    let cut: String = name.chars().take(MAX_CHARS - 1).collect();
     format!("{cut}…")
 }

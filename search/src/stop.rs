@@ -2,7 +2,7 @@
 
 /// An expected improvement below this share of the best cost is not worth a trial: a difference of a percent is about
 /// the smallest that is proven in practice, and this is a chance of one in ten to find it.
-pub const LEAST_OUTLOOK: f64 = 1e-3;
+pub const MIN_OUTLOOK: f64 = 1e-3;
 
 /// Configs in a row that must have promised less.
 pub const PATIENCE: usize = 12;
@@ -18,7 +18,7 @@ impl Stop {
     /// never stopped.
     pub fn after(&mut self, outlook: Option<f64>, asked: usize) -> bool {
         match outlook {
-            Some(outlook) if outlook < LEAST_OUTLOOK => self.quiet += asked,
+            Some(outlook) if outlook < MIN_OUTLOOK => self.quiet += asked,
             _ => self.quiet = 0,
         }
         self.quiet >= PATIENCE

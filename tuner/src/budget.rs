@@ -61,7 +61,7 @@ const SEARCH_SHARE_AGAIN: f64 = 0.8;
 /// Once its baseline is ready, a task gets no less than this or a quarter of the budget, whichever is smaller: a batch of
 /// configs and a confirmation. With less it would be compiled and verified, and nothing proven. Tasks that are then not
 /// reached are left to the next run.
-const LEAST: Duration = Duration::from_secs(2);
+const MIN_SHARE: Duration = Duration::from_secs(2);
 
 /// A task whose proof is near may take so many times its part.
 const OVERTIME: u32 = 5;
@@ -100,7 +100,7 @@ impl Budget {
             .saturating_sub(reserve);
         let shared = left.saturating_sub(needed);
         let own = shared.mul_f64(weight as f64 / shares.max(weight).max(1) as f64);
-        let share = own.max(LEAST.min(total / 4)).min(left);
+        let share = own.max(MIN_SHARE.min(total / 4)).min(left);
         Slice {
             search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
             confirm_until: Some(now + share),
@@ -180,7 +180,7 @@ mod tests {
         };
         check(1, 5, &|left| left / 5);
         check(3, 7, &|left| left.mul_f64(3.0 / 7.0));
-        check(1, 1_000, &|_| LEAST);
+        check(1, 1_000, &|_| MIN_SHARE);
         assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
         assert!(Budget::start(None).is_worth_a_turn(1, 1));
         assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));

@@ -21,7 +21,7 @@ use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 
 /// Finalists that may fail the checking build before the baseline is kept.
-const MOST_FINALISTS: usize = 40;
+const MAX_FINALISTS: usize = 40;
 
 /// A finalist is launched this often in one process, unless that takes longer than [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
@@ -54,7 +54,7 @@ pub fn decide(
     baseline: &Compiled,
     slice: Slice,
 ) -> Result<Ruling, EvaluateError> {
-    for _ in 0..MOST_FINALISTS {
+    for _ in 0..MAX_FINALISTS {
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
         };
@@ -101,7 +101,7 @@ fn finalist(
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
 ) -> Result<Option<(Finalist, Contender)>, EvaluateError> {
-    for _ in 0..MOST_FINALISTS {
+    for _ in 0..MAX_FINALISTS {
         let budget_ns = slice
             .confirm_left()
             .map_or(u64::MAX, |left| nanoseconds(left / 3));

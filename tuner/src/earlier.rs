@@ -14,10 +14,10 @@ use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
 /// Sources that a search starts from at most: the nearest ones.
-const MOST_SOURCES: usize = 3;
+const MAX_SOURCES: usize = 3;
 
 /// Configs that must have worked in a source for it to say something.
-pub const LEAST_VALID: usize = 5;
+pub const MIN_VALID: usize = 5;
 
 /// Earlier results, and where they are from.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub fn results(
     keys.sort_by_cached_key(|key| (key.distance(&task.key), key.hash()));
     for key in &keys {
         // Recordings were asked for: they all count, and come first.
-        if found.len() >= MOST_SOURCES {
+        if found.len() >= MAX_SOURCES {
             break;
         }
         let prior = of_trials(&cache.trials(key.hash())?, spec, space);
@@ -160,7 +160,7 @@ fn index_of_texts(
 }
 
 fn says_something(prior: &Prior) -> bool {
-    prior.valid().count() >= LEAST_VALID
+    prior.valid().count() >= MIN_VALID
 }
 
 /// In what a source differs, in short.

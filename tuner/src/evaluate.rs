@@ -36,8 +36,8 @@ pub struct Contender {
 }
 
 /// The least time that a race is given once it has begun, and as many launches of the baseline.
-const LEAST_RACE: Duration = Duration::from_millis(500);
-const LEAST_RACE_BASELINES: u64 = 10;
+const MIN_RACE: Duration = Duration::from_millis(500);
+const MIN_RACE_BASELINES: u64 = 10;
 
 /// What a config turned out to cost: its time over the baseline's; `None` for one that failed.
 #[derive(Clone, Debug)]
@@ -301,8 +301,8 @@ impl Evaluator<'_> {
         }
         let start = Instant::now();
         // A race that has begun gets a little time in any case, so that its trials are not lost.
-        let baselines = self.lab.baseline_ns().saturating_mul(LEAST_RACE_BASELINES);
-        let least = LEAST_RACE.max(Duration::from_nanos(baselines));
+        let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
+        let least = MIN_RACE.max(Duration::from_nanos(baselines));
         let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
         let budget_ns = left.map_or(u64::MAX, nanoseconds);
         let arms: Vec<ArmId> = contenders.iter().map(|contender| contender.arm).collect();

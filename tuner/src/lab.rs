@@ -18,7 +18,7 @@ use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 const OPENING: Duration = Duration::from_secs(20);
 
 /// The least time that a launch is given.
-const LEAST_DEADLINE: Duration = Duration::from_secs(2);
+const MIN_DEADLINE: Duration = Duration::from_secs(2);
 
 /// How long a launch may take that nothing is known of yet.
 const FIRST_DEADLINE: Duration = Duration::from_secs(60);
@@ -186,7 +186,7 @@ impl WorkerLab {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
         // Many short launches do not each need the least deadline: together they get it once.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
-        LEAST_DEADLINE
+        MIN_DEADLINE
             + self
                 .launch_deadline()
                 .max(expected.saturating_mul(launches))
@@ -201,7 +201,7 @@ pub fn launch_deadline(baseline_ns: u64) -> Duration {
         return FIRST_DEADLINE;
     }
     let allowed = Duration::from_nanos(baseline_ns.saturating_mul(u64::from(SLOWEST)));
-    allowed.max(LEAST_DEADLINE)
+    allowed.max(MIN_DEADLINE)
 }
 
 impl Clock for WorkerLab {

@@ -6,7 +6,7 @@ use kiln_spec::{Backend, KernelSpec, Problem, expr};
 use kiln_measure::roofline::{Roofline, Work};
 
 /// A clock that no processor sold today reaches, in Hz: the bound must hold whatever the boost.
-const MOST_HZ: u64 = 7_000_000_000;
+const MAX_HZ: u64 = 7_000_000_000;
 
 /// Single-precision operations of one core in one cycle at most: two fused multiply-adds of 16 lanes
 /// (AVX-512 with two units).
@@ -36,8 +36,8 @@ pub fn roofline(info: &DeviceInfo) -> Roofline {
 fn of_cpu(info: &DeviceInfo) -> Roofline {
     let cores = u64::from(info.limits.multiprocessors.max(1));
     Roofline {
-        flops_per_s: Some(cores * MOST_HZ * FLOPS_PER_CYCLE),
-        bytes_per_s: Some(cores * MOST_HZ * BYTES_PER_CYCLE),
+        flops_per_s: Some(cores * MAX_HZ * FLOPS_PER_CYCLE),
+        bytes_per_s: Some(cores * MAX_HZ * BYTES_PER_CYCLE),
     }
 }
 

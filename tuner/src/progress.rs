@@ -121,7 +121,7 @@ impl Counter {
 
 /// Runs of more tasks than this fit on a screen by telling less: of each kernel's problems the first, and of the others one
 /// now and then.
-pub const MOST_IN_FULL: usize = 12;
+pub const MAX_IN_FULL: usize = 12;
 
 /// Which tasks of a run are told when they end.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ struct Ends {
 impl Ends {
     fn of(tasks: usize, verbose: bool) -> Ends {
         Ends {
-            in_full: verbose || tasks <= MOST_IN_FULL,
+            in_full: verbose || tasks <= MAX_IN_FULL,
             ..Ends::default()
         }
     }
@@ -403,6 +403,6 @@ mod tests {
         let told = |mut ends: Ends| lines.map(|line| ends.are_told(line));
         assert_eq!(told(Ends::of(68, false)), [true, false, true, false]);
         assert_eq!(told(Ends::of(68, true)), [true; 4]);
-        assert_eq!(told(Ends::of(MOST_IN_FULL, false)), [true; 4]);
+        assert_eq!(told(Ends::of(MAX_IN_FULL, false)), [true; 4]);
     }
 }

@@ -21,7 +21,7 @@ use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// Work of a launch, in operations or bytes, up to which a plain-Rust reference, on one core, is waited for.
-const MOST_REFERENCE_WORK: u64 = 20_000_000_000;
+const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
 /// Where expected outputs come from.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ pub fn is_linked_in(
     problem: &Problem,
 ) -> bool {
     let work = peaks::work(&kernel.spec, problem);
-    work.flops.max(work.bytes) <= MOST_REFERENCE_WORK
+    work.flops.max(work.bytes) <= MAX_REFERENCE_WORK
         && reference_of(catalogue, &kernel.package, &kernel.spec).is_some()
 }
 

@@ -14,13 +14,13 @@ pub enum Regime {
 }
 
 /// Copies are together at least this large: AMD's Infinity Cache, up to 128 MiB, is behind the L2 that the driver tells.
-const LEAST_BYTES: u64 = 128 << 20;
+const MIN_BYTES: u64 = 128 << 20;
 
 /// The fewest copies: fewer would meet themselves in a cache that keeps what was used often.
 const FEWEST_SETS: u64 = 3;
 
 /// The most copies: a kernel whose data is this small waits for its launch, not for memory.
-const MOST_SETS: u64 = 4096;
+const MAX_SETS: u64 = 4096;
 
 impl Regime {
     /// What is measured where nothing else is asked for: on a GPU the data usually comes from elsewhere; on the cpu one
@@ -47,12 +47,12 @@ impl Regime {
             return 1;
         }
         let data_bytes = data_bytes.max(1);
-        let wanted = LEAST_BYTES.max(2 * limits.l2_bytes).div_ceil(data_bytes);
+        let wanted = MIN_BYTES.max(2 * limits.l2_bytes).div_ceil(data_bytes);
         let room = match limits.memory_bytes {
-            0 => MOST_SETS,
+            0 => MAX_SETS,
             bytes => bytes / 4 / data_bytes,
         };
-        let sets = wanted.clamp(FEWEST_SETS, MOST_SETS).min(room).max(1);
+        let sets = wanted.clamp(FEWEST_SETS, MAX_SETS).min(room).max(1);
         usize::try_from(sets).unwrap_or(1)
     }
 }
@@ -82,9 +82,9 @@ mod tests {
         ] {
             let sets = Regime::Cold.sets(data, &limits(l2, memory)) as u64;
             let fits = memory == 0 || sets == 1 || sets * data <= memory / 4;
-            let exceeds = sets * data >= (2 * l2).max(LEAST_BYTES);
-            assert!((1..=MOST_SETS).contains(&sets) && fits);
-            assert!(exceeds || sets == MOST_SETS || sets == 1, "{data} {sets}");
+            let exceeds = sets * data >= (2 * l2).max(MIN_BYTES);
+            assert!((1..=MAX_SETS).contains(&sets) && fits);
+            assert!(exceeds || sets == MAX_SETS || sets == 1, "{data} {sets}");
             assert_eq!(Regime::Hot.sets(data, &limits(l2, memory)), 1);
         }
     }

@@ -105,7 +105,7 @@ pub(crate) fn search(
             ground.reporter.notice(&format!(
                 "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
                 task.name(),
-                stop::LEAST_OUTLOOK * 100.0
+                stop::MIN_OUTLOOK * 100.0
             ));
             break;
         }
@@ -151,7 +151,7 @@ fn guide(
         ground.reporter.notice(&format!(
             "{}: {name} says nothing: it has fewer than {} valid configs of this space",
             task.name(),
-            earlier::LEAST_VALID
+            earlier::MIN_VALID
         ));
     }
     report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();

@@ -262,8 +262,8 @@ fn without_baseline(outcome: Outcome) -> Stop {
 
 /// Configs from all over the space, for which the small problems must be valid.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
-    const MOST: usize = 64;
-    let step = space.len().div_ceil(MOST).max(1);
+    const MAX_CONFIGS: usize = 64;
+    let step = space.len().div_ceil(MAX_CONFIGS).max(1);
     (0..space.len())
         .step_by(step)
         .map(|index| space.config(index))

@@ -22,7 +22,7 @@ const HANDLING_NS_PER_BYTE: u64 = 200;
 
 /// Problems with more data than this are verified for finalists only, not for every trial: what the host does with the data
 /// would take thousands of times as long as the launch.
-const MOST_TRIAL_BYTES: u64 = 16 << 20;
+const MAX_TRIAL_BYTES: u64 = 16 << 20;
 
 /// A problem that candidates are verified on.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
 /// Whether every trial is verified on a problem, or finalists only.
 pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
     spec.footprint_bytes(problem)
-        .is_ok_and(|bytes| bytes <= MOST_TRIAL_BYTES)
+        .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
 /// A worker that verifies one candidate after the other, where a candidate cannot break what the next one runs in: each has its

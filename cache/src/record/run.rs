@@ -162,13 +162,13 @@ impl RunEnded {
 }
 
 /// The most JSON of a run's tasks that one record takes, with room to spare.
-const MOST_JSON: usize = 512 << 10;
+const MAX_JSON: usize = 512 << 10;
 
 impl RunEnded {
     /// Leaves out what one record cannot take: first the decisions, which are stored under their keys too, then the tasks.
     pub(crate) fn fitted(mut self) -> RunEnded {
         let fits =
-            |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MOST_JSON);
+            |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MAX_JSON);
         if !fits(&self) {
             self.tasks.iter_mut().for_each(|task| task.winner = None);
         }

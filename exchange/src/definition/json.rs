@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::error::DefinitionError;
 use super::model::{Constraint, Definition, Literal, Param};
 use crate::lines::line_of;
-use crate::python::{self, evaluate::MOST};
+use crate::python::{self, evaluate::MAX_ITEMS};
 
 /// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
 #[derive(Deserialize)]
@@ -99,8 +99,8 @@ pub(crate) fn problem_of(param: &Param, before: &[Param]) -> Option<String> {
     if param.values.is_empty() {
         return Some("there are no values".into());
     }
-    if param.values.len() > MOST {
-        return Some(format!("more than {MOST} values"));
+    if param.values.len() > MAX_ITEMS {
+        return Some(format!("more than {MAX_ITEMS} values"));
     }
     let mut seen = BTreeSet::new();
     let twice = param

@@ -6,14 +6,14 @@ use super::ast::Expr;
 use crate::definition::model::Literal;
 
 /// Values of one parameter at most, and items looked at to find them.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const MAX_ITEMS: usize = 1 << 20;
 
 /// The items of a list.
 ///
 /// # Errors
 /// What has no value, is not a list, or is too long.
 pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, String> {
-    Evaluation { left: MOST }.list(expr, &[])
+    Evaluation { left: MAX_ITEMS }.list(expr, &[])
 }
 
 /// Names of comprehensions with their current values.
@@ -29,7 +29,7 @@ impl Evaluation {
         self.left = self
             .left
             .checked_sub(items)
-            .ok_or_else(|| format!("a list of more than {MOST} items"))?;
+            .ok_or_else(|| format!("a list of more than {MAX_ITEMS} items"))?;
         Ok(())
     }
 

@@ -20,7 +20,7 @@ const SYMBOLS: [&str; 22] = [
 ];
 
 /// Words in one expression at most.
-const MOST: usize = 1 << 16;
+const MAX_WORDS: usize = 1 << 16;
 
 /// The words of a text.
 ///
@@ -47,8 +47,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             },
         };
         tokens.push(token);
-        if tokens.len() > MOST {
-            return Err(format!("an expression of more than {MOST} words"));
+        if tokens.len() > MAX_WORDS {
+            return Err(format!("an expression of more than {MAX_WORDS} words"));
         }
         rest = rest[length..].trim_start();
     }

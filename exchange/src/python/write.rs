@@ -340,7 +340,7 @@ fn div_ceil(x: &Piece, y: &Piece, from: (i128, i128), to: (i128, i128)) -> Resul
 /// Python has no such function on integers: one choice a power.
 fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
     /// As many choices at most.
-    const MOST: u32 = 40;
+    const MAX_CHOICES: u32 = 40;
     let mut text = String::new();
     let mut power = 0;
     while 1i128 << power < range.1 {
@@ -351,7 +351,7 @@ fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
             1i128 << power
         );
         power += 1;
-        if power > MOST {
+        if power > MAX_CHOICES {
             return Err(format!("`next_power_of_two({})` is too large", x.text));
         }
     }

@@ -60,7 +60,7 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
             "the configs have no parameters",
         ));
     }
-    if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MOST_MS) {
+    if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MAX_MS) {
         let line = line_at(text, row.offset);
         let reason = format!("`{}`: its times are too long", row.name);
         return Err(TextFault { line, reason });
@@ -89,20 +89,20 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
 }
 
 /// What it took to try a config is shorter than this, so that sums stay finite.
-const MOST_MS: f64 = 1e100;
+const MAX_MS: f64 = 1e100;
 
 /// The longest text that is read: recordings of whole spaces have some ten megabytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 fn text(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();
-        let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(MOST_BYTES + 1);
+        let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(MAX_BYTES + 1);
         let read = decoder.read_to_end(&mut plain);
         let read = read.map_err(|error| format!("damaged gzip data: {error}"))?;
-        if read as u64 > MOST_BYTES {
-            return Err(format!("more than {MOST_BYTES} bytes when unpacked"));
+        if read as u64 > MAX_BYTES {
+            return Err(format!("more than {MAX_BYTES} bytes when unpacked"));
         }
         plain
     } else {

@@ -4,7 +4,7 @@ use super::bank::Bank;
 use super::{PacError, Settings};
 
 /// Blocks of a grid along its second and third axis at most, on every device.
-const MOST_BLOCKS: usize = 65_535;
+const MAX_BLOCKS: usize = 65_535;
 
 /// Channels and bands that are on the device at once.
 ///
@@ -83,7 +83,7 @@ impl Extents {
         };
         let fits = |chunk: &Chunk| {
             let rows = chunk.channels * self.shifts.max(chunk.phase_bands.max(chunk.amp_bands));
-            self.bytes(*chunk) <= u128::from(budget) && (rows <= MOST_BLOCKS || *chunk == one)
+            self.bytes(*chunk) <= u128::from(budget) && (rows <= MAX_BLOCKS || *chunk == one)
         };
         let by_channels = |channels| Chunk { channels, ..all };
         let by_phases = |phase_bands| Chunk {

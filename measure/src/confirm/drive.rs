@@ -14,7 +14,7 @@ use crate::span::Resolution;
 const REQUEST_NS: u64 = 500_000_000;
 
 /// Processes that may fail with no side to blame before the claim is given up.
-const MOST_LOST: u32 = 3;
+const MAX_LOST: u32 = 3;
 
 /// Tests a claim on new data: opens processes on `lab` until it is decided or the time is up.
 ///
@@ -96,7 +96,7 @@ pub fn drive(
             Err(Halt::Deadline) => test.give_up(Doubt::BudgetSpent),
             Err(Halt::Fault(fault)) => {
                 lost += 1;
-                if is_final(&fault) || lost >= MOST_LOST {
+                if is_final(&fault) || lost >= MAX_LOST {
                     test.give_up(Doubt::Faulted(fault));
                 }
             }

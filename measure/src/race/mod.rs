@@ -25,7 +25,7 @@ use rand::Rng;
 const REQUEST_NS: u64 = 500_000_000;
 
 /// Processes that may fail in a row with no arm to blame.
-const MOST_LOST: u32 = 3;
+const MAX_LOST: u32 = 3;
 
 /// Races the contenders of `card` against its incumbent and anchor. `on_end` sees each arm as its
 /// fate is decided; an arm is seen again if the one that it lost to turns out faulty.
@@ -147,7 +147,7 @@ fn absorb(
     let is_final = fault.ends_the_run();
     match fault.arm {
         Some(arm) if !is_final && board.eliminate(arm, &fault, on_end) => Ok(()),
-        None if !is_final && lost < MOST_LOST => Ok(()),
+        None if !is_final && lost < MAX_LOST => Ok(()),
         _ => Err(fault),
     }
 }

@@ -7,7 +7,7 @@ use crate::device::{ArgSets, DeviceError};
 use crate::error::ErrorClass;
 
 /// Launches of one recording at most.
-const MOST: usize = 4096;
+const MAX_LAUNCHES: usize = 4096;
 
 /// How a batch is split over recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,10 @@ impl Batch {
     /// whole turns of them. `None` for more sets than a recording has room for.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();
-        if launches == 0 || turn > MOST {
+        if launches == 0 || turn > MAX_LAUNCHES {
             return None;
         }
-        let whole = u32::try_from(MOST / turn * turn).unwrap_or(launches);
+        let whole = u32::try_from(MAX_LAUNCHES / turn * turn).unwrap_or(launches);
         let recorded = launches.min(whole);
         Some(Batch {
             recorded,

@@ -20,7 +20,7 @@ use crate::select::{Choice, Forced, ReceiptSlot};
 use crate::stream::Stream;
 
 /// A checking build runs on problems of at most this many operations and bytes.
-const MOST_CHECKED_WORK: u64 = 2_000_000;
+const MAX_CHECKED_WORK: u64 = 2_000_000;
 
 /// What outputs hold before a launch: NaN in every real type.
 const POISON: u8 = 0xFF;
@@ -258,7 +258,7 @@ impl<'a> Subject<'a> {
         let (kernel, choice) = (self.kernel, self.choice);
         let options = SmokeOptions {
             seed: self.seed,
-            max_work: MOST_CHECKED_WORK,
+            max_work: MAX_CHECKED_WORK,
         };
         let problem = match problem::choose(kernel, device, choice, self.problem, &options) {
             Ok(problem) => problem,

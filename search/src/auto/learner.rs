@@ -195,8 +195,8 @@ impl Learner {
 
     /// Whether earlier results are found to say little.
     pub(super) fn doubts(&self) -> bool {
-        const LEAST: f64 = 0.3;
-        self.slope < LEAST
+        const MIN_SLOPE: f64 = 0.3;
+        self.slope < MIN_SLOPE
     }
 
     /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.

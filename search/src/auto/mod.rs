@@ -28,19 +28,19 @@ use rand_chacha::ChaCha8Rng;
 const TREND_SAMPLE: usize = 5_000;
 
 /// Configs that must have worked before anything is learned.
-const LEAST_VALID: usize = 4;
+const MIN_VALID: usize = 4;
 
 /// Most results that the model of costs learns from.
-const MOST_LEARNED: usize = 300;
+const MAX_LEARNED: usize = 300;
 
 /// New results after which scales are fitted again at the latest.
-const MOST_NEW: usize = 64;
+const MAX_NEW: usize = 64;
 
 /// A config is thought to work with this probability at least: no belief is so sure that it may rule a config out.
-const LEAST_CHANCE: f64 = 0.01;
+const MIN_CHANCE: f64 = 0.01;
 
 /// Standard deviation of the belief in failures at least, in shares of 1.
-const LEAST_DOUBT: f64 = 0.05;
+const MIN_DOUBT: f64 = 0.05;
 
 /// Model-based search.
 pub struct Auto<'a> {
@@ -160,7 +160,7 @@ impl<'a> Auto<'a> {
     fn learn(&mut self, ranking: &[(usize, f64)]) -> (Lesson, Lesson) {
         let total = self.ledger.results().len();
         let due =
-            (self.fitted_at as f64 * self.settings.growth).min((self.fitted_at + MOST_NEW) as f64);
+            (self.fitted_at as f64 * self.settings.growth).min((self.fitted_at + MAX_NEW) as f64);
         let fit = self.fitted_at == 0 || total as f64 >= due;
         if fit {
             self.fitted_at = total;
@@ -171,12 +171,12 @@ impl<'a> Auto<'a> {
         } else {
             self.pool.follow(self.space, &self.ledger, ranking);
         }
-        let latest = total.saturating_sub(MOST_LEARNED);
+        let latest = total.saturating_sub(MAX_LEARNED);
         let costs = warp::costs(ranking, self.settings.clip);
         let costs: Vec<(usize, f64)> = costs
             .into_iter()
             .enumerate()
-            .filter(|(rank, (slot, _))| *rank < MOST_LEARNED / 2 || *slot >= latest)
+            .filter(|(rank, (slot, _))| *rank < MAX_LEARNED / 2 || *slot >= latest)
             .map(|(_, cost)| cost)
             .collect();
         let failed =
@@ -282,8 +282,8 @@ impl<'a> Auto<'a> {
         let doubt = f64::from(self.failures.variances()[place].max(0.0)).sqrt()
             * failures.scale()
             * failures.spread();
-        let z = (0.5 - failures.value(place)) / doubt.max(LEAST_DOUBT);
-        below(z).max(LEAST_CHANCE).ln()
+        let z = (0.5 - failures.value(place)) / doubt.max(MIN_DOUBT);
+        below(z).max(MIN_CHANCE).ln()
     }
 }
 
@@ -317,7 +317,7 @@ impl Strategy for Auto<'_> {
         self.contrast();
         let mut asked = self.starters(n);
         let ranking = self.ledger.ranking();
-        if asked.len() < n && ranking.len() >= LEAST_VALID {
+        if asked.len() < n && ranking.len() >= MIN_VALID {
             let (costs, failures) = self.learn(&ranking);
             if self.costs.doubts() && self.doubts() {
                 if (self.ledger.results().len() as f64) < 4.0 * self.settings.first {

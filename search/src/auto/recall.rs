@@ -4,7 +4,7 @@ use crate::Prior;
 use crate::ledger::Ledger;
 
 /// Turns after which the earlier result has said what it has to say.
-const MOST_TURNS: usize = 42;
+const MAX_TURNS: usize = 42;
 
 /// The best configs of an earlier result, in order.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Recall {
     pub(super) fn turn(&mut self, ledger: &Ledger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)
-            || self.turns > MOST_TURNS
+            || self.turns > MAX_TURNS
             || (self.doubted && !self.is_good(ledger))
         {
             return None;

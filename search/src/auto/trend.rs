@@ -12,7 +12,7 @@ use crate::{Prior, SpaceView};
 const WHOLE: f64 = 0.9;
 
 /// Most of its results that a model learns from.
-const MOST_LEARNED: usize = 200;
+const MAX_LEARNED: usize = 200;
 
 /// A quantity of an earlier result, less its mean.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ fn model(
     let mut indices: Vec<usize> = known.keys().copied().collect();
     indices.sort_unstable();
     let values: Vec<f64> = indices.iter().map(|index| known[index]).collect();
-    let chosen = representatives(&values, MOST_LEARNED);
+    let chosen = representatives(&values, MAX_LEARNED);
     let point = |&place: &usize| Point {
         codes: encoder.encode(&space.positions(indices[place])),
         trends: Vec::new(),

@@ -10,7 +10,7 @@ use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
 /// Proposals in a row that were all known before, after which a random config is tried.
-const MOST_KNOWN: usize = 100;
+const MAX_KNOWN: usize = 100;
 
 /// A strategy that runs an algorithm.
 pub struct Classic<'a, A> {
@@ -70,7 +70,7 @@ impl<'a, A: Algorithm> Classic<'a, A> {
             } else {
                 0
             };
-            if self.idle >= MOST_KNOWN || self.generation.is_empty() {
+            if self.idle >= MAX_KNOWN || self.generation.is_empty() {
                 self.idle = 0;
                 self.open.extend(self.ledger.strays(1));
             }

@@ -26,7 +26,7 @@ pub(crate) struct Feature {
 }
 
 /// Values of a parameter that are told apart at most; more are gathered into so many groups.
-const MOST_CODES: usize = 256;
+const MAX_CODES: usize = 256;
 
 /// All features of a space.
 #[derive(Clone, Debug)]
@@ -86,9 +86,9 @@ impl Feature {
         let mut levels = places.to_vec();
         levels.sort_by(f64::total_cmp);
         levels.dedup();
-        if levels.len() > MOST_CODES {
-            let last = (MOST_CODES - 1) as f64;
-            levels = (0..MOST_CODES).map(|level| level as f64 / last).collect();
+        if levels.len() > MAX_CODES {
+            let last = (MAX_CODES - 1) as f64;
+            levels = (0..MAX_CODES).map(|level| level as f64 / last).collect();
         }
         let nearest = |place: &f64| {
             let above = levels
@@ -115,7 +115,7 @@ impl Feature {
 
     /// Values that are equal or not, and nothing else.
     fn choice(param: usize, count: usize, share_mean: f64) -> Self {
-        let len = count.min(MOST_CODES);
+        let len = count.min(MAX_CODES);
         let different = |pair: usize| f64::from(u8::from(pair / len != pair % len));
         Self {
             param,

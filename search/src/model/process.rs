@@ -94,8 +94,8 @@ impl Process {
             .collect();
         let mut variance = self.covariance.between(point, point) + self.covariance.noise;
         // A point that the matrix cannot take is taken with more noise, until it can.
-        const MOST: u32 = 60;
-        for _ in 0..MOST {
+        const MAX_TRIES: u32 = 60;
+        for _ in 0..MAX_TRIES {
             if self.factor.push(&row, variance) {
                 self.points.push(point.clone());
                 return;

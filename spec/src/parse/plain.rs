@@ -11,7 +11,7 @@ const HELP: &str = "write each number with its type, and sizes as casts: \
      `Params { scale: 0.5f32, taps: [0.25f32; 4], count: n as u32 }`";
 
 /// Most elements of an array.
-const MOST: usize = 1024;
+const MAX_ELEMENTS: usize = 1024;
 
 /// A value as it was written.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ fn plain(value: &Syntax, sizes: &mut Vec<SpannedExpr>) -> syn::Result<Plain> {
         Syntax::Repeat(repeat) => {
             let count: syn::LitInt = syn::parse2(repeat.len.to_token_stream())?;
             let count = count.base10_parse::<usize>()?;
-            if count > MOST {
-                let message = format!("an array of more than {MOST} elements");
+            if count > MAX_ELEMENTS {
+                let message = format!("an array of more than {MAX_ELEMENTS} elements");
                 return Err(error(&repeat.len, message, "pass it as a slice"));
             }
             of_one_type(value, vec![plain(&repeat.expr, sizes)?; count])

@@ -3,7 +3,7 @@
 //! A kernel fails where a size is smaller than a tile, just above one, or prime. For each dimension
 //! the tile sizes are read off the divisors beside it in the geometry and the constraints; the
 //! problems then mix one element, less than a tile, whole tiles and tiles with a rest, so that most
-//! pairs of classes meet within [`MOST`] problems.
+//! pairs of classes meet within [`MAX_PROBLEMS`] problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
 
 /// Problems at most.
-pub const MOST: usize = 6;
+pub const MAX_PROBLEMS: usize = 6;
 /// Bytes of all slices of one problem at most.
 const MAX_BYTES: u64 = 4 << 20;
 /// Operations of one problem at most.
@@ -85,7 +85,7 @@ impl Derive<'_> {
         let mut covered = BTreeSet::new();
         let mut candidates = self.candidates(&dimensions);
         let mut failures = 0;
-        while chosen.len() < MOST && failures < MAX_FAILURES {
+        while chosen.len() < MAX_PROBLEMS && failures < MAX_FAILURES {
             // The first of the best: a pair of classes not met before counts, whole choices first.
             let new_pairs =
                 |choice: &Vec<usize>| pairs(choice).filter(|p| !covered.contains(p)).count();

@@ -13,7 +13,7 @@ const BUDGET: Budget = Budget {
 };
 
 /// Products up to this size are counted config by config.
-const MOST: u128 = 4096;
+const MAX_PRODUCT: u128 = 4096;
 
 pub(super) fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -113,7 +113,7 @@ fn counts(definition: &Definition) {
     let product = definition.params.iter().try_fold(1u128, |product, param| {
         product.checked_mul(param.values.len() as u128)
     });
-    if product.is_some_and(|product| product <= MOST) {
+    if product.is_some_and(|product| product <= MAX_PRODUCT) {
         assert_eq!(set.len(), oracle::count(definition), "{definition:?}");
     }
     let step = (set.len() / 64).max(1);

@@ -10,7 +10,7 @@ use kiln_tuner::replay::{Plan, replay};
 use super::assert_line;
 
 /// Larger recordings are not written and read again: a fuzzer has more to do.
-const MOST: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// Recordings up to this size are searched.
 const SEARCHED: usize = 24;
@@ -29,7 +29,7 @@ pub(super) fn check(bytes: &[u8]) {
         }
     };
     is_whole(&recording);
-    if recording.entries.len() <= MOST {
+    if recording.entries.len() <= MAX_ENTRIES {
         reads_back(&recording);
     }
     if recording.entries.len() <= SEARCHED {
@@ -41,7 +41,7 @@ pub(super) fn check(bytes: &[u8]) {
 fn is_whole(recording: &Recording) {
     let (space, entries) = (&recording.space, &recording.entries);
     assert_eq!(space.len(), entries.len());
-    for index in 0..space.len().min(MOST) {
+    for index in 0..space.len().min(MAX_ENTRIES) {
         assert_eq!(space.index_of(&space.positions(index)), Some(index));
     }
     for entry in entries {

@@ -194,12 +194,12 @@ fn strategies(names: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Searches of one space at most.
-const MOST_SEEDS: u64 = 100_000;
+const MAX_SEEDS: u64 = 100_000;
 
 fn seeds(text: &str) -> Result<std::ops::RangeInclusive<u64>, Failure> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     match (first.parse(), last.trim_start_matches('=').parse()) {
-        (Ok(first), Ok(last)) if first <= last && last - first < MOST_SEEDS => Ok(first..=last),
+        (Ok(first), Ok(last)) if first <= last && last - first < MAX_SEEDS => Ok(first..=last),
         _ => Err(wrong(
             "--seeds",
             text,

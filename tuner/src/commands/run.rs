@@ -52,7 +52,7 @@ pub(super) fn run(
     if args.output.json {
         print_json(&report)?;
     } else {
-        let in_full = args.verbose || report.tasks.len() <= progress::MOST_IN_FULL;
+        let in_full = args.verbose || report.tasks.len() <= progress::MAX_IN_FULL;
         print(&report.to_text(in_full));
     }
     Ok(checked(!report.any_failed()))

@@ -30,7 +30,7 @@ use crate::worker::{WorkerLimits, reference_of};
 use crate::{machine, options};
 
 /// Problems with more work than this are launched in small only; their plans are checked by calculation.
-const MOST_WORK: u64 = 200_000_000;
+const MAX_WORK: u64 = 200_000_000;
 
 #[derive(Serialize)]
 struct Smoked {
@@ -199,7 +199,7 @@ impl Stage<'_> {
         let small =
             verification_problems(spec, &configs, problem, Some(&self.device.info().limits));
         let work = peaks::work(spec, problem);
-        let whole = small.is_empty() || work.flops.max(work.bytes) <= MOST_WORK;
+        let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
         let mut cases = verify::cases(&small, problem, 1);
         cases.retain(|case| whole || case.problem != *problem);
         let bench = self.bench(kernel, problem);

@@ -138,8 +138,14 @@ impl Bench<'_> {
     /// The configs to check: all, or a seeded sample.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
         // More than can ever be compiled.
-        const MOST: usize = 10_000_000;
-        match self.with.options.trials.unwrap_or(MOST).min(MOST) {
+        const MAX_CONFIGS: usize = 10_000_000;
+        match self
+            .with
+            .options
+            .trials
+            .unwrap_or(MAX_CONFIGS)
+            .min(MAX_CONFIGS)
+        {
             most if most < space.len() => {
                 let rng = ChaCha8Rng::seed_from_u64(self.with.options.seed);
                 Random::new(space.len(), rng).ask(most)

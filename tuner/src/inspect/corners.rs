@@ -6,13 +6,13 @@ use kiln_spec::space::SearchSpace;
 /// The valid configs nearest to the corners at which even and odd parameters are each at their first or last value;
 /// fewer where some are the same. Of a space too large to walk through, every so many configs are looked at.
 pub fn corners(space: &SearchSpace) -> Vec<Config> {
-    const MOST: usize = 100_000;
+    const MAX_CONFIGS: usize = 100_000;
     let last: Vec<usize> = space
         .axes()
         .iter()
         .map(|axis| axis.values.len() - 1)
         .collect();
-    let step = space.len().div_ceil(MOST);
+    let step = space.len().div_ceil(MAX_CONFIGS);
     let mut found = Vec::new();
     for high in [[false, false], [true, true], [false, true], [true, false]] {
         let corner: Vec<usize> = last

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::project::TunedKernel;
 
 /// Measured configs of a device and problem from which the model is judged.
-pub const LEAST_TRIALS: usize = 20;
+pub const MIN_TRIALS: usize = 20;
 
 /// The model against what one device measured for one problem.
 #[derive(Clone, Debug, Serialize)]
@@ -50,7 +50,7 @@ pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure
 pub fn offered(judged: &[Judged]) -> Result<(), String> {
     if judged.is_empty() {
         return Err(format!(
-            "nothing to judge the model by: no known GPU has measured {LEAST_TRIALS} configs of this kernel"
+            "nothing to judge the model by: no known GPU has measured {MIN_TRIALS} configs of this kernel"
         ));
     }
     match judged.iter().find(|judged| !judged.score.beats_random()) {
@@ -86,7 +86,7 @@ fn score(
         Some((estimate(&facts, known)?.seconds, measured))
     };
     let pairs: Vec<_> = trials.iter().filter_map(pair).collect();
-    (pairs.len() >= LEAST_TRIALS)
+    (pairs.len() >= MIN_TRIALS)
         .then(|| Score::new(&pairs))
         .flatten()
 }

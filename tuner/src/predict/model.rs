@@ -22,7 +22,7 @@ const OVERHEAD: f64 = 40.0;
 /// Independent instructions that a multiprocessor needs in flight, in warps: four schedulers, eight cycles each.
 const WARPS_IN_FLIGHT: f64 = 32.0;
 /// Independent instructions of one thread that help at most.
-const MOST_PARALLEL: f64 = 4.0;
+const MAX_PARALLEL: f64 = 4.0;
 /// Time from a load to its data under load, in seconds.
 const LATENCY_S: f64 = 600e-9;
 /// Bytes of a sector: memory moves whole ones.
@@ -106,7 +106,7 @@ impl Shape {
 
     /// Instructions of one thread that do not wait for one another.
     fn parallel(&self) -> f64 {
-        self.per_thread.clamp(1.0, MOST_PARALLEL)
+        self.per_thread.clamp(1.0, MAX_PARALLEL)
     }
 
     /// Registers that a thread of such a tile wants, where no compiler has said.
@@ -114,7 +114,7 @@ impl Shape {
         let tile = if self.reuses {
             self.per_thread + 2.0 * self.per_thread.sqrt()
         } else {
-            self.per_thread.min(2.0 * MOST_PARALLEL)
+            self.per_thread.min(2.0 * MAX_PARALLEL)
         };
         BASE_REGISTERS + tile
     }

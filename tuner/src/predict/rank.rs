@@ -9,8 +9,8 @@ use super::{Estimate, Facts, estimate};
 /// The configs of a space, those guessed fastest first; what cannot be launched is missing. Of a space too large to walk
 /// through, every so many configs are looked at.
 pub fn rank(spec: &KernelSpec, space: &SearchSpace, known: &KnownTarget) -> Vec<(usize, Estimate)> {
-    const MOST: usize = 10_000_000;
-    let step = space.len().div_ceil(MOST);
+    const MAX_CONFIGS: usize = 10_000_000;
+    let step = space.len().div_ceil(MAX_CONFIGS);
     let guess = |index: usize| {
         let facts = Facts::of(spec, &space.config(index), space.problem())?;
         Some((index, estimate(&facts, known)?))

@@ -170,7 +170,7 @@ impl<'a> Walk<'a> {
         }
         shallow(&text).map_err(|at| {
             format!(
-                "{file}:{}:{}: brackets or operators nest deeper than any that are read\nhelp: at most {MOST_NESTED} levels",
+                "{file}:{}:{}: brackets or operators nest deeper than any that are read\nhelp: at most {MAX_NESTED} levels",
                 at.line,
                 at.column + 1
             )
@@ -287,9 +287,9 @@ impl<'a> Walk<'a> {
 }
 
 /// The deepest nesting that is read: the parser calls itself for each level, and its stack is finite.
-const MOST_NESTED: usize = 128;
+const MAX_NESTED: usize = 128;
 
-/// Whether brackets, and operators in a row, nest no deeper than [`MOST_NESTED`]; else where they do.
+/// Whether brackets, and operators in a row, nest no deeper than [`MAX_NESTED`]; else where they do.
 ///
 /// What cannot be split into tokens passes: the parser says what is wrong with it.
 fn shallow(text: &str) -> Result<(), LineColumn> {
@@ -308,7 +308,7 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
         } else {
             0
         };
-        if open.len() > MOST_NESTED || in_a_row > MOST_NESTED {
+        if open.len() > MAX_NESTED || in_a_row > MAX_NESTED {
             return Err(token.span().start());
         }
         if let TokenTree::Group(group) = token {

@@ -34,9 +34,9 @@ unsafe extern \"C\" {
 ";
 
 /// Elements at least, and at most on a host and on a GPU: beyond caches, and not so many that checking them takes minutes.
-const LEAST: u64 = 1 << 22;
-const MOST_ON_HOST: u64 = 1 << 23;
-const MOST: u64 = 1 << 25;
+const MIN_ELEMENTS: u64 = 1 << 22;
+const MAX_ON_HOST: u64 = 1 << 23;
+const MAX_ON_GPU: u64 = 1 << 25;
 
 /// Elements on the fake device: it has no caches, and its script tells how long a launch takes.
 const ON_FAKE: u64 = 1 << 16;
@@ -46,8 +46,8 @@ fn elements(device: &DeviceInfo) -> u64 {
     let wanted = device.limits.l2_bytes.saturating_mul(2);
     match device.key.backend {
         Backend::Fake => ON_FAKE,
-        Backend::Cpu => wanted.clamp(LEAST, MOST_ON_HOST) / 4 * 4,
-        Backend::Cuda | Backend::Hip => wanted.clamp(LEAST, MOST) / 4 * 4,
+        Backend::Cpu => wanted.clamp(MIN_ELEMENTS, MAX_ON_HOST) / 4 * 4,
+        Backend::Cuda | Backend::Hip => wanted.clamp(MIN_ELEMENTS, MAX_ON_GPU) / 4 * 4,
     }
 }
 

@@ -26,7 +26,7 @@ pub const VERSION: u32 = 1;
 const FORMAT: &str = "kiln saved kernels";
 
 /// The largest file that is read, unpacked, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Saved kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -305,15 +305,15 @@ fn unpack(bytes: &[u8]) -> Result<String, String> {
     let mut text = String::new();
     let read = if bytes.starts_with(&[0x1f, 0x8b]) {
         GzDecoder::new(bytes)
-            .take(MOST_BYTES + 1)
+            .take(MAX_BYTES + 1)
             .read_to_string(&mut text)
     } else {
-        bytes.take(MOST_BYTES + 1).read_to_string(&mut text)
+        bytes.take(MAX_BYTES + 1).read_to_string(&mut text)
     };
     read.map_err(|error| damaged(&error))?;
-    if text.len() as u64 > MOST_BYTES {
+    if text.len() as u64 > MAX_BYTES {
         return Err(format!(
-            "larger than {MOST_BYTES} bytes\nhelp: `tune bench --save FILE` writes files of a few megabytes"
+            "larger than {MAX_BYTES} bytes\nhelp: `tune bench --save FILE` writes files of a few megabytes"
         ));
     }
     Ok(text)

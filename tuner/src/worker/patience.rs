@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const MAX_EXTENSION: u32 = 8;
 
 /// Waiting on for less than this is not worth another look.
-const LEAST: Duration = Duration::from_millis(10);
+const MIN_WAIT: Duration = Duration::from_millis(10);
 
 /// A deadline of one request.
 pub(super) struct Patience {
@@ -43,7 +43,7 @@ impl Patience {
 fn left(deadline: Duration, waited: Duration, elapsed: Duration) -> Option<Duration> {
     let extension = waited.min(deadline.saturating_mul(MAX_EXTENSION));
     let left = deadline.saturating_add(extension).saturating_sub(elapsed);
-    (left >= LEAST).then_some(left)
+    (left >= MIN_WAIT).then_some(left)
 }
 
 /// How long the thread of a process that waited longest was ready to run without a processor. Zero if the system does not

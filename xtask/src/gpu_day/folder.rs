@@ -14,7 +14,7 @@ use super::{Options, programs};
 use crate::step::{self, cargo};
 
 /// What copies to borrowed machines can take.
-const MOST_BYTES: u64 = 60 << 20;
+const MAX_BYTES: u64 = 60 << 20;
 
 /// Says of a folder that it is one of ours.
 const MARK: &str = "day.json";
@@ -49,7 +49,7 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     fs::rename(out.join("day/run.sh"), &run).map_err(|error| failed(&run, &error))?;
     write(&out.join("cargo-metadata.json"), &metadata()?)?;
     programs::carry(&programs, options)?;
-    let bytes = small_enough(out, MOST_BYTES)?;
+    let bytes = small_enough(out, MAX_BYTES)?;
     eprintln!(
         "xtask: gpu-day: {} has {:.1} MiB; there: ./run.sh 1 --device cuda:0 (docs/gpu-day.md)",
         out.display(),

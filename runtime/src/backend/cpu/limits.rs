@@ -9,9 +9,9 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 use crate::error::DeviceError;
 
 /// Threads of a block at most, whatever the options say: what the prelude's scheduler can hold.
-pub(super) const MOST_THREADS: u32 = 2048;
+pub(super) const MAX_THREADS: u32 = 2048;
 /// Shared memory of a block at most, whatever the options say: the prelude's dynamic buffer, in bytes.
-pub(super) const MOST_SHARED_BYTES: u32 = 262_144;
+pub(super) const MAX_SHARED_BYTES: u32 = 262_144;
 /// Largest `blockIdx * blockDim` on x and y: the prelude tells the compiler so, which is what lets g++
 /// see contiguous accesses.
 pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
@@ -71,8 +71,8 @@ impl CpuOptions {
 
     /// The same with limits raised to what the device can do at all, for smoke tests of other devices' rows.
     pub fn with_raised_limits(mut self) -> CpuOptions {
-        self.max_threads = MOST_THREADS;
-        self.shared_bytes = MOST_SHARED_BYTES;
+        self.max_threads = MAX_THREADS;
+        self.shared_bytes = MAX_SHARED_BYTES;
         self
     }
 }
@@ -231,12 +231,12 @@ pub(super) fn device_key() -> DeviceKey {
 
 /// The limits of a device opened with those options.
 pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
-    let max_threads = options.max_threads.clamp(1, MOST_THREADS);
+    let max_threads = options.max_threads.clamp(1, MAX_THREADS);
     DeviceLimits {
         max_threads_per_block: max_threads,
         max_block: [max_threads, max_threads, 64],
         max_grid: [i32::MAX as u32, 65535, 65535],
-        shared_bytes_per_block: options.shared_bytes.min(MOST_SHARED_BYTES),
+        shared_bytes_per_block: options.shared_bytes.min(MAX_SHARED_BYTES),
         warp_size: 32,
         lockstep_threads: 1,
         multiprocessors: u32::try_from(options.threads).unwrap_or(u32::MAX),
@@ -338,7 +338,7 @@ mod tests {
             ..CpuOptions::default()
         };
         let limits = device_limits(&options);
-        assert_eq!(limits.max_threads_per_block, MOST_THREADS);
-        assert_eq!(limits.shared_bytes_per_block, MOST_SHARED_BYTES);
+        assert_eq!(limits.max_threads_per_block, MAX_THREADS);
+        assert_eq!(limits.shared_bytes_per_block, MAX_SHARED_BYTES);
     }
 }

@@ -18,11 +18,11 @@ pub(super) enum Kind {
 
 /// Most room for accesses, in bytes: enough for 256 MiB of memory that kernels write, in elements of 4 bytes. Of what is
 /// beyond, only the bounds are checked.
-const MOST_BYTES: u64 = 16 << 30;
+const MAX_BYTES: u64 = 16 << 30;
 /// Room that is kept from one launch to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 30;
 /// Intervals have 32 bits in the prelude: from here on they begin again.
-const MOST_INTERVALS: u64 = 3 << 30;
+const MAX_INTERVALS: u64 = 3 << 30;
 
 /// The accesses that launches made, which the next launch takes for old ones.
 #[derive(Debug, Default)]
@@ -40,9 +40,9 @@ impl History {
     ) -> Result<Watch<'a>, DeviceError> {
         // A cell for each byte at most, and as much again for those of larger granules that were there before.
         let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
-        let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MOST_BYTES);
+        let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let fits = |cells: &Mapping| cells.bytes() >= bytes && self.interval < MOST_INTERVALS;
+        let fits = |cells: &Mapping| cells.bytes() >= bytes && self.interval < MAX_INTERVALS;
         if !self.cells.as_ref().is_some_and(fits) {
             self.cells = None;
             self.interval = 0;

@@ -12,7 +12,7 @@ use object::read::elf::{FileHeader as _, SectionHeader as _};
 /// `NT_AMDGPU_METADATA`.
 const NOTE_TYPE: u32 = 32;
 /// The note has five levels.
-const MOST_LEVELS: u32 = 16;
+const MAX_LEVELS: u32 = 16;
 
 /// What a launch of a kernel is checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) type Kernels = BTreeMap<String, KernelFacts>;
 pub(super) fn kernels(image: &[u8]) -> Result<Kernels, String> {
     let note = note(image)?.ok_or("it has no metadata note")?;
     let damaged = || "its metadata is damaged".to_owned();
-    let root = Reader(note).value(MOST_LEVELS).ok_or_else(damaged)?;
+    let root = Reader(note).value(MAX_LEVELS).ok_or_else(damaged)?;
     let Some(Value::Array(kernels)) = root.get("amdhsa.kernels") else {
         return Err("its metadata lists no kernels".into());
     };
@@ -178,7 +178,7 @@ mod tests {
             0xa1, b'd', 0xd9, 0x02, b'x', b'y', 0xa1, b'e', 0xdc, 0x00, 0x01, 0xc0, 0xa1, b'f',
             0xde, 0x00, 0x00,
         ];
-        let root = Reader(&bytes).value(MOST_LEVELS).unwrap();
+        let root = Reader(&bytes).value(MAX_LEVELS).unwrap();
         assert_eq!(root.get("a"), Some(&Value::Number(7)));
         assert_eq!(root.get("b"), Some(&Value::Number(1024)));
         assert_eq!(root.get("c"), Some(&Value::Array(vec![Value::Other; 2])));
@@ -187,16 +187,16 @@ mod tests {
         assert_eq!(root.get("f"), Some(&Value::Map(vec![])));
         assert_eq!(root.get("g"), None);
         for end in 0..bytes.len() {
-            assert_eq!(Reader(&bytes[..end]).value(MOST_LEVELS), None, "{end}");
+            assert_eq!(Reader(&bytes[..end]).value(MAX_LEVELS), None, "{end}");
         }
     }
 
     #[test]
     fn nesting_without_end_and_lengths_without_bytes_are_refused() {
-        assert_eq!(Reader(&[0x91; 1000]).value(MOST_LEVELS), None);
+        assert_eq!(Reader(&[0x91; 1000]).value(MAX_LEVELS), None);
         let long = [0xdd, 0xff, 0xff, 0xff, 0xff, 0x01];
-        assert_eq!(Reader(&long).value(MOST_LEVELS), None);
-        assert_eq!(Reader(&[0xca, 0, 0, 0, 0]).value(MOST_LEVELS), None);
+        assert_eq!(Reader(&long).value(MAX_LEVELS), None);
+        assert_eq!(Reader(&[0xca, 0, 0, 0, 0]).value(MAX_LEVELS), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ const ENDING: Duration = Duration::from_millis(200);
 const ACCOUNTED_NS: u64 = 20_000_000;
 
 /// Longest answer of a peer, in bytes: one that writes on without an end is not a peer.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Why a peer cannot be timed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -76,7 +76,7 @@ impl PeerProcess {
         let read = move || {
             let mut lines = BufReader::new(output);
             let mut line = Vec::new();
-            while std::io::Read::take(&mut lines, MOST_BYTES)
+            while std::io::Read::take(&mut lines, MAX_BYTES)
                 .read_until(b'\n', &mut line)
                 .is_ok_and(|read| read > 0)
                 && sender

@@ -13,7 +13,7 @@ use super::expected::read_expected;
 use super::failure::outcome_of;
 
 /// Data of more bytes than this is not kept: the device has other uses for its memory.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A problem, the seed of its inputs, and whether its buffers lie against inaccessible memory.
 type Case = (Problem, u64, bool);
@@ -48,7 +48,7 @@ impl Kept {
         let rig = Rig::of_config(stream, spec, config, problem, seed, layout);
         let rig = Rc::new(rig.map_err(outcome_of)?);
         let bytes = spec.footprint_bytes(problem).unwrap_or(u64::MAX);
-        if bytes <= MOST_BYTES && !spec.data_depends_on_the_config() {
+        if bytes <= MAX_BYTES && !spec.data_depends_on_the_config() {
             self.rigs.insert(case, rig.clone());
         }
         Ok(rig)

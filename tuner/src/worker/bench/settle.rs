@@ -6,7 +6,7 @@
 use kiln_cache::Outcome;
 
 use kiln_measure::Sample;
-use kiln_measure::span::MOST_LAUNCHES;
+use kiln_measure::span::MAX_LAUNCHES;
 
 /// A probe spans about this long, in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;
@@ -18,18 +18,18 @@ const AGREEING: usize = 3;
 const AGREED: f64 = 1.01;
 
 /// Clocks that never come to rest are not waited for longer than this, in nanoseconds.
-const MOST_NS: u64 = 300_000_000;
+const MAX_NS: u64 = 300_000_000;
 
 /// Launches until probes agree. `time` gives a sample of so many launches.
 pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
     let (mut launches, mut spent_ns) = (1, 0_u64);
     let mut probes: Vec<f64> = Vec::new();
-    while spent_ns < MOST_NS && !agree(&probes) {
+    while spent_ns < MAX_NS && !agree(&probes) {
         let probe = time(launches)?;
         spent_ns = spent_ns.saturating_add(probe.span_ns);
         if probe.span_ns >= PROBE_NS / 2 {
             probes.push(probe.log_ns().exp());
-        } else if launches == MOST_LAUNCHES {
+        } else if launches == MAX_LAUNCHES {
             // Too short for any sample: what paces the arm says so.
             break;
         } else {
@@ -43,8 +43,8 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
 fn more(probe: &Sample) -> u32 {
     let launches = u64::from(probe.launches);
     let wanted = (PROBE_NS * launches).div_ceil(probe.span_ns.max(1));
-    let wanted = wanted.min(launches * 10).min(MOST_LAUNCHES.into());
-    u32::try_from(wanted).unwrap_or(MOST_LAUNCHES)
+    let wanted = wanted.min(launches * 10).min(MAX_LAUNCHES.into());
+    u32::try_from(wanted).unwrap_or(MAX_LAUNCHES)
 }
 
 fn agree(probes: &[f64]) -> bool {
@@ -83,13 +83,13 @@ mod tests {
         let rising =
             |busy_ns: u64| 20_000 * 1_980 / (345 + busy_ns.min(150_000_000) * 1_635 / 150_000_000);
         let busy = busy_ns(rising);
-        assert!((150_000_000..=MOST_NS).contains(&busy), "{busy}");
+        assert!((150_000_000..=MAX_NS).contains(&busy), "{busy}");
     }
 
     #[test]
     fn a_clock_that_never_rests_and_a_launch_of_no_time_end_it_all_the_same() {
         let unsteady = |busy_ns: u64| 20_000 + busy_ns / 5_000_000 % 2 * 10_000;
-        assert!(busy_ns(unsteady) < 2 * MOST_NS);
+        assert!(busy_ns(unsteady) < 2 * MAX_NS);
         assert_eq!(busy_ns(|_| 0), 0);
     }
 
