@@ -7,10 +7,11 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use kiln_spec::{DeviceKey, LaunchPlan, Problem};
+use kiln_spec::selection::{Fit, Offer, best_first};
+use kiln_spec::{LaunchPlan, Problem};
 
 use crate::device::{Device, DeviceInfo};
-use crate::kernel::{BakedRow, Evidence, Kernel};
+use crate::kernel::{Evidence, Kernel};
 
 /// One of the things a kernel can be launched as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -220,9 +221,9 @@ pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -
     if kernel.rows().is_empty() {
         return baseline(BaselineReason::NothingBaked);
     }
-    let candidates = candidates(kernel, &device.key, problem);
-    let Some(first) = candidates.first() else {
-        let any = usable(kernel).any(|(_, row)| same_arch(row, &device.key));
+    let fits = best_first(usable(kernel), &device.key, problem);
+    let Some(first) = fits.first() else {
+        let any = usable(kernel).any(|row| row.is_of_architecture(&device.key));
         return baseline(if any {
             BaselineReason::NoRowForTypes
         } else {
@@ -230,9 +231,9 @@ pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -
         });
     };
     let mut why_first = None;
-    for candidate in &candidates {
-        match why_not(kernel, candidate.row, device, problem) {
-            None => return candidate.selection(),
+    for fit in &fits {
+        match why_not(kernel, fit.row, device, problem) {
+            None => return fit.into(),
             Some(why) => {
                 why_first.get_or_insert(why);
             }
@@ -244,21 +245,13 @@ pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -
     })
 }
 
-/// A row that may be used, with how well it fits.
-struct Candidate {
-    row: usize,
-    same_device: bool,
-    distance: f64,
-}
-
-impl Candidate {
-    /// Exact problems before near ones, this device before others, then by distance.
-    fn rank(&self) -> (bool, bool, f64) {
-        (self.distance > 0.0, !self.same_device, self.distance)
-    }
-
-    fn selection(&self) -> Selection {
-        let (row, same_device, distance) = (self.row, self.same_device, self.distance);
+impl From<&Fit> for Selection {
+    fn from(fit: &Fit) -> Selection {
+        let Fit {
+            row,
+            same_device,
+            distance,
+        } = *fit;
         match (distance > 0.0, same_device) {
             (false, true) => Selection::Exact { row },
             (false, false) => Selection::SameArchitecture { row },
@@ -272,54 +265,15 @@ impl Candidate {
 }
 
 /// The rows whose evidence the author accepts.
-fn usable(kernel: &'static Kernel) -> impl Iterator<Item = (usize, &'static BakedRow)> {
-    kernel
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.evidence == Evidence::Proven || kernel.accepts(row.evidence))
-}
-
-fn same_arch(row: &BakedRow, key: &DeviceKey) -> bool {
-    row.device.backend == key.backend && row.device.arch == key.arch
-}
-
-/// Rows of the same backend and architecture whose element types are the problem's, best first.
-fn candidates(kernel: &'static Kernel, key: &DeviceKey, problem: &Problem) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = usable(kernel)
-        .filter(|(_, row)| same_arch(row, key))
-        .filter_map(|(number, row)| {
-            Some(Candidate {
-                row: number,
-                same_device: row.device.name == key.name,
-                distance: distance(&kernel.row_problem(row), problem)?,
-            })
-        })
-        .collect();
-    found.sort_by(|a, b| {
-        a.rank()
-            .partial_cmp(&b.rank())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    found
-}
-
-/// How far a tuned problem is from the wanted one: the sum over the sizes of |log2(tuned / wanted)|; `None` where the
-/// element types differ.
-pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
-    use kiln_spec::ProblemValue::{Size, Type};
-    let log = |x: i64| (x.max(1) as f64).log2();
-    tuned
-        .iter()
-        .zip(wanted.iter())
-        .try_fold(0.0, |sum, ((_, tuned), (_, wanted))| {
-            match (tuned, wanted) {
-                (Size(a), Size(b)) if a == b => Some(sum),
-                // Two sizes that differ are never at distance 0, however large they are.
-                (Size(a), Size(b)) => Some(sum + (log(a) - log(b)).abs().max(f64::EPSILON)),
-                (Type(a), Type(b)) => (a == b).then_some(sum),
-                _ => None,
-            }
+fn usable(kernel: &'static Kernel) -> impl Iterator<Item = Offer<'static>> {
+    let rows = kernel.rows().iter().enumerate();
+    rows.filter(|(_, row)| row.evidence == Evidence::Proven || kernel.accepts(row.evidence))
+        .map(|(number, row)| Offer {
+            row: number,
+            backend: row.device.backend,
+            arch: row.device.arch,
+            device: row.device.name,
+            problem: kernel.row_problem(row),
         })
 }
 

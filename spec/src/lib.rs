@@ -27,6 +27,7 @@ pub mod parse;
 pub mod plan;
 pub mod prelude;
 pub mod problem;
+pub mod selection;
 pub mod source;
 pub mod space;
 pub mod spelling;

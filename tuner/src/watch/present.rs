@@ -1,11 +1,11 @@
-//! What a build would launch today: the rule of `kiln::select`, on the tables that the macro would read: those that
+//! What a build would launch today: the rule of `kiln_spec::selection`, on the tables that the macro would read: those that
 //! `KILN_TUNED` names, else the package's own.
 
 use std::path::{Path, PathBuf};
 
-use kiln::select::distance;
-use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
-use kiln_spec::{Config, DeviceKey, Problem};
+use kiln_spec::baked::{Evidence, Freshness, Hashes, ResolvedRow, Row};
+use kiln_spec::selection::{Fit, Offer, best_first};
+use kiln_spec::{Config, Problem};
 
 use crate::candidate::Which;
 use crate::exit::Failure;
@@ -28,14 +28,6 @@ impl Present {
     }
 }
 
-/// A fresh row that may be used, with how well it fits.
-struct Candidate {
-    config: Option<Config>,
-    same_device: bool,
-    distance: f64,
-    row: Row,
-}
-
 /// What would be launched of a kernel for a problem on a device.
 ///
 /// # Errors
@@ -46,37 +38,43 @@ pub fn present(
     device: &kiln::device::DeviceInfo,
 ) -> Result<Present, Failure> {
     let rows = local_tables::rows_in(&kernel.spec.name, &tables(kernel))?;
-    let all = rows.len();
-    let mut candidates: Vec<Candidate> = rows
-        .into_iter()
-        .filter_map(|row| candidate(kernel, row, problem, &device.key))
-        .collect();
-    let usable = candidates.len();
-    candidates.sort_by(|a, b| {
-        a.rank()
-            .partial_cmp(&b.rank())
-            .unwrap_or(std::cmp::Ordering::Equal)
+    let usable = rows.iter().map(|row| resolved(kernel, row));
+    let usable: Vec<Option<ResolvedRow>> = usable.collect();
+    let offers = rows.iter().zip(&usable).enumerate();
+    let offers = offers.filter_map(|(number, (row, resolved))| {
+        Some(Offer {
+            row: number,
+            backend: row.device.backend,
+            arch: &row.device.arch,
+            device: &row.device.name,
+            problem: resolved.as_ref()?.problem.clone(),
+        })
     });
+    let fits = best_first(offers, &device.key, problem);
     let limits = Some(&device.limits);
-    let valid = candidates
-        .into_iter()
-        .find(|candidate| match &candidate.config {
-            Some(config) => kernel.spec.check_config(config, problem, limits).is_ok(),
-            None => kernel.spec.check_baseline(problem, limits).is_ok(),
-        });
-    Ok(match valid {
-        Some(candidate) => Present {
-            why: candidate.why(),
-            config: candidate.config,
-        },
-        None => Present {
-            config: None,
-            why: match (all, usable) {
-                (0, _) => "baseline: nothing is baked".into(),
-                (_, 0) => "baseline: no fresh row for this device or its architecture".into(),
-                _ => "baseline: no baked row can be launched here".into(),
-            },
-        },
+    for fit in &fits {
+        let Some(resolved) = &usable[fit.row] else {
+            continue;
+        };
+        let checked = match resolved.is_baseline {
+            true => kernel.spec.check_baseline(problem, limits),
+            false => kernel.spec.check_config(&resolved.config, problem, limits),
+        };
+        if checked.is_ok() {
+            return Ok(Present {
+                config: (!resolved.is_baseline).then(|| resolved.config.clone()),
+                why: why(fit, resolved.is_baseline, &rows[fit.row]),
+            });
+        }
+    }
+    let why = match (rows.is_empty(), fits.is_empty()) {
+        (true, _) => "baseline: nothing is baked",
+        (_, true) => "baseline: no fresh row for this device or its architecture",
+        _ => "baseline: no baked row can be launched here",
+    };
+    Ok(Present {
+        config: None,
+        why: why.into(),
     })
 }
 
@@ -87,48 +85,30 @@ fn tables(kernel: &TunedKernel) -> PathBuf {
     given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
 }
 
-fn candidate(
-    kernel: &TunedKernel,
-    row: Row,
-    problem: &Problem,
-    device: &DeviceKey,
-) -> Option<Candidate> {
+/// A row that a build would use: the author accepts its evidence, and it is not stale.
+fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
-    let same_arch = row.device.backend == device.backend && row.device.arch == device.arch;
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    if !accepted || !same_arch || row.freshness(&now) != Freshness::Fresh {
+    if !accepted || row.freshness(&now) != Freshness::Fresh {
         return None;
     }
-    let resolved = row.resolve(&kernel.spec).ok()?;
-    Some(Candidate {
-        same_device: row.device.name == device.name,
-        distance: distance(&resolved.problem, problem)?,
-        config: (!resolved.is_baseline).then_some(resolved.config),
-        row,
-    })
+    row.resolve(&kernel.spec).ok()
 }
 
-impl Candidate {
-    /// Exact problems before near ones, this device before others, then by distance.
-    fn rank(&self) -> (bool, bool, f64) {
-        (self.distance > 0.0, !self.same_device, self.distance)
-    }
-
-    fn why(&self) -> String {
-        let what = if self.config.is_some() {
-            "baked"
-        } else {
-            "baked baseline"
-        };
-        let device = if self.same_device {
-            ""
-        } else {
-            ", same architecture"
-        };
-        if self.distance > 0.0 {
-            format!("{what} for {}{device}", self.row.problem)
-        } else {
-            format!("{what}{device}")
-        }
+fn why(fit: &Fit, is_baseline: bool, row: &Row) -> String {
+    let what = if is_baseline {
+        "baked baseline"
+    } else {
+        "baked"
+    };
+    let device = if fit.same_device {
+        ""
+    } else {
+        ", same architecture"
+    };
+    if fit.distance > 0.0 {
+        format!("{what} for {}{device}", row.problem)
+    } else {
+        format!("{what}{device}")
     }
 }
