@@ -22,6 +22,7 @@ mod columns;
 mod commands;
 pub mod compile_only;
 pub mod decide;
+pub mod device_session;
 pub mod earlier;
 pub mod evaluate;
 pub mod exit;

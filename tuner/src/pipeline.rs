@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kiln::artifacts::ArtifactCache;
-use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln::{Device, Kernel};
 use kiln_cache::Cache;
@@ -19,8 +17,8 @@ use kiln_spec::Backend;
 use crate::agenda::{Agenda, MAX_TURNS, Standing};
 use crate::bake;
 use crate::budget::{Budget, Share};
-use crate::candidate::Workshop;
 use crate::check::{CheckDevice, CheckPlace, CheckSite};
+use crate::device_session::DeviceSession;
 use crate::earlier;
 use crate::exit::Failure;
 use crate::ground::Ground;
@@ -34,7 +32,6 @@ use crate::run_clock::{RunClock, nanoseconds};
 use crate::scratch::Scratch;
 use crate::task::{self, Conditions, Task};
 use crate::tuning;
-use crate::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
 
@@ -64,11 +61,9 @@ pub struct Run<'a> {
 /// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
 pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
-    let info = run.device.info();
-    let compiler = machine::compiler(run.device)?;
-    let isolated = machine::isolated(compiler)?;
-    let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
-    let conditions = Conditions::new(info, compiler, run.options.regime);
+    let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
+    let info = session.info();
+    let conditions = Conditions::new(info, session.compiler(), run.options.regime);
     for kernel in &run.project.kernels {
         if let Some(why) = kernel.spec.left_out_on(info.key.backend) {
             let line = format!("{} is not tuned here: {why}", kernel.spec.name);
@@ -88,27 +83,24 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let clock = RunClock::new(number, start);
 
     let folder = Scratch::new(run.cache.folder())?;
-    let artifacts = ArtifactCache::in_cache(run.cache.folder());
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(run.options.jobs)
         .build();
-    let worker =
-        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
     let check_device = match info.key.backend {
         Backend::Cpu => None,
         Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
         Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
     };
     let check_workshop = match &check_device {
-        Some(Ok(device)) => Some(device.workshop(&artifacts, folder.path())),
+        Some(Ok(device)) => Some(device.workshop(session.artifacts(), folder.path())),
         _ => None,
     };
     let ground = Ground {
         device: run.device_name,
         info,
-        compiler,
+        compiler: session.compiler(),
         regime: conditions.regime,
-        workshop: &Workshop::new(compiler, info, &artifacts, folder.path()),
+        workshop: &session.workshop(folder.path()),
         cache: run.cache,
         pool: &pool
             .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
@@ -116,12 +108,12 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         options: run.options,
         recordings: &recordings,
         catalogue: run.catalogue,
-        worker: &worker,
+        worker: &session.worker,
         check: match (&check_device, &check_workshop) {
             (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
                 workshop,
                 info: device.info(),
-                worker: &worker,
+                worker: &session.worker,
                 catalogue: run.catalogue,
                 folder: folder.path(),
             }),

@@ -3,9 +3,8 @@
 
 use std::process::ExitCode;
 
-use kiln::artifacts::ArtifactCache;
+use kiln::Kernel;
 use kiln::compiler::BuildKind;
-use kiln::{Device, Kernel};
 use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::codegen::Target;
 use kiln_spec::space::verification_problems;
@@ -16,6 +15,7 @@ use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::check::{CheckPlace, Checked, Checker};
 use crate::cli::SmokeArgs;
+use crate::device_session::DeviceSession;
 use crate::exit::Failure;
 use crate::lab::Bench;
 use crate::local_tables;
@@ -26,7 +26,7 @@ use crate::reference::{Expectations, Oracle};
 use crate::task::check_declared;
 use crate::verify::{self, Verifier};
 use crate::worker::protocol::ProcessLimits;
-use crate::worker::{WorkerLimits, reference_of};
+use crate::worker::reference_of;
 use crate::{machine, options};
 
 /// Problems with more work than this are launched in small only; their plans are checked by calculation.
@@ -52,18 +52,10 @@ pub(super) fn run(
     let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let cache = kiln_cache::location::from_environment()?;
-    let compiler = machine::compiler(&*device)?;
-    let isolated = machine::isolated(compiler)?;
-    let artifacts = ArtifactCache::in_cache(&cache);
-    let compiler = isolated.as_ref().map_or(compiler, |own| own);
-    let workshop = Workshop::new(compiler, device.info(), &artifacts, folder.path());
-    let worker =
-        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    let session = DeviceSession::open(&name, &*device, &cache)?;
     let stage = Stage {
-        name: &name,
-        device: &*device,
-        workshop: &workshop,
-        worker,
+        session: &session,
+        workshop: &session.workshop(folder.path()),
         catalogue,
         folder: folder.path(),
     };
@@ -120,10 +112,8 @@ impl Printer {
 }
 
 struct Stage<'a> {
-    name: &'a str,
-    device: &'a dyn Device,
+    session: &'a DeviceSession<'a>,
     workshop: &'a Workshop<'a>,
-    worker: WorkerLimits,
     catalogue: &'static [&'static Kernel],
     folder: &'a std::path::Path,
 }
@@ -165,7 +155,7 @@ impl Stage<'_> {
         let resolved = row
             .resolve(&kernel.spec)
             .map_err(|error| Trouble::Failed(error.to_string()))?;
-        if let Err(error) = row.plan.check(&self.device.info().limits) {
+        if let Err(error) = row.plan.check(&self.session.info().limits) {
             return Err(Trouble::NotRun(format!("{error} on this device")));
         }
         let which = if resolved.is_baseline {
@@ -185,7 +175,7 @@ impl Stage<'_> {
         problem: &Problem,
         row: Option<&Row>,
     ) -> Result<String, Trouble> {
-        if let Some(why) = kernel.spec.left_out_on(self.device.info().key.backend) {
+        if let Some(why) = kernel.spec.left_out_on(self.session.info().key.backend) {
             return Err(Trouble::NotRun(why));
         }
         let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
@@ -197,7 +187,7 @@ impl Stage<'_> {
         let spec = &kernel.spec;
         let configs: Vec<Config> = vec![made.arm.config.clone()];
         let small =
-            verification_problems(spec, &configs, problem, Some(&self.device.info().limits));
+            verification_problems(spec, &configs, problem, Some(&self.session.info().limits));
         let work = peaks::work(spec, problem);
         let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
         let mut cases = verify::cases(&small, problem, 1);
@@ -213,7 +203,7 @@ impl Stage<'_> {
         let proof = verifier
             .verify(&made.arm, &cases)
             .map_err(|error| failed(&of_worker_error(&error)))?;
-        let orders = if self.device.info().key.backend == Backend::Cpu {
+        let orders = if self.session.info().key.backend == Backend::Cpu {
             let tuned = (kernel, problem);
             let checker = Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases);
             match checker.map(|checker| checker.check(which, &expected)) {
@@ -253,14 +243,14 @@ impl Stage<'_> {
 
     fn bench(&self, kernel: &TunedKernel, problem: &Problem) -> Bench {
         Bench {
-            worker: self.worker.clone(),
-            device: self.name.to_owned(),
+            worker: self.session.worker.clone(),
+            device: self.session.name.to_owned(),
             package: kernel.package.clone(),
             spec_json: kernel.spec.to_json(),
             problem: problem.clone(),
             seed: 1,
             sets: 1,
-            timer_tick_ns: self.device.info().timer_tick_ns,
+            timer_tick_ns: self.session.info().timer_tick_ns,
             limits: ProcessLimits {
                 memory_bytes: 0,
                 cpu_seconds: 0,
@@ -276,7 +266,7 @@ impl Stage<'_> {
             .workshop
             .make(kernel, Which::Baseline, problem, BuildKind::Release);
         let baseline = baseline.map_err(|outcome| Trouble::Failed(outcome.to_string()))?;
-        let (workshop, device) = (&self.workshop, self.name);
+        let (workshop, device) = (&self.workshop, self.session.name);
         let compared = (kernel, problem);
         let oracle = Oracle::of(self.catalogue, compared, workshop, device, &baseline.arm);
         oracle.map_err(Trouble::Failed)

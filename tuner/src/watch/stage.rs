@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use kiln::artifacts::ArtifactCache;
-use kiln::compiler::{BuildKind, Compiler};
+use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Device, Kernel};
@@ -12,9 +11,9 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use crate::candidate::{Compiled, Which, Workshop};
+use crate::device_session::DeviceSession;
 use crate::exit::Failure;
 use crate::lab::{Bench, Site, WorkerLab};
-use crate::machine;
 use crate::outcome::of_worker_error;
 use crate::project::TunedKernel;
 use crate::reference::{Expectations, Oracle, is_linked_in};
@@ -67,21 +66,17 @@ pub fn on<T>(
     device: &dyn Device,
     act: impl FnOnce(&Stage<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let info = device.info();
-    let compiler = machine::compiler(device)?;
-    let isolated = machine::isolated(compiler)?;
-    let compiler: &dyn Compiler = isolated.as_ref().map_or(compiler, |own| own);
-    let artifacts = ArtifactCache::in_cache(setting.cache);
+    let session = DeviceSession::open(name, device, setting.cache)?;
+    let info = session.info();
     act(&Stage {
         device: name,
         info,
-        workshop: Workshop::new(compiler, info, &artifacts, setting.folder),
+        workshop: session.workshop(setting.folder),
         regime: setting
             .regime
             .unwrap_or_else(|| Regime::of_backend(info.key.backend)),
         setting,
-        worker: WorkerLimits::current()
-            .map_err(Failure::file("find", "the running program".as_ref()))?,
+        worker: session.worker.clone(),
     })
 }
 
