@@ -44,6 +44,15 @@ pub fn found(line: &str) -> Vec<(String, &'static str)> {
             found.push((format!("of {second}"), "current, saved"));
         }
     }
+    let names = line.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+    for name in names {
+        if name.starts_with("MOST_") {
+            found.push((name.to_owned(), "MAX_"));
+        }
+        if name.starts_with("LEAST_") {
+            found.push((name.to_owned(), "MIN_"));
+        }
+    }
     found
 }
 
@@ -68,6 +77,7 @@ mod tests {
             ["of now", "of then"]
         );
         assert_eq!(phrases("These are no files."), ["are no files"]);
+        assert_eq!(phrases("const MOST_BYTES: u64 = 1;"), ["MOST_BYTES"]);
     }
 
     #[test]
