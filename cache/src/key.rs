@@ -1,7 +1,7 @@
 //! Tuning keys: everything a measurement depends on, in clear and hashed.
 //!
 //! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed. What tells one device from
-//! another of its kind is not in a key: it is recorded beside the run.
+//! another of its kind is not in a key: it is recorded next to the run.
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@
 //! against a reference that is 0.1 % larger: p[…] is …, it should be …: error …, bound …
 //! ```
 //!
-//! `tune` does all of that with each config before it times it. The smoke test is generated beside the launch
+//! `tune` does all of that with each config before it times it. The smoke test is generated next to the launch
 //! function: it launches the baseline and every baked row, and compares their receipts and outputs with what they
 //! should be. No GPU is needed.
 //!
@@ -123,7 +123,7 @@ fn verify(
     problem: &Problem,
 ) -> Result<(), Box<dyn Error>> {
     let expected = Expected::by_reference(reference, spec, problem, 7)?;
-    // A read or write beside a buffer ends the process here; between guard zones (`Zones`) a write shows afterwards.
+    // A read or write next to a buffer ends the process here; between guard zones (`Zones`) a write shows afterwards.
     let rig = Rig::new(stream, spec, problem, 7, Layout::Fences)?;
     let limits = stream.device().info().limits;
     let plan = spec.baseline_plan(problem, Some(&limits))?;

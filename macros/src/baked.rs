@@ -135,7 +135,7 @@ impl Baked {
         Ok(())
     }
 
-    /// The image beside the table, if the row has one and it is the one that was baked.
+    /// The image next to the table, if the row has one and it is the one that was baked.
     fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, String> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Models of what disturbs a measurement, for simulations and tests: seeded and deterministic.
 //!
-//! All effects on launches add up in log time; what a sample costs beside them is added in nanoseconds. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
+//! All effects on launches add up in log time; what a sample costs besides them is added in nanoseconds. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
 //! not measurements of one device; the other models each add what was seen to fool a tuner.
 
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! Survey: how long does a kernel take, alone or beside its baseline? It tells times, and claims nothing.
+//! Survey: how long does a kernel take, alone or against its baseline? It tells times, and claims nothing.
 //!
 //! The protocol is that of a confirmation with a fixed number of processes: fresh ones, in pairs of reversed orders, and an
 //! interval for the median process, since the process is the unit in which times differ.
@@ -49,7 +49,7 @@ impl Survey {
         Survey::new(Sides::One { arm, span_ns }, settings(resolution, seed))
     }
 
-    /// Of a side beside its baseline.
+    /// Of a side next to its baseline.
     pub fn beside(claim: Claim, expected: Expected, resolution: Resolution, seed: u64) -> Survey {
         let settings = settings(resolution, seed);
         let pair = Confirm::new(claim, expected, settings);

@@ -13,7 +13,7 @@ use super::race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, race};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Most arms of the play-off beside the anchor.
+/// Most arms of the play-off besides the anchor.
 const MAX_ELITES: usize = 8;
 
 /// An arm this much slower than the best has no business in the play-off.

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
 
-/// Fields of the tuning key that say what results depend on beside kernel and problem, with what the page calls them.
+/// Fields of the tuning key that say what results depend on besides kernel and problem, with what the page calls them.
 const CONDITIONS: [(&str, &str); 9] = [
     ("compiler", "compiler"),
     ("compiler_version", "compiler version"),

@@ -37,7 +37,7 @@ pub struct RunFigures {
     pub spent: Option<TimeSpent>,
     /// Each kernel and problem.
     pub tasks: Vec<TaskFigures>,
-    /// What the reader should know beside.
+    /// What the reader should know besides.
     pub notes: Vec<String>,
 }
 

@@ -62,7 +62,7 @@ pub fn gather(
     })
 }
 
-/// What the cache knows of a task beside its trials.
+/// What the cache knows of a task besides its trials.
 struct Known {
     conditions: Vec<(String, String)>,
     evidence: Evidence,

@@ -74,7 +74,7 @@ impl Row<'_> {
         }
     }
 
-    /// What it says beside its mark.
+    /// What it says besides its mark.
     fn says(&self) -> String {
         match self.standing {
             Standing::Proven => format!("{:.2}×", self.speedup),

@@ -29,7 +29,7 @@ pub struct DeviceInfo {
     /// nothing that another device of its kind has otherwise.
     pub fingerprint: BTreeMap<String, String>,
     /// What tells this one device from others of its kind: a UUID, the exact size of its memory. It changes no time, so it is
-    /// recorded beside results and never part of what they are keyed by.
+    /// recorded next to results and never part of what they are keyed by.
     pub instance: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,

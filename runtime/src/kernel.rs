@@ -165,7 +165,7 @@ pub struct KernelParts {
     /// The symbols of the baseline's release entry, for each combination of element types: the last type
     /// parameter varies fastest, each in declared order.
     pub baseline_symbols: &'static [ConstSymbols],
-    /// Evidence beside `proven` that the author accepts.
+    /// Evidence besides `proven` that the author accepts.
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,

@@ -51,7 +51,7 @@
 //!
 //! What cannot be checked, the author vouches for with the `unsafe` of the `unsafe extern "C"` block: for
 //! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses
-//! no memory beside its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
+//! no memory besides its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
 //! build), but no test proves it for all sizes.
 //!
 //! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its

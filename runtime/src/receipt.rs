@@ -104,7 +104,7 @@ impl Receipt {
         })
     }
 
-    /// Every field beside what it should be, as text.
+    /// Every field next to what it should be, as text.
     fn fields(&self, expected: &ExpectedReceipt) -> [Difference; 8] {
         let plan = &expected.plan;
         let threads = plan.blocks().saturating_mul(plan.threads_per_block());

@@ -17,7 +17,7 @@ pub enum Need {
     HostCompiler,
     /// A clang++ and lld that compile for AMD GPUs.
     AmdClang,
-    /// Recorded tuning spaces, in `$KILN_DATA` or beside the checkout.
+    /// Recorded tuning spaces, in `$KILN_DATA` or next to the checkout.
     RecordedData,
     /// `git`.
     Git,

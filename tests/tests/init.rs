@@ -31,7 +31,7 @@ fn package() -> tempfile::TempDir {
     folder
 }
 
-/// The package of docs/adding-a-kernel.md, with `kiln` from a clone beside it.
+/// The package of docs/adding-a-kernel.md, with `kiln` from a clone next to it.
 fn package_of_the_page() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     for (path, text) in files(include_str!("../../docs/adding-a-kernel.md")) {

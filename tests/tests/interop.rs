@@ -1,5 +1,5 @@
 //! Users' crates that keep streams and memory in cudarc, each with the CUDA version of its own choice; and the examples
-//! beside the course.
+//! next to the course.
 #![forbid(unsafe_code)]
 
 use kiln_tests::capability::{Need, have};

@@ -129,7 +129,7 @@ fn a_check_whose_disk_was_full_fails_and_the_next_one_tries_again() {
     let Some(clang) = found.into_iter().find_map(on_path) else {
         return;
     };
-    // The linker of the real one is found beside it.
+    // The linker of the real one is found next to it.
     let clang = fs::canonicalize(clang).expect("a compiler on the path should be there");
     let full = "echo 'error: unable to open output file: No space left on device' >&2; exit 1";
     let wrapper = wrapped(root, &clang, 1, full);

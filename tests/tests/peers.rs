@@ -1,4 +1,4 @@
-//! Kernels beside other programs: right ones are timed, others are named for what they are.
+//! Kernels timed against other programs: right ones are timed, others are named for what they are.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Winners of a replayed search become rows that say so, beside what was measured and never over it.
+//! Winners of a replayed search become rows that say so, next to what was measured and never over it.
 
 use std::path::PathBuf;
 

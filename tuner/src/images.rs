@@ -1,4 +1,4 @@
-//! `tune bake --images`: an image for every baked row, as a file beside its table, so that the program that embeds it
+//! `tune bake --images`: an image for every baked row, as a file next to its table, so that the program that embeds it
 //! launches where no compiler is.
 //!
 //! No device is needed: each row is compiled for the architecture of the device it was tuned on. The rows themselves

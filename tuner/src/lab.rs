@@ -14,7 +14,7 @@ use crate::worker::protocol::{PROTOCOL, ProcessLimits};
 use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 
-/// A process may take this long to load its arms and warm them, beside the launches themselves.
+/// A process may take this long to load its arms and warm them, besides the launches themselves.
 const OPENING: Duration = Duration::from_secs(20);
 
 /// The least time that a launch is given.
@@ -277,7 +277,7 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline was verified, and is compared again when it runs alone, first of all: beside others it is not what is
+        // The baseline was verified, and is compared again when it runs alone, first of all: next to others it is not what is
         // under suspicion, and often the slowest of them by far.
         let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())

@@ -1,5 +1,5 @@
 //! Tables that are not for the repository: they stand in for the committed ones, so they hold the same rows, and those
-//! of this machine's cpu beside them.
+//! of this machine's cpu next to them.
 
 use std::fs;
 use std::io;
@@ -85,7 +85,7 @@ fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTabl
     Ok(table)
 }
 
-/// The image of a committed row lies beside the local table too.
+/// The image of a committed row lies next to the local table too.
 fn copy_image(row: &Row, committed: &Path, local: &Path) -> Result<(), Failure> {
     let Some(image) = &row.image else {
         return Ok(());

@@ -31,7 +31,7 @@ impl Task<'_> {
     }
 }
 
-/// What is measured on and how: what results depend on beside kernel and problem.
+/// What is measured on and how: what results depend on besides kernel and problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
     /// The device.

@@ -201,7 +201,7 @@ fn search_and_decide(
     seal(ground, task, report, ruling)
 }
 
-/// Compiles the baseline, and beside it its checking build, which is asked for a moment later.
+/// Compiles the baseline, and next to it its checking build, which is asked for a moment later.
 fn make_baseline(ground: &Ground<'_>, task: &Task<'_>) -> Result<Compiled, Outcome> {
     let make = |workshop: &Workshop<'_>, build| {
         workshop.make(task.kernel, Which::Baseline, task.problem, build)

@@ -46,7 +46,7 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|known| !known.is_file() && !known.is_dir())
 }
 
-/// A file beside the one that it is to become: for all to read, as far as the system's mask goes, like any new file.
+/// A file next to the one that it is to become: for all to read, as far as the system's mask goes, like any new file.
 fn part(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path
         .parent()

@@ -6,7 +6,7 @@ use crate::recording::spelled;
 use crate::results::json::{Ordered, line};
 use crate::results::{ResultRow, Results};
 
-/// What an entry has beside the parameters: no parameter can have such a name.
+/// What an entry has besides the parameters: no parameter can have such a name.
 const FIELDS: [&str; 9] = [
     "time",
     "times",

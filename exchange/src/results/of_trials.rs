@@ -61,7 +61,7 @@ pub fn of_trials(
 }
 
 /// The baseline's row, where it is a config of the space: it has no trial of its own, it is what all others were timed
-/// beside.
+/// besides.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();

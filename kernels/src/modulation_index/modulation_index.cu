@@ -1,6 +1,6 @@
 // Tort's modulation index of every pair of a phase band and an amplitude band: how far the mean amplitudes of the
 // phase's bins are from being all the same, as the Kullback-Leibler divergence from the uniform distribution over log(bins).
-// Surrogate s takes the amplitude of sample (t + shift[s]) mod samples beside the phase of sample t.
+// Surrogate s takes the amplitude of sample (t + shift[s]) mod samples next to the phase of sample t.
 //
 // A block is of one phase band, channel and surrogate, and of AMP_BANDS amplitude bands. Each thread has a histogram of its
 // own in shared memory, so that nothing is added atomically and the result does not depend on the order of threads.
@@ -9,8 +9,8 @@
 //   AMP_BANDS  amplitude bands of a block: the phase is read and binned once for all of them
 //   THREADS    threads of a block: a power of two
 //   SUM_BYTES  what a thread's histogram is in: 4, float, folded into double every 128 samples, or 8, double
-//   LAYOUT     LAYOUT_striped, threads beside each other in every cell of the histogram, which shared memory's banks
-//              want, or LAYOUT_packed, the amplitude bands of a bin beside each other, which vector units want
+//   LAYOUT     LAYOUT_striped, threads side by side in every cell of the histogram, which shared memory's banks
+//              want, or LAYOUT_packed, the amplitude bands of a bin side by side, which vector units want
 //   UNROLL     samples of a thread between two loop checks
 
 #include "kiln.cuh"

@@ -20,7 +20,7 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
-// Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested beside the kernel.
+// Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested next to the kernel.
 #[tuned_kernel(
     source = "tile_blend.cu",
     types(T in [f32, f16]),

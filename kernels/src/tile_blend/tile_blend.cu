@@ -66,7 +66,7 @@ struct Mean {
     }
 };
 
-// The tiles of one plane of the image: a channel, or all of them where they lie beside each other in a pixel. Columns
+// The tiles of one plane of the image: a channel, or all of them where they lie side by side in a pixel. Columns
 // are counted in elements, `pixel` of them a pixel.
 struct Plane {
     const T* __restrict__ tiles;

@@ -10,7 +10,7 @@
 
 #include "kiln.cuh"
 
-// One plane of one tile: a channel, or all of them where they lie beside each other in a pixel. Columns are counted in
+// One plane of one tile: a channel, or all of them where they lie side by side in a pixel. Columns are counted in
 // elements, `pixel` of them a pixel.
 struct Source {
     const T* __restrict__ from;

@@ -253,7 +253,7 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     passed.map(&mut argument).collect()
 }
 
-/// What the documentation says beside the author's own words.
+/// What the documentation says next to the author's own words.
 fn docs(kernel: &Checked) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let name = &spec.name;

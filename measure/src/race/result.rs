@@ -70,7 +70,7 @@ pub enum Fate {
     },
     /// It failed.
     Faulted(Fault),
-    /// The time ran out before it was sampled beside the leader.
+    /// The time ran out before it was sampled against the leader.
     Unreached,
 }
 

@@ -9,7 +9,7 @@ use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
 use super::gpu::{Event as _, Gpu};
 
-/// The name of the text beside an entry that says what is filled; `kiln_spec` writes it.
+/// The name of the text next to an entry that says what is filled; `kiln_spec` writes it.
 pub(crate) fn table_symbol(entry: &str) -> String {
     format!("kiln_constants_{entry}")
 }
@@ -33,7 +33,7 @@ struct Variable {
 }
 
 impl<G: Gpu> Constants<G> {
-    /// What the text beside an entry says; `find` gives address and size of a variable.
+    /// What the text next to an entry says; `find` gives address and size of a variable.
     ///
     /// # Errors
     /// [`DeviceError::Load`] if the text or the module is not what `kiln_spec` and the compiler make.

@@ -78,7 +78,7 @@ pub enum Failure {
     /// The launch function refused, or the device did.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The device failed beside a launch.
+    /// The device failed outside a launch.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A launch outside the launch function failed.

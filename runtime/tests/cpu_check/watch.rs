@@ -9,7 +9,7 @@ use kiln::spec::LaunchPlan;
 
 use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
 
-/// A kernel of one of the sources beside this file.
+/// A kernel of one of the sources next to this file.
 struct Case<'a> {
     name: &'a str,
     blocks: u32,

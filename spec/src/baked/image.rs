@@ -1,4 +1,4 @@
-//! Images: what `tune bake --images` compiled ahead, as files beside the table.
+//! Images: what `tune bake --images` compiled ahead, as files next to the table.
 
 use crate::device::{Backend, DeviceKey};
 use crate::hash::Hash;
@@ -6,7 +6,7 @@ use crate::hash::Hash;
 /// The highest `x86-64-v<n>` that images of the cpu device are compiled for: what most processors in use have.
 const X86_LEVEL: u32 = 3;
 
-/// An image compiled ahead, beside the table.
+/// An image compiled ahead, next to the table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
     /// Its file name, without folders.

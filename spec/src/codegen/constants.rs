@@ -2,7 +2,7 @@
 //!
 //! An entry takes a pointer for each, behind the kernel's own parameters, and does not use it: the launch copies what
 //! it points to into the variable first. On the cpu device the unit exports a function that does so. GPUs have a text
-//! beside each entry, `kiln_constants_<entry>`, which the host reads: a line for each variable, with the place of the
+//! next to each entry, `kiln_constants_<entry>`, which the host reads: a line for each variable, with the place of the
 //! argument, the bytes to copy and the variable's symbol.
 
 use std::fmt::Write as _;
@@ -84,7 +84,7 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     text + " }\n"
 }
 
-/// The text beside an entry that tells the host of a GPU what to fill.
+/// The text next to an entry that tells the host of a GPU what to fill.
 pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let lines: String = constants

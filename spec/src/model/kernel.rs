@@ -44,7 +44,7 @@ pub struct KernelSpec {
     /// Sizes that are tuned for on GPUs alone: too much work for a host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu_problems: Vec<Problem>,
-    /// Small sizes to verify on, beside the tuned ones (derived where none are declared).
+    /// Small sizes to verify on, next to the tuned ones (derived where none are declared).
     pub verify: Vec<Problem>,
     /// Work of one launch, for the roofline check.
     pub work: Work,

@@ -22,7 +22,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 /// How a file's modules lie around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules lie beside it.
+    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules lie next to it.
     Root,
     /// Any other file, with its name without `.rs`: its modules lie in a folder of that name.
     Named(String),

@@ -24,7 +24,7 @@ pub enum Mode {
 ///
 /// A kernel that can be tuned is a `__global__ void` function that is written out (no macro makes it),
 /// at file scope, in a named namespace or in an `extern "C"` block. A template is named with its arguments. A kernel may have launch bounds, attributes,
-/// prototypes, several definitions in different branches of one `#if`, and other kernels beside it in
+/// prototypes, several definitions in different branches of one `#if`, and other kernels next to it in
 /// the file. Kernels that are not tuned may have any form. Not supported, each with a message of its
 /// own where it concerns the entry: specialised templates, namespaces without a name, default arguments, `...`, a directive inside
 /// the parameter list, two definitions that are compiled together, a parameter list that a macro makes.

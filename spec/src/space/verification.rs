@@ -1,7 +1,7 @@
 //! Small problems that cover every ragged class, to verify a kernel on before it is timed.
 //!
 //! A kernel fails where a size is smaller than a tile, just above one, or prime. For each dimension
-//! the tile sizes are read off the divisors beside it in the geometry and the constraints; the
+//! the tile sizes are read off the divisors next to it in the geometry and the constraints; the
 //! problems then mix one element, less than a tile, whole tiles and tiles with a rest, so that most
 //! pairs of classes meet within [`MAX_PROBLEMS`] problems.
 

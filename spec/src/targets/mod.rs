@@ -2,7 +2,7 @@
 //!
 //! A constraint over `device.*` is an error in a spec only if it fails on *every* target here; `tune inspect` and
 //! `tune run --compile-only` take limits and occupancy from here. At run time limits come from the driver, never from
-//! this table. Where each figure was read stands beside it in [`Source`].
+//! this table. Where each figure was read stands next to it in [`Source`].
 
 mod amd;
 mod known;

@@ -2,7 +2,7 @@
 //! interface on machines without an AMD GPU.
 //!
 //! It exports the functions of `libamdhip64` that the backend uses, over Kiln's cpu device: memory is real, kernels
-//! compute, streams run beside each other on threads of their own, events take real times, recordings are replayed.
+//! compute, streams run side by side on threads of their own, events take real times, recordings are replayed.
 //! The device's architecture is `kiln-host`; its images are shared objects that the host's C++ compiler built.
 //!
 //! It is stricter than a GPU where that finds mistakes: handles that are not alive, addresses outside allocations and

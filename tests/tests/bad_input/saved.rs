@@ -1,4 +1,4 @@
-//! Files of saved kernels that are none, damaged or of another time, and words that make no sense beside them.
+//! Files of saved kernels that are none, damaged or of another time, and words that make no sense next to them.
 
 use super::case::{Case, case};
 

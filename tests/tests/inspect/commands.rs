@@ -51,7 +51,7 @@ fn json(root: &Path, words: &str, code: i32) -> Value {
 /// How many configs of `through` a target cannot launch, by reason, and how many it can.
 fn expected(known: &KnownTarget) -> (Vec<(&'static str, u64)>, u64) {
     match known.arch {
-        // 64 KiB of static shared memory is more than any CUDA compiler takes. 16 KiB beside 88 of dynamic is more than
+        // 64 KiB of static shared memory is more than any CUDA compiler takes. 16 KiB besides 88 of dynamic is more than
         // 99 KiB. 128 values at once of 1,024 threads are more registers than there are, with the other two left out.
         "sm_86" | "sm_89" => (
             vec![

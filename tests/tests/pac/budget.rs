@@ -133,7 +133,7 @@ fn a_minute_of_sixteen_channels_stays_within_its_budget() {
     if let (Some(before), Some(after)) = (before, after) {
         let grown = after - before;
         println!("the process grew by {grown} bytes");
-        // The cpu device's memory is the process's; beside it are a padded chunk and the compiler's output.
+        // The cpu device's memory is the process's; next to it are a padded chunk and the compiler's output.
         assert!(grown <= coupling.device_bytes + (64 << 20), "{grown}");
     }
 }

@@ -1,6 +1,6 @@
 //! The model on recorded spaces of cards whose architecture the table knows, or nearly: RTX cards of sm_86, and a Radeon of
 //! gfx1100, whose workgroup processors are those of gfx1151. The recordings have no sources, so
-//! the model gets what a spec would tell it, taken from the problem definitions beside them: block, grid, outputs and
+//! the model gets what a spec would tell it, taken from the problem definitions next to them: block, grid, outputs and
 //! declared work. It is told neither the kernel's name nor registers.
 
 use std::collections::BTreeMap;

@@ -120,7 +120,7 @@ fn ways() -> Vec<Way> {
 /// Mistakes that timed launches do not show: their data has no guard zones.
 const ONLY_WHEN_VERIFIED: [&str; 1] = ["guard_hit"];
 
-/// A package with one config beside the baseline, which is ten times as fast on the fake device.
+/// A package with one config besides the baseline, which is ten times as fast on the fake device.
 struct Tried {
     package: TempDir,
     script: String,

@@ -123,7 +123,7 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     Ok(checked(!failed))
 }
 
-/// A peer has one copy of the data, which caches hold where they can: beside one the kernel is timed like that.
+/// A peer has one copy of the data, which caches hold where they can: next to one the kernel is timed like that.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)

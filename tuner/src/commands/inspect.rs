@@ -156,7 +156,7 @@ fn open(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
     Ok((targets, missing))
 }
 
-/// A kernel without baked rows has no line in the table: that is said beside it.
+/// A kernel without baked rows has no line in the table: that is said next to it.
 fn say_where_nothing_is_baked(args: &InspectArgs, project: &Project) -> Result<(), Failure> {
     for kernel in &project.kernels {
         if baked(args, project, kernel)?.is_empty() {

@@ -1,4 +1,4 @@
-//! `tune init --own`: a `tune` with the references of a package's kernels linked in, as a program beside the package.
+//! `tune init --own`: a `tune` with the references of a package's kernels linked in, as a program next to the package.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

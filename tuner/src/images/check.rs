@@ -1,4 +1,4 @@
-//! Whether the images beside a table are those that its rows name.
+//! Whether the images next to a table are those that its rows name.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -17,7 +17,7 @@ use crate::inspect::block_needs;
 const REUSE_FROM: f64 = 16.0;
 /// Issue slots of a load from shared memory: 32 lanes a cycle, where 128 multiply and add.
 const LOAD_SLOTS: f64 = 4.0;
-/// Instructions of every thread beside its work: indices, bounds, the loop.
+/// Instructions of every thread besides its work: indices, bounds, the loop.
 const OVERHEAD: f64 = 40.0;
 /// Independent instructions that a multiprocessor needs in flight, in warps: four schedulers, eight cycles each.
 const WARPS_IN_FLIGHT: f64 = 32.0;
@@ -29,7 +29,7 @@ const LATENCY_S: f64 = 600e-9;
 const SECTOR: f64 = 32.0;
 /// How much faster the last-level cache is than memory.
 const CACHE_FACTOR: f64 = 3.0;
-/// Registers of a thread beside its outputs and operands.
+/// Registers of a thread besides its outputs and operands.
 const BASE_REGISTERS: f64 = 24.0;
 /// Words spilled that double the issue slots.
 const SPILLS_TO_DOUBLE: f64 = 64.0;

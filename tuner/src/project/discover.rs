@@ -322,7 +322,7 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
 mod tests {
     use super::*;
 
-    /// The declaration of a kernel whose source is beside it.
+    /// The declaration of a kernel whose source is next to it.
     fn kernel(name: &str) -> String {
         format!(
             "#[tuned_kernel(source = \"{name}.cu\", params(THREADS in [32, 64]), baseline(THREADS = 32), \

@@ -28,7 +28,7 @@ pub struct TunedKernel {
     pub package: String,
     /// The folder of the package's tables.
     pub tuned: PathBuf,
-    /// Evidence beside `proven` that the program accepts in a row.
+    /// Evidence besides `proven` that the program accepts in a row.
     pub accepts: Vec<Evidence>,
 }
 

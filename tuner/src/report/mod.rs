@@ -39,7 +39,7 @@ pub struct RunReport {
     pub strategy_ns: u64,
     /// How long the run took, in milliseconds.
     pub elapsed_ms: u64,
-    /// What the user should know beside.
+    /// What the user should know besides.
     pub notices: Vec<String>,
 }
 

@@ -63,17 +63,17 @@ pub struct Measured {
     pub time: Recorded,
     /// What that means.
     pub throughput: Throughput,
-    /// The baseline beside it; `None` where the kernel is its own baseline.
+    /// The baseline next to it; `None` where the kernel is its own baseline.
     pub baseline: Option<BesideBaseline>,
     /// Whether outputs were compared with more than its own baseline.
     pub has_reference: bool,
     /// A row of launches one by one and replayed, where the kernel is launch-bound and the device records.
     pub replayed: Option<Replayed>,
-    /// Other programs beside it.
+    /// Other programs next to it.
     pub peers: Vec<BesidePeer>,
 }
 
-/// A kernel beside its baseline.
+/// A kernel next to its baseline.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BesideBaseline {
     /// One launch of the baseline in the median process, in nanoseconds.
@@ -208,7 +208,7 @@ impl Timing<'_> {
         }
     }
 
-    /// The time for the kernel beside its baseline, and beside each peer.
+    /// The time for the kernel against its baseline, and against each peer.
     fn share_ns(&self) -> u64 {
         self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }
@@ -259,7 +259,7 @@ impl Timing<'_> {
     }
 }
 
-/// The baseline is loaded as the first arm, where there is one beside the kernel.
+/// The baseline is loaded as the first arm, where there is one next to the kernel.
 fn arm_of(beside: bool) -> ArmId {
     ArmId(usize::from(beside))
 }

@@ -1,7 +1,7 @@
 //! Regression watch: what kernels take now, and whether they are slower than those that were saved.
 //!
 //! ```text
-//! tune bench --save FILE      present ──► draft ──► verify ──► Survey, beside its baseline ──► table
+//! tune bench --save FILE      present ──► draft ──► verify ──► Survey, against its baseline ──► table
 //!                                           └──► kept ──► saved: the kernels themselves, and what they took
 //! tune compare FILE           saved ──► revived ┐
 //!                             present ──► draft ┴► verify both ──► Comparison, in pairs ──► verdict ──► gate

@@ -37,7 +37,7 @@ pub struct Setting<'a> {
     pub regime: Option<Regime>,
     /// Seed of everything random.
     pub seed: u64,
-    /// Commands of programs that kernels are timed beside.
+    /// Commands of programs that kernels are timed against.
     pub peers: &'a [String],
 }
 

@@ -89,7 +89,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
     text
 }
 
-/// Kernels beside peers; nothing where there is none.
+/// Kernels next to peers; nothing where there is none.
 fn of_peers(rows: &[Benched]) -> String {
     let head = [
         "kernel",

@@ -12,7 +12,7 @@ use crate::step;
 
 /// The Debian of the machine.
 const SUITE: &str = "bookworm";
-/// What the README asks for beside Rust and a compiler, and what reaches it: git and certificates.
+/// What the README asks for besides Rust and a compiler, and what reaches it: git and certificates.
 const PACKAGES: &str = "python3,git,ca-certificates";
 /// Where the clone lies in the machine.
 const CLONE: &str = "/root/kiln";

@@ -122,7 +122,7 @@ fn libraries() -> OsString {
     std::env::join_paths(folders).unwrap_or(earlier)
 }
 
-/// Recorded tuning data, which tests look for beside their tree.
+/// Recorded tuning data, which tests look for next to their tree.
 fn recorded_data() -> Option<PathBuf> {
     let beside = step::root().join("../shared/data");
     let given = std::env::var_os("KILN_DATA").map(PathBuf::from);

@@ -179,7 +179,7 @@ pub(super) struct MemoryTable {
     _names: Vec<CString>,
 }
 
-// SAFETY: the rows point to the names beside them and to memory that only kernels access.
+// SAFETY: the rows point to the names next to them and to memory that only kernels access.
 unsafe impl Send for MemoryTable {}
 // SAFETY: as above.
 unsafe impl Sync for MemoryTable {}

@@ -271,7 +271,7 @@ impl NvrtcLibrary {
         })
     }
 
-    /// The folders beside it that hold the CUDA headers: those of its toolkit, or of the wheels installed with its own.
+    /// The folders next to it that hold the CUDA headers: those of its toolkit, or of the wheels installed with its own.
     pub fn header_folders(&self) -> Vec<PathBuf> {
         let library_folder = self.file.parent();
         let package = library_folder.and_then(Path::parent);

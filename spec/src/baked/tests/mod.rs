@@ -1,4 +1,4 @@
-//! Round trips and rows; merges by git itself and tables that must be refused are beside it.
+//! Round trips and rows; merges by git itself and tables that must be refused are next to it.
 
 mod hostile;
 mod merge;

@@ -42,7 +42,7 @@ impl Lower<'_> {
         self.expand_all(&self.attr.problems, dims, &[])
     }
 
-    /// Those of GPUs alone, beside those of all devices.
+    /// Those of GPUs alone, besides those of all devices.
     pub(super) fn gpu_problems(
         &mut self,
         dims: &[(Arc<str>, ScalarType)],

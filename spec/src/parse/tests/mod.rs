@@ -1,4 +1,4 @@
-//! Whole kernels through the grammar; mistakes of form are beside it.
+//! Whole kernels through the grammar; mistakes of form are next to it.
 
 mod discover;
 mod mistakes;

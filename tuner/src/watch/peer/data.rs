@@ -1,4 +1,4 @@
-//! The data that a peer gets, as files, and its outputs beside those that are expected.
+//! The data that a peer gets, as files, and its outputs next to those that are expected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

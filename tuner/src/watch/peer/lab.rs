@@ -56,7 +56,7 @@ pub enum PeerClock {
 }
 
 impl PeerClock {
-    /// The clock beside kernels of a backend.
+    /// The clock that peers of a backend's kernels are timed by.
     pub fn beside(backend: Backend) -> PeerClock {
         match backend {
             Backend::Cpu => PeerClock::CpuTime,

@@ -1,4 +1,4 @@
-//! Peers: other programs that compute the same, timed beside a kernel in the same session.
+//! Peers: other programs that compute the same, timed against a kernel in the same session.
 //!
 //! A peer is a command that answers one JSON object a line (docs/peers.md). It gets the kernel's inputs as files, its
 //! outputs must be right by the kernel's own tolerance, and its samples alternate with the kernel's as those of a baseline do.
@@ -22,7 +22,7 @@ use kiln_measure::confirm::Expected;
 use kiln_measure::span::Resolution;
 use kiln_measure::{Claim, Doubt, Fault, Survey, drive};
 
-/// A kernel beside a peer.
+/// A kernel next to a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct BesidePeer {
     /// The peer, as it names itself; the command where it did not come to that.
@@ -32,7 +32,7 @@ pub struct BesidePeer {
     pub outcome: PeerOutcome,
 }
 
-/// What came of timing a kernel beside a peer.
+/// The result of timing a kernel against a peer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PeerOutcome {
@@ -65,7 +65,7 @@ pub enum PeerOutcome {
     },
 }
 
-/// A kernel that works, to be timed beside peers.
+/// A kernel that works, to be timed against peers.
 #[derive(Clone, Copy)]
 pub struct Contest<'a> {
     /// Where.
@@ -85,7 +85,7 @@ pub struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// Times the kernel beside each of these commands.
+    /// Times the kernel against each of these commands.
     pub fn beside(&self, commands: &[String]) -> Vec<BesidePeer> {
         if commands.is_empty() {
             return Vec::new();
