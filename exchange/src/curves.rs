@@ -107,7 +107,7 @@ impl Run {
         }
     }
 
-    /// The best time after so many configs.
+    /// The best time after that many configs.
     pub fn best_after(&self, evals: usize) -> Option<f64> {
         let steps = self.best.iter().take_while(|step| step.0 <= evals);
         steps.last().map(|step| step.1)

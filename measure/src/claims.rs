@@ -20,7 +20,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// So many claims, none of them proven yet.
+    /// That many claims, none of them proven yet.
     pub fn new(all: u32) -> Claims {
         Claims {
             all: all.max(1),

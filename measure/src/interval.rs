@@ -32,7 +32,7 @@ impl Interval {
     }
 }
 
-/// Whether a value is outside, with so many processes on one side of it and so many on the other.
+/// Whether a value is outside, with that many processes on one side of it and that many on the other.
 pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
     product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
 }

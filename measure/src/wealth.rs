@@ -31,7 +31,7 @@ pub const ON_WIN: f64 = 1.8;
 pub const ON_LOSS: f64 = 0.2;
 /// A win by more than this share is a far one.
 pub const FAR: f64 = 0.1;
-/// If the claim is wrong, at most one process in so many finds a far win.
+/// If the claim is wrong, at most one process in this many finds a far win.
 pub const FAR_ONE_IN: f64 = 8.0;
 /// Factor on the other part after a far win.
 pub const ON_FAR_WIN: f64 = 7.6;
@@ -94,7 +94,7 @@ impl Wealth {
         }
     }
 
-    /// The processes that prove one of so many claims if all of them are far wins.
+    /// The processes that prove one of that many claims if all of them are far wins.
     pub fn fewest(claims: u32) -> u32 {
         let mut wealth = Wealth::new(claims, 64);
         while wealth.standing() == Standing::Open {
@@ -128,7 +128,7 @@ impl Wealth {
         (1.0 - FAR_STAKE) * coin + FAR_STAKE * far
     }
 
-    /// The same after so many more far wins.
+    /// The same after that many more far wins.
     fn after(mut self, far_wins: u32) -> Wealth {
         self.wins += far_wins;
         self.far_wins += far_wins;
@@ -163,7 +163,7 @@ impl Wealth {
     }
 }
 
-/// What so many factors of each kind multiply to.
+/// What that many factors of each kind multiply to.
 pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
     let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
     power(win, wins) * power(loss, losses)

@@ -29,7 +29,7 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// About so many ticks.
+/// About this many ticks.
 const TICKS: f64 = 5.0;
 
 /// Times and speed-ups that span as many-fold are on a logarithmic axis.

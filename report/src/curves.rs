@@ -47,13 +47,13 @@ pub struct StrategyCurve {
     pub runs: usize,
     /// Searches that ended with an error.
     pub errors: usize,
-    /// The best time after so many configs.
+    /// The best time after that many configs.
     pub points: Vec<CurvePoint>,
     /// What the strategy itself took in a search, the median over searches, in nanoseconds.
     pub strategy_ns: u64,
 }
 
-/// The best time after so many configs, over searches; one that has found nothing yet counts as the slowest.
+/// The best time after that many configs, over searches; one that has found nothing yet counts as the slowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CurvePoint {
     /// Configs tried.

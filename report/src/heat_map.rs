@@ -9,7 +9,7 @@ use super::importance::clipped;
 use super::params::{Param, Params};
 use super::svg::{WIDTH, short};
 
-/// Pairs are made of so many of the most important parameters.
+/// Pairs are made of this many of the most important parameters.
 const PARAMS: usize = 3;
 
 /// Values of a parameter that have a row or column of their own; more are gathered.

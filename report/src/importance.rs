@@ -107,7 +107,7 @@ impl Importance {
     }
 }
 
-/// The valid trials with their log costs, or so many of them, evenly over the order of costs.
+/// The valid trials with their log costs, or that many of them, evenly over the order of costs.
 fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     let summaries = trials
         .iter()
@@ -189,7 +189,7 @@ fn bars(params: &[ParamImportance]) -> Markup {
     }
 }
 
-/// A name cut to so many characters, for where there is no room; the whole of it is in the mark's text.
+/// A name cut to that many characters, for where there is no room; the whole of it is in the mark's text.
 pub(super) fn clipped(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -29,7 +29,7 @@ pub struct MaxError {
 }
 
 impl MaxError {
-    /// The same error where the bound is so many times as wide.
+    /// The same error where the bound is that many times as wide.
     #[must_use]
     pub fn loosened(self, times: f64) -> MaxError {
         MaxError {

@@ -14,7 +14,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Notes what a batch of so many configs promised; whether the search may end. A strategy that makes no guess is
+    /// Notes what a batch of that many configs promised; whether the search may end. A strategy that makes no guess is
     /// never stopped.
     pub fn after(&mut self, outlook: Option<f64>, asked: usize) -> bool {
         match outlook {

@@ -54,7 +54,7 @@ pub fn searches(
     jobs.par_iter().map(search).collect()
 }
 
-/// For each recording the median share of its optimum after so many configs.
+/// For each recording the median share of its optimum after that many configs.
 pub fn shares(recordings: &[Recording], runs: &[Run], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();

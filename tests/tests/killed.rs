@@ -220,7 +220,7 @@ impl Stage {
         }
     }
 
-    /// Starts a run and kills it after a time, once it has said at least so many trials; whether it was still running,
+    /// Starts a run and kills it after a time, once it has said at least that many trials; whether it was still running,
     /// and what it had written on standard error.
     fn kill_after(&self, cache: &str, moment: Duration, least: usize) -> (bool, String) {
         let log = std::fs::File::create(self.path("stderr")).expect("a file should be made");

@@ -63,7 +63,7 @@ const SEARCH_SHARE_AGAIN: f64 = 0.8;
 /// reached are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
-/// A task whose proof is near may take so many times its part.
+/// A task whose proof is near may take this many times its part.
 const OVERTIME: u32 = 5;
 
 /// Kept back for baking and the smoke test at the end of a run.
@@ -143,7 +143,7 @@ impl Slice {
         self.search_until.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Time left for confirming what raced as so many times as fast as the baseline.
+    /// Time left for confirming what raced as that many times as fast as the baseline.
     pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
         if speedup <= 1.0 + FAR {
             return self.confirm_left();

@@ -35,18 +35,17 @@ impl Stage {
 
 /// Where a run reports to.
 pub trait Reporter: Sync {
-    /// A run of so many tasks begins.
+    /// A run of `tasks` tasks begins.
     fn run_started(&self, tasks: usize, budget: Option<Duration>);
     /// A task begins: a kernel and a problem, and how many configs it may try.
     fn task_started(&self, index: usize, name: &str, trials: u64);
-    /// A stage of the current task begins, with so many steps.
+    /// A stage of the current task begins, with `steps` steps.
     fn stage(&self, stage: Stage, steps: u64);
     /// A step of the current stage is done.
     fn step(&self);
-    /// So many configs of the current task have been tried; the best so far is so many times as fast
-    /// as the baseline.
+    /// `trials` configs of the current task have been tried; the best so far is `best` times as fast as the baseline.
     fn tried(&self, trials: u64, best: Option<f64>);
-    /// So many configs of the current task have been looked at without launching them; so many of them cannot be.
+    /// `configs` configs of the current task were checked without a launch; `cannot` of them cannot be launched.
     fn checked(&self, configs: u64, cannot: u64);
     /// A trial is stored; told where every trial was asked for.
     fn trial(&self, line: &str);
@@ -81,7 +80,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter of so many steps.
+    /// A counter of `total` steps.
     pub fn new(what: &'static str, total: u64) -> Counter {
         let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
         let bar = (!plain).then(|| {

@@ -40,7 +40,7 @@ impl Regime {
         }
     }
 
-    /// How many copies of the data timed launches take in turn, for data of so many bytes on a device. They take up a
+    /// How many copies of the data timed launches take in turn, for data of that many bytes on a device. They take up a
     /// quarter of its memory at most.
     pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {
         if self == Regime::Hot {

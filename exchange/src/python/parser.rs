@@ -75,7 +75,7 @@ impl Parser {
         }
     }
 
-    /// The expression read last is part of a new one, next to another with so many levels.
+    /// The expression read last is part of a new one, next to another with that many levels.
     fn taller(&mut self, beside: usize) -> Result<(), String> {
         self.height = self.height.max(beside) + 1;
         limited(self.height)

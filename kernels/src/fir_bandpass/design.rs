@@ -7,7 +7,7 @@
 
 use std::f64::consts::PI;
 
-/// The filter order for a band that begins at `low` Hz: so many `cycles` of it, or a third of the signal if that is shorter.
+/// The filter order for a band that begins at `low` Hz: that many `cycles` of it, or a third of the signal if that is shorter.
 pub fn order(sampling_rate: f64, samples: usize, low: f64, cycles: u32) -> usize {
     let order = f64::from(cycles) * (sampling_rate / low).floor();
     if (samples as f64) < 3.0 * order {
@@ -43,7 +43,7 @@ pub fn bandpass(order: usize, low: f64, high: f64, sampling_rate: f64) -> Vec<f6
     taps
 }
 
-/// How much a filter leaves of a sine of so many cycles a sample.
+/// How much a filter leaves of a sine of that many cycles a sample.
 fn gain(taps: &[f64], frequency: f64) -> f64 {
     let parts = taps.iter().enumerate().map(|(i, tap)| {
         let (sin, cos) = (2.0 * PI * frequency * i as f64).sin_cos();

@@ -62,7 +62,7 @@ pub struct Coupling {
 }
 
 impl Pac {
-    /// Plans an analysis within so many bytes of device memory: [`Chunk`] has the formula.
+    /// Plans an analysis within that many bytes of device memory: [`Chunk`] has the formula.
     ///
     /// # Errors
     /// [`PacError::Budget`] where not even one channel and one band of each kind fit, and [`PacError::Settings`].
@@ -185,7 +185,7 @@ struct Part {
     count: usize,
 }
 
-/// So many channels or bands, in parts of at most so many.
+/// That many channels or bands, in parts of at most that many.
 fn chunks(all: usize, most: usize) -> impl Iterator<Item = Part> {
     (0..all).step_by(most).map(move |first| Part {
         first,

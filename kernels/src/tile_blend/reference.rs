@@ -14,7 +14,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// As many tiles as cover so many pixels.
+    /// As many tiles as cover that many pixels.
     pub fn new(extent: u32, tile: u32, overlap: u32) -> Axis {
         let once = extent.max(overlap + 1) - overlap;
         Axis {

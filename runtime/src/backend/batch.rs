@@ -21,7 +21,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// The split of so many launches. A recording begins with the first set of arguments, so each but the last takes
+    /// The split of that many launches. A recording begins with the first set of arguments, so each but the last takes
     /// whole turns of them. `None` for more sets than a recording has room for.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();

@@ -19,7 +19,7 @@ pub(crate) struct GpuMemory<G: Gpu> {
 }
 
 impl<G: Gpu> GpuMemory<G> {
-    /// So many bytes from `start` on in memory that the driver allocated, as zeros.
+    /// That many bytes from `start` on in memory that the driver allocated, as zeros.
     pub fn zeroed(
         gpu: &Arc<G>,
         memory: G::Memory,

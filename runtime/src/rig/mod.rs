@@ -197,7 +197,7 @@ impl Rig {
         Rig::with_data(stream, spec, problem, data, layout, 1)
     }
 
-    /// As [`Self::of_config`] for timing, with the data there so many times over: timed launches take the sets in turn, so
+    /// As [`Self::of_config`] for timing, with the data there that many times over: timed launches take the sets in turn, so
     /// that what one leaves in a cache is not what the next one needs.
     ///
     /// # Errors

@@ -168,7 +168,7 @@ impl Learner {
     }
 
     /// How much values rise with what earlier results say: the slope of a regression that starts from a slope of 1, and
-    /// is held to it as if by so many results.
+    /// is held to it as if by that many results.
     fn slope_of(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> f64 {
         if self.trends.is_empty() {
             return 0.0;

@@ -23,7 +23,7 @@ pub struct Annealing {
 }
 
 impl Annealing {
-    /// Cools down over so many configs.
+    /// Cools down over that many configs.
     pub fn new(budget: usize) -> Self {
         Self {
             here: None,

@@ -25,7 +25,7 @@ pub(crate) struct Feature {
     pub(crate) share_mean: f64,
 }
 
-/// Values of a parameter that are told apart at most; more are gathered into so many groups.
+/// Values of a parameter that are told apart at most; more are gathered into this many groups.
 const MAX_CODES: usize = 256;
 
 /// All features of a space.

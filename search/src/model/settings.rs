@@ -23,11 +23,11 @@ pub struct Settings {
     pub noise: f64,
     /// The same for the model of failures.
     pub failure_noise: f64,
-    /// Costs count as no higher than the median and so many times the distance from the best to it, in logarithms.
+    /// Costs count as no higher than the median and this many times the distance from the best to it, in logarithms.
     pub clip: f64,
     /// Steps of each fit of the features' scales.
     pub steps: f64,
-    /// A fit is done again when there are so many times as many results.
+    /// A fit is done again when there are this many times as many results.
     pub growth: f64,
     /// Results that a fit looks at.
     pub fitted: f64,
@@ -39,7 +39,7 @@ pub struct Settings {
     pub trend_mean: f64,
     /// Share of the first configs that are the best of an earlier result.
     pub recalled: f64,
-    /// One config in so many is the next best of an earlier result, while that proves right.
+    /// One config in this many is the next best of an earlier result, while that proves right.
     pub recall_every: f64,
     /// Configs spread over the space after those of an earlier result, to tell whether it is right.
     pub contrast: f64,

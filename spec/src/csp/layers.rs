@@ -26,7 +26,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// One of so many equal parts.
+    /// One of that many equal parts.
     pub(crate) fn share(self, parts: u64) -> Budget {
         Budget {
             kept: self.kept / parts,

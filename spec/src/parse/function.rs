@@ -367,7 +367,7 @@ fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
 
 const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
 
-/// So many numbers between the parentheses of a fill.
+/// That many numbers between the parentheses of a fill.
 fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Vec<Spanned<f64>>> {
     let numbers = list::<Spanned<f64>>.parse2(arguments)?;
     if numbers.len() == count {

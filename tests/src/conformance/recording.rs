@@ -24,7 +24,7 @@ fn warm(subject: &Subject) -> Result<(Stream, Buffer<i32>), Box<dyn std::error::
     Ok((stream, x))
 }
 
-/// Records so many launches.
+/// Records that many launches.
 fn record(
     stream: &Stream,
     x: &mut Buffer<i32>,

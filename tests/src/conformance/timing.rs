@@ -74,7 +74,7 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// Nanoseconds of so many launches of [`churn`]: the least of five, which no disturbance makes smaller.
+/// Nanoseconds of that many launches of [`churn`]: the least of five, which no disturbance makes smaller.
 fn churn_ns(
     subject: &Subject,
     n: u32,

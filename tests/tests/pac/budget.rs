@@ -7,7 +7,7 @@ use kiln_tests::capability::in_full;
 
 use crate::stream;
 
-/// A recording of 512 samples a second, with so many bands of each kind.
+/// A recording of 512 samples a second, with that many bands of each kind.
 fn settings(channels: u32, seconds: u32, bands: usize, shifts: Vec<u32>) -> Settings {
     Settings {
         channels,

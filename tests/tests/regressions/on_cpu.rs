@@ -52,7 +52,7 @@ fn shop() -> Shop {
     shop
 }
 
-/// How many of `runs` comparisons with a source of so many rounds fail at 5 %.
+/// How many of `runs` comparisons with a source of that many rounds fail at 5 %.
 fn flagged(shop: &Shop, rounds: u32, runs: u32) -> u32 {
     shop.write("src/rounds.cu", &source(rounds, "as it is"));
     let mut flagged = 0;

@@ -1,6 +1,6 @@
 //! The sections of a cubin (an ELF file) that say what its kernels take up.
 //!
-//! `.nv.info` has records of a format byte, an attribute byte and, for format 4, a 16-bit length and so many bytes; the
+//! `.nv.info` has records of a format byte, an attribute byte and, for format 4, a 16-bit length and that many bytes; the
 //! others carry two bytes in place. Registers and stack stand in `.nv.info` by symbol, the launch bound in
 //! `.nv.info.<kernel>`, static shared memory is the size of `.nv.shared.<kernel>`. NVIDIA does not document the format:
 //! what is read here was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits 12.1 to 13.5.

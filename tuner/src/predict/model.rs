@@ -120,7 +120,7 @@ impl Shape {
     }
 }
 
-/// Registers that a thread gets at most, so that a block of so many threads fits, whatever it wants.
+/// Registers that a thread gets at most, so that a block of that many threads fits, whatever it wants.
 fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
     let (of_block, of_thread) = match &known.multiprocessor {
         Multiprocessor::Nvidia(sm) => (sm.registers_per_block, sm.registers_per_thread),

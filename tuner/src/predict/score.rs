@@ -17,7 +17,7 @@ pub struct Score {
     pub random_share: f64,
 }
 
-/// One in so many configs is tried first.
+/// One in this many configs is tried first.
 const FIRST: usize = 20;
 
 /// Standard deviations of the rank correlation of random orders that a guess must be above: one chance in a hundred.

@@ -54,7 +54,7 @@ pub struct Trials {
     pub seeds: std::ops::RangeInclusive<u64>,
     /// Constants of the search.
     pub settings: Settings,
-    /// Of the source only what a search of so many configs tried; `None` for all of it.
+    /// Of the source only what a search of that many configs tried; `None` for all of it.
     pub source_trials: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ pub struct PairRuns {
     pub target: String,
     /// The start.
     pub start: Start,
-    /// Share of the target's optimum after so many configs, the median over seeds.
+    /// Share of the target's optimum after that many configs, the median over seeds.
     pub shares: Vec<(usize, f64)>,
     /// The runs.
     pub runs: Vec<Run>,

@@ -68,7 +68,7 @@ pub fn carry_out(
     rows
 }
 
-/// The time of the next of so many that are left; 0 where none is.
+/// The time of the next of that many that are left; 0 where none is.
 pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     let share = budget.slice(1, left).confirm_left();
     share.map_or(u64::MAX, |share: Duration| {

@@ -40,7 +40,7 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// From pairs of rows of so many launches; `None` for too few of them.
+    /// From pairs of rows of that many launches; `None` for too few of them.
     fn of(pairs: &[HostPace], launches: u32) -> Option<Replayed> {
         let ratio =
             |pair: &HostPace| pair.one_by_one_ns.max(1) as f64 / pair.replayed_ns.max(1) as f64;

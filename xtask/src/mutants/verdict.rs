@@ -8,7 +8,7 @@ use super::trial::Tried;
 /// What a mutation came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The test failed, after so many seconds.
+    /// The test failed, after that many seconds.
     Caught {
         /// The test.
         test: Test,

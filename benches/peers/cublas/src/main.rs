@@ -90,7 +90,7 @@ fn main() -> Result<()> {
 /// Calls before the first event: the device is busy with them while the host queues what is timed.
 const FILLERS: u32 = 8;
 
-/// What so many calls take, all together: on the device, and here with the wait for the last of them.
+/// What that many calls take, all together: on the device, and here with the wait for the last of them.
 fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     gpu.wait()?;
     let (start, cpu) = (Instant::now(), cpu_ns());

@@ -156,7 +156,7 @@ impl Executor {
         Ok(total_ns)
     }
 
-    /// Whether so many blocks are worth waking the other threads for.
+    /// Whether that many blocks are worth waking the other threads for.
     fn wakes_pool(&self, entry: &Entry, blocks: u64) -> bool {
         let estimate_ns = entry.ns_per_block().unwrap_or(0).saturating_mul(blocks);
         self.pool.is_some()

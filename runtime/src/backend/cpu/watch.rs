@@ -32,7 +32,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// What a launch needs that uses so many bytes of memory.
+    /// What a launch needs that uses that many bytes of memory.
     pub fn for_launch<'a>(
         &'a mut self,
         memory_bytes: u64,

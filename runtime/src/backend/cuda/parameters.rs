@@ -1,7 +1,7 @@
 //! How many parameters a kernel of a cubin takes: what the driver does not tell before CUDA 12.4.
 //!
 //! The section `.nv.info.<kernel>` has records of a format byte, an attribute byte, and either two bytes in place or, for
-//! format 4, a 16-bit length and so many bytes. Attribute 0x17 describes one parameter. NVIDIA does not document it; it
+//! format 4, a 16-bit length and that many bytes. Attribute 0x17 describes one parameter. NVIDIA does not document it; it
 //! holds for what NVRTC 12.9 to 13.5 write.
 
 use object::LittleEndian;

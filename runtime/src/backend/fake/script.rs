@@ -263,7 +263,7 @@ pub enum OutputOutcome {
     WritesBefore,
     /// Right, and an input is changed.
     ChangesInput,
-    /// Only what the first block would compute: the first of so many parts.
+    /// Only what the first block would compute: the first of that many parts.
     OneBlockOnly,
 }
 

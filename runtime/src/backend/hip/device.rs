@@ -98,7 +98,7 @@ impl HipDevice {
     }
 }
 
-/// The runtime must count so many devices.
+/// The runtime must count that many devices.
 fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
     if ordinal < runtime.devices {
         return Ok(());

@@ -94,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// As the error of an allocation of so many bytes.
+    /// As the error of an allocation of that many bytes.
     pub fn memory_error(self, wanted_bytes: usize, free_bytes: Option<usize>) -> DeviceError {
         if self.status != Status::OUT_OF_MEMORY {
             return self.error();

@@ -10,7 +10,7 @@ use super::relaxed::{RelaxedSet, Sampler};
 /// Random configs that are looked at for the estimate, even where fewer would fill the list.
 const ESTIMATED_FROM: u64 = 1 << 14;
 
-/// One config in so many must be valid for drawing them to get anywhere.
+/// One config in this many must be valid for drawing them to get anywhere.
 const HOPELESS: u64 = 1_000_000;
 
 /// How many configs are listed.

@@ -48,7 +48,7 @@ impl RelaxedSet {
         self.set.index_of(places).is_some() && self.checks.hold(places, &mut Vec::new())
     }
 
-    /// How many configs are valid, from so many random ones.
+    /// How many configs are valid, from that many random ones.
     pub fn estimate(&self, seed: &[u8], tries: u64) -> Estimate {
         if self.set.is_empty() || tries == 0 {
             return Estimate::of(0, tries.max(1), self.set.len(), 0);
@@ -58,7 +58,7 @@ impl RelaxedSet {
         Estimate::of(accepted as u64, tries, self.set.len(), 0)
     }
 
-    /// So many random configs, the valid ones of them: uniform over the valid configs.
+    /// That many random configs, the valid ones of them: uniform over the valid configs.
     pub fn draw(&self, seed: &[u8], tries: u64) -> Vec<Vec<u32>> {
         if self.set.is_empty() {
             return Vec::new();

@@ -134,7 +134,7 @@ impl PeerProcess {
         }
     }
 
-    /// Times so many calls. What it says must fit the time that went by here: times of other units, and of threads that it
+    /// Times that many calls. What it says must fit the time that went by here: times of other units, and of threads that it
     /// does not have, are none.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<Timed, PeerError> {
         let asked = Instant::now();

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Asked<'a> {
     /// Make ready for a kernel and a problem, and call it once.
     Open(&'a Work),
-    /// Call it so many times.
+    /// Call it that many times.
     Time(u32),
     /// Write the outputs into these files, by argument.
     Write(&'a BTreeMap<String, PathBuf>),

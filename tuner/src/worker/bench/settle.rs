@@ -11,16 +11,16 @@ use kiln_measure::span::MAX_LAUNCHES;
 /// A probe spans about this long, in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;
 
-/// So many probes in a row have to agree.
+/// This many probes in a row have to agree.
 const AGREEING: usize = 3;
 
-/// The slowest of them takes at most so many times as long as the fastest.
+/// The slowest of them takes at most this many times as long as the fastest.
 const AGREED: f64 = 1.01;
 
 /// Clocks that never come to rest are not waited for longer than this, in nanoseconds.
 const MAX_NS: u64 = 300_000_000;
 
-/// Launches until probes agree. `time` gives a sample of so many launches.
+/// Launches until probes agree. `time` gives a sample of that many launches.
 pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
     let (mut launches, mut spent_ns) = (1, 0_u64);
     let mut probes: Vec<f64> = Vec::new();
@@ -59,7 +59,7 @@ fn agree(probes: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// Launches of a GPU whose launch takes what `launch_ns` says after so many busy nanoseconds; how long it was busy.
+    /// Launches of a GPU whose launch takes what `launch_ns` says after that many busy nanoseconds; how long it was busy.
     fn busy_ns(launch_ns: impl Fn(u64) -> u64) -> u64 {
         let mut busy_ns = 0;
         settle(|launches| {

@@ -22,7 +22,7 @@ pub(super) struct ProcessInfo {
 /// `NVML_ERROR_INSUFFICIENT_SIZE`
 const INSUFFICIENT_SIZE: c_int = 7;
 
-/// Room for so many processes at first.
+/// Room for this many processes at first.
 const PROCESSES: usize = 64;
 
 functions! {
