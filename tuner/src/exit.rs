@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_has_the_exit_code_of_the_readme() {
+    fn each_failure_has_the_exit_code_that_is_documented() {
         let usage = UsageError {
             flag: "--budget",
             value: "5".into(),
