@@ -9,12 +9,14 @@
 //! | [`python`] | Python expressions | [`Expr`](python::Expr) | expressions of a spec |
 //!
 //! ```
-//! use kiln_exchange::definition::{Definition, Solved, valid};
+//! use kiln_exchange::definition::Definition;
 //!
-//! let text = r#"{"params": {"BLOCK": [32, 64, 128]}, "constraints": ["BLOCK <= 64"]}"#;
-//! let definition = Definition::read(text)?;
-//! assert_eq!(definition.params[0].name, "BLOCK");
-//! # Ok::<(), kiln_exchange::definition::DefinitionError>(())
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = r#"{"params": [{"name": "BLOCK", "values": [32, 64, 128]}], "constraints": ["BLOCK <= 64"]}"#;
+//! let space = Definition::read(text)?.solve()?;
+//! assert_eq!(space.len(), 2);
+//! # Ok(())
+//! # }
 //! ```
 #![forbid(unsafe_code)]
 
