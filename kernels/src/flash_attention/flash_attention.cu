@@ -14,6 +14,10 @@
 //   HEAD_DIM      dim, known to the compiler
 
 #include "naive.cuh"
+
+static_assert(LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8), "a thread alone has no warp to share tiles with");
+static_assert(LANES == 32 || BLOCK_K * QUERIES <= 2048, "the weights of a thread alone are local");
+
 #if TILES
 #include "by_tiles.cuh"
 #elif LANES == 1

@@ -40,7 +40,7 @@ use kiln::tuned_kernel;
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
         // The online sum scales what it has seen, so that there is nothing to keep.
         KEEP == 0 || METHOD == passes,
-        4 * KEEP * ROWS * cols <= min(49152, device.shared_bytes_per_block),
+        4 * KEEP * ROWS * cols <= device.shared_bytes_per_block,
     ),
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes, KEEP = 0),
     try_first(

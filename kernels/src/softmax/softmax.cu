@@ -93,6 +93,7 @@ extern "C" __global__ void __launch_bounds__(THREADS * ROWS)
 softmax(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __restrict__ y)
 {
     static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
+    static_assert(KEEP == 0 || METHOD == METHOD_passes, "the online sum is scaled, so that nothing can be kept");
     const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
     // Threads without a row go through the barriers all the same.
     const unsigned int length = row < rows ? cols : 0;
