@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_alone_in_its_block_on_the_cpu_and_on_no_gpu() {
-        for (arch, wanted) in [("cpu", 9), ("sm_86", 0), ("gfx1151", 0)] {
+        for (arch, wanted) in [("cpu", 10), ("sm_86", 0), ("gfx1151", 0)] {
             let limits = target(arch).unwrap().limits;
             let has_some = |kernel: &&&'static kiln::Kernel| {
                 let problem = &kernel.spec().problems[0];
