@@ -189,7 +189,7 @@ fn bars(params: &[ParamImportance]) -> Markup {
     }
 }
 
-/// A name cut to that many characters, for where there is no room; the whole of it is in the mark's text.
+/// A name cut to `most` characters if there is no room for it; the mark's text has all of it.
 pub(super) fn clipped(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

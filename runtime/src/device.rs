@@ -462,12 +462,12 @@ impl<'a> ArgSets<'a> {
         self.0[0]
     }
 
-    /// The sets of that many launches.
+    /// The sets of `launches` launches.
     pub fn in_turn(self, launches: u32) -> impl Iterator<Item = KernelArgs<'a>> {
         self.0.iter().copied().cycle().take(launches as usize)
     }
 
-    /// The sets that that many launches take, each once.
+    /// The sets that `launches` launches take, each once.
     pub fn of_launches(self, launches: u32) -> &'a [KernelArgs<'a>] {
         &self.0[..self.0.len().min(launches as usize)]
     }

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Flips of bits for each target.
 fn flips() -> usize {
-    if in_full() { 200_000 } else { 800 }
+    if in_full() { 200_000 } else { 1_500 }
 }
 
 #[test]

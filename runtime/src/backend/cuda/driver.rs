@@ -69,7 +69,7 @@ fn load(file: &Path) -> Result<Driver, String> {
     Driver::load(file)
 }
 
-/// A driver that says no at its first call is as good as none: without a GPU, or with another kernel module.
+/// A driver whose first call fails cannot be used: there is no GPU, or the kernel module is another version.
 fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
     let begun = driver.init().and_then(|()| driver.version());
     match begun {

@@ -339,7 +339,7 @@ impl LoadedKernel {
         Ok(value)
     }
 
-    /// Blocks of that many threads, with so much dynamic shared memory, that fit on one multiprocessor at once.
+    /// How many blocks of that many threads and that much dynamic shared memory fit on one multiprocessor at once.
     pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, Failure> {
         let hip = &self.module.place.hip;
         hip.select(self.module.place.ordinal)?;
