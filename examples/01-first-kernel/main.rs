@@ -15,8 +15,6 @@
 //! The kernel is ordinary CUDA: `square.cu`, beside this file. `THREADS` is a macro there; its values are declared
 //! here. Nothing is tuned yet, so the baseline is launched: the simplest correct version.
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -24,12 +22,13 @@ use std::sync::Arc;
 
 use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Layout, Rig};
-use kiln::{Buffer, Stream, prepare, tuned_kernel};
+use kiln::{Buffer, Device, Stream, prepare, tuned_kernel};
 
 // `unsafe`, because you vouch for what nothing can check: that the source does what is declared here. The function
 // that is generated is safe, and takes slices instead of pointers.
 #[tuned_kernel(
     source = "square.cu",
+    untuned = allow,
     params(THREADS in [32, 64, 128, 256]),
     baseline(THREADS = 64),
     grid(n.div_ceil(THREADS)),
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     println!("device   {}", stream.device().info().key);
     launch(&stream)?;
     receipt(&stream)
@@ -70,8 +69,8 @@ fn run() -> Result<(), Box<dyn Error>> {
 /// The launch: as a program makes it.
 fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
-    let problem = kernel.spec().parse_problem("n=5")?;
-    let selection = kernel.selection(&**stream.device(), &problem);
+    let problem = square::problem(5);
+    let selection = kernel.selection(stream.device(), &problem);
     println!("launch   {selection}");
 
     let x = Buffer::from_slice(stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
@@ -84,10 +83,10 @@ fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
 /// The proof: a second entry with the same body, in the same module, that also writes down what ran.
 fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
-    let device = &**stream.device();
+    let device = stream.device();
     let problem = &kernel.spec().problems[0];
     let choice = kernel.selection(device, problem).choice();
-    let prepared = prepare::get(kernel, device, choice, problem)?;
+    let prepared = kernel.prepare(device, problem)?;
     let plan = kernel.plan(choice, problem, Some(&device.info().limits))?;
 
     // A rig makes the inputs, poisons the outputs and guards both.

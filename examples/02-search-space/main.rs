@@ -30,17 +30,16 @@
 //! …
 //! ```
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use kiln::spec::space::SearchSpace;
-use kiln::{Buffer, Choice, Stream, tuned_kernel};
+use kiln::{Buffer, Choice, Device, Stream, tuned_kernel};
 
 #[tuned_kernel(
     source = "transpose.cu",
+    untuned = allow,
     params(
         TILE in [8, 16, 32, 64, 128],
         STEP in [1, 2, 4, 16],
@@ -92,7 +91,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     look(&stream)?;
     launch(&stream)
 }

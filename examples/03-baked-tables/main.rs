@@ -44,17 +44,16 @@
 //! Without `KILN_TUNED` a build reads the package's own `tuned/`, which is committed: the rows of the devices that you
 //! deploy to.
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::process::ExitCode;
 
-use kiln::{Buffer, Stream, tuned_kernel};
+use kiln::{Buffer, Device, tuned_kernel};
 
 // Sums of 512 products of numbers in [-1, 1), in any order.
 #[tuned_kernel(
     source = "matvec.cu",
+    untuned = allow,
     params(
         THREADS in [64, 256],
         LANES in [1, 4, 16],
@@ -100,12 +99,11 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     let kernel = &matvec::KERNEL;
     // The problem that is declared, and one that is not.
-    for text in ["rows=2048,cols=512", "rows=1000,cols=500"] {
-        let problem = kernel.spec().parse_problem(text)?;
-        let selection = kernel.selection(&**stream.device(), &problem);
+    for problem in [matvec::problem(2048, 512), matvec::problem(1000, 500)] {
+        let selection = kernel.selection(stream.device(), &problem);
         println!("{problem}: {selection}");
         println!("  launches {}", kernel.config(selection.choice()));
     }

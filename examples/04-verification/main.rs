@@ -30,8 +30,6 @@
 //! the baseline instead, which its report says; a crate can have a `tune` that is linked with its references, see the
 //! documentation of `kiln-tuner`. The smoke test always has the reference.
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -42,13 +40,14 @@ use kiln::reference::Wide;
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::space::verification_problems;
 use kiln::spec::{KernelSpec, Problem};
-use kiln::{Choice, ReferenceFn, Stream, tuned_kernel};
+use kiln::{Choice, Device, ReferenceFn, Stream, tuned_kernel};
 
 /// `p` is the fifth argument.
 const P: usize = 4;
 
 #[tuned_kernel(
     source = "likelihood.cu",
+    untuned = allow,
     params(
         THREADS in [128, 256],
         ITEMS in [1, 2, 4],
@@ -97,12 +96,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     let kernel = &likelihood::KERNEL;
     let reference = kernel.reference().ok_or("the spec names a reference")?;
     let spec = Arc::new(kernel.spec().clone());
     let own = &spec.problems[0];
-    let prepared = prepare::get(kernel, &**stream.device(), Choice::Baseline, own)?;
+    let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, own)?;
 
     // Small problems of every ragged class, derived from the tile sizes, and the problem itself.
     let limits = stream.device().info().limits;

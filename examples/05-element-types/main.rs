@@ -16,16 +16,15 @@
 //! a view from element 2: [1.5, 2.0, 2.5]
 //! ```
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::process::ExitCode;
 
-use kiln::{Buffer, Element, LaunchCause, Stream, bf16, f16, tuned_kernel};
+use kiln::{Buffer, Device, Element, LaunchCause, Stream, bf16, f16, tuned_kernel};
 
 #[tuned_kernel(
     source = "scale.cu",
+    untuned = allow,
     // `T` is the first dimension of every problem: three problems are tuned here, each with a row of its own.
     types(T in [f32, f16, bf16]),
     params(
@@ -76,7 +75,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     println!("f32   {:?}", halved::<f32>(&stream)?);
     println!("f16   {:?}", halved::<f16>(&stream)?);
     println!("bf16  {:?}", halved::<bf16>(&stream)?);
@@ -85,7 +84,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     for problem in &kernel.spec().problems {
         println!(
             "{problem}: {}",
-            kernel.selection(&**stream.device(), problem)
+            kernel.selection(stream.device(), problem)
         );
     }
     alignment(&stream)

@@ -44,13 +44,14 @@ use std::sync::Arc;
 
 use kiln::receipt::{ExpectedReceipt, Receipt};
 use kiln::rig::{Layout, Rig};
-use kiln::{Buffer, Choice, Forced, Stream, prepare, tuned_kernel};
+use kiln::{Buffer, Choice, Device, Forced, Stream, prepare, tuned_kernel};
 
 const ROWS: usize = 64;
 const COLS: usize = 1000;
 
 #[tuned_kernel(
     source = "row_norms.cu",
+    untuned = allow,
     params(THREADS in [64, 128, 256, 384]),
     baseline(THREADS = 64),
     grid(rows),
@@ -84,13 +85,13 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let stream = Stream::default_of(kiln::open("cpu")?);
+    let stream = Device::cpu()?.stream();
     let kernel = &row_norms::KERNEL;
     let problem = &kernel.spec().problems[0];
     // No launch takes a row of another vendor or architecture by itself.
     println!(
         "here      {}",
-        kernel.selection(&**stream.device(), problem)
+        kernel.selection(stream.device(), problem)
     );
 
     let baseline = norms(&stream)?;
@@ -148,7 +149,7 @@ fn receipt_of(
     choice: Choice,
 ) -> Result<(Receipt, ExpectedReceipt), Box<dyn Error>> {
     let kernel = &row_norms::KERNEL;
-    let device = &**stream.device();
+    let device = stream.device();
     let problem = &kernel.spec().problems[0];
     let prepared = prepare::get(kernel, device, choice, problem)?;
     let plan = kernel.plan(choice, problem, Some(&device.info().limits))?;

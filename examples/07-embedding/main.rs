@@ -9,29 +9,24 @@
 //! thread  0: the mean of 100 frames is 0.5
 //! thread  1: the mean of 100 frames is 1.5
 //! 10000 launches, … ns each
-//! refused: the second frame has 3 samples, it should have 4096
 //! refused: kernel `mix`: `a` has 8 elements, but `#[len(n)]` is 4096 here
 //! refused: device `toaster` was not found: …
 //! and goes on: 2.0
 //! ```
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
-use std::fmt;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use kiln::prepare::{self, PrepareError};
-use kiln::{Buffer, Device, DeviceError, LaunchCause, LaunchError, Stream, tuned_kernel};
+use kiln::{Buffer, Device, Error, LaunchCause, LaunchError, Stream, tuned_kernel};
 
 /// Samples of a frame.
 const FRAME: usize = 4096;
 
 #[tuned_kernel(
     source = "mix.cu",
+    untuned = allow,
     params(
         THREADS in [64, 128, 256],
         ITEMS in [1, 2, 4],
@@ -61,53 +56,6 @@ fn mix_reference(_n: u32, share: f32, a: &[f32], b: &[f32], y: &mut [f64]) {
     }
 }
 
-/// What can go wrong in this program.
-#[derive(Debug)]
-enum Error {
-    /// A frame has another number of samples than [`FRAME`].
-    Frame { which: &'static str, samples: usize },
-    /// No compiler, or a kernel that cannot be loaded.
-    Prepare(PrepareError),
-    /// A launch that was refused.
-    Launch(LaunchError),
-    /// A device that is not there, or that failed.
-    Device(DeviceError),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Frame { which, samples } => {
-                write!(
-                    f,
-                    "the {which} frame has {samples} samples, it should have {FRAME}"
-                )
-            }
-            Error::Prepare(error) => error.fmt(f),
-            Error::Launch(error) => error.fmt(f),
-            Error::Device(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<PrepareError> for Error {
-    fn from(error: PrepareError) -> Error {
-        Error::Prepare(error)
-    }
-}
-
-impl From<LaunchError> for Error {
-    fn from(error: LaunchError) -> Error {
-        Error::Launch(error)
-    }
-}
-
-impl From<DeviceError> for Error {
-    fn from(error: DeviceError) -> Error {
-        Error::Device(error)
-    }
-}
-
 /// Mixes frames on a stream of its own, in buffers that are allocated once.
 struct Mixer {
     stream: Stream,
@@ -117,21 +65,15 @@ struct Mixer {
 }
 
 impl Mixer {
-    fn new(device: &Arc<dyn Device>) -> Result<Mixer, Error> {
-        let stream = Stream::new(device.clone())?;
+    fn new(device: &Device) -> Result<Mixer, Error> {
+        let stream = device.new_stream()?;
         let frame = || Buffer::zeros(&stream, FRAME);
         let (a, b, y) = (frame()?, frame()?, frame()?);
         Ok(Mixer { stream, a, b, y })
     }
 
     /// Copies two frames to the device, mixes them there, and copies the result back.
-    fn mix(&mut self, share: f32, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Error> {
-        for (which, frame) in [("first", a), ("second", b)] {
-            if frame.len() != FRAME {
-                let samples = frame.len();
-                return Err(Error::Frame { which, samples });
-            }
-        }
+    fn mix(&mut self, share: f32, a: &[f32; FRAME], b: &[f32; FRAME]) -> Result<Vec<f32>, Error> {
         self.a.copy_from_slice(&self.stream, a)?;
         self.b.copy_from_slice(&self.stream, b)?;
         self.launch(share)?;
@@ -164,8 +106,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    let device = kiln::open("cpu")?;
-    get_ready(&*device)?;
+    let device = Device::cpu()?;
+    get_ready(&device)?;
     on_two_threads(&device)?;
     let mut mixer = Mixer::new(&device)?;
     launch_often(&mut mixer)?;
@@ -176,11 +118,10 @@ fn run() -> Result<(), Error> {
 }
 
 /// Compiles and loads at start-up, so that no launch waits for a compiler. What was compiled is kept in the cache.
-fn get_ready(device: &dyn Device) -> Result<(), Error> {
+fn get_ready(device: &Device) -> Result<(), Error> {
     let kernel = &mix::KERNEL;
     let problem = &kernel.spec().problems[0];
-    let choice = kernel.selection(device, problem).choice();
-    let prepared = prepare::get(kernel, device, choice, problem)?;
+    let prepared = kernel.prepare(device, problem)?;
     println!(
         "ready   {} for {}",
         prepared.release.symbol(),
@@ -190,13 +131,13 @@ fn get_ready(device: &dyn Device) -> Result<(), Error> {
 }
 
 /// Each thread has a stream and buffers; the loaded kernel is shared.
-fn on_two_threads(device: &Arc<dyn Device>) -> Result<(), Error> {
+fn on_two_threads(device: &Device) -> Result<(), Error> {
     let mean = |number: usize| -> Result<f32, Error> {
         let mut mixer = Mixer::new(device)?;
         let mut sum = 0.0;
         for frame in 0..100 {
-            let a = vec![number as f32; FRAME];
-            let b = vec![number as f32 + frame as f32 / 49.5; FRAME];
+            let a = [number as f32; FRAME];
+            let b = [number as f32 + frame as f32 / 49.5; FRAME];
             sum += mixer.mix(0.5, &a, &b)?[FRAME - 1];
         }
         Ok(sum / 100.0)
@@ -228,9 +169,6 @@ fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
 
 /// Errors are values that say what is wrong. After one of these the device is as usable as before.
 fn go_wrong(mixer: &mut Mixer) -> Result<(), Error> {
-    if let Err(error) = mixer.mix(0.5, &[0.0; FRAME], &[0.0; 3]) {
-        println!("refused: {error}");
-    }
     let short = Buffer::<f32>::zeros(&mixer.stream, 8)?;
     let launched = mix(
         &mixer.stream,
@@ -246,7 +184,7 @@ fn go_wrong(mixer: &mut Mixer) -> Result<(), Error> {
         }
         other => other?,
     }
-    if let Err(error) = kiln::open("toaster") {
+    if let Err(error) = Device::open("toaster") {
         println!("refused: {error}");
     }
     Ok(())

@@ -7,8 +7,6 @@
 //! It needs an NVIDIA GPU to do anything; without one it says so. Nothing in it is `unsafe`: cudarc knows how long its
 //! slices are, which stream wrote to them, and when they may be freed, and Kiln's adapter asks it.
 #![forbid(unsafe_code)]
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 
@@ -18,6 +16,7 @@ use kiln::tuned_kernel;
 
 #[tuned_kernel(
     source = "scale.cu",
+    untuned = allow,
     params(THREADS in [64, 128, 256]),
     baseline(THREADS = 128),
     grid(n.div_ceil(THREADS)),

@@ -6,8 +6,6 @@
 //!
 //! It needs an AMD GPU to do anything; without one it says so. Raw pointers are the caller's business: where they come
 //! in the program is `unsafe`, and says why it may; launching with them is safe.
-// That nothing is baked for this kernel is a warning of the build. Here it is so on purpose.
-#![allow(deprecated)]
 
 use std::error::Error;
 use std::ffi::{c_int, c_void};
@@ -19,6 +17,7 @@ use libloading::Library;
 
 #[tuned_kernel(
     source = "scale.cu",
+    untuned = allow,
     params(THREADS in [64, 128, 256]),
     baseline(THREADS = 128),
     grid(n.div_ceil(THREADS)),

@@ -1,9 +1,6 @@
 //! The kernels that come with Kiln: a folder a kernel, with its CUDA source, its spec and a plain-Rust
 //! reference.
 #![forbid(unsafe_code)]
-// Rows belong to devices, and those of nobody's device are not in this repository: here the warning that a kernel is
-// not baked says nothing new.
-#![allow(deprecated)]
 
 pub mod analytic_signal;
 pub mod bias_gelu;
@@ -17,7 +14,6 @@ pub mod gemm;
 pub mod gemm_f16;
 pub mod layer_norm;
 pub mod modulation_index;
-pub mod pac;
 pub mod reduce;
 pub mod rms_norm;
 pub mod softmax;

@@ -18,9 +18,27 @@ pub(crate) struct Baked {
     /// The rows that may be used, in the table's order.
     pub(crate) rows: Vec<FreshRow>,
     /// What is not baked that should be.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
     /// The files that were read: a change of one must rebuild.
     pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Something that is not baked and should be.
+#[derive(Clone, Debug)]
+pub(crate) enum Warning {
+    /// Nothing is baked for the kernel: an author may want that.
+    Untuned(String),
+    /// What was baked is not used.
+    Unused(String),
+}
+
+impl Warning {
+    /// The warning, with its `help:` line.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Warning::Untuned(text) | Warning::Unused(text) => text,
+        }
+    }
 }
 
 /// A row that is not stale.
@@ -35,15 +53,25 @@ pub(crate) struct FreshRow {
 /// Reads what is baked of a kernel.
 ///
 /// # Errors
-/// A text with a `help:` line, when there is no index, or a file is not as `tune` writes it.
+/// A text with a `help:` line, when a file is not as `tune` writes it.
 pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Result<Baked, String> {
     let mut baked = Baked::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
+    // A first build works before `tune init`. Cargo cannot watch a file that is not there: `tune` marks the file of the
+    // declaration as changed when it writes the first index.
+    if !index_path.exists() {
+        let index = site.shown(&index_path);
+        baked.warnings.push(Warning::Untuned(format!(
+            "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline\n\
+             help: run `tune init` in this package, and commit what it writes"
+        )));
+        return Ok(baked);
+    }
     let index = load::read_bytes(&index_path, load::MAX_FILE_BYTES).map_err(|why| {
         format!(
-            "no index of baked tables: {} cannot be read: {why}\n\
-             help: run `tune init` in this package, and commit what it writes",
+            "the index of baked tables, {}, cannot be read: {why}\n\
+             help: restore the file, or delete it and run `tune init` in this package",
             site.shown(&index_path)
         )
     })?;
@@ -51,18 +79,18 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
     let index = Index::parse(&index).map_err(|error| in_file(site, &index_path, &error))?;
     let Some(file) = index.file(kernel) else {
         if let Some(lost) = lost_table(site, kernel) {
-            baked.warnings.push(format!(
+            baked.warnings.push(Warning::Unused(format!(
                 "kernel `{kernel}` is not baked: {} is there, but {INDEX_FILE} does not list it\n\
                  help: run `tune init`, which lists every table of the folder",
                 site.shown(&lost)
-            ));
+            )));
             baked.paths.push(lost);
             return Ok(baked);
         }
-        baked.warnings.push(format!(
+        baked.warnings.push(Warning::Untuned(format!(
             "kernel `{kernel}` is not baked: the program launches its baseline\n\
              help: run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
-        ));
+        )));
         return Ok(baked);
     };
     let path = site.tuned.join(file);
@@ -93,6 +121,12 @@ fn in_file(site: &Site, path: &std::path::Path, error: &dyn std::fmt::Display) -
 }
 
 impl Baked {
+    /// Leaves out the warnings of a kernel that is meant to be untuned.
+    pub(crate) fn allow_untuned(&mut self) {
+        self.warnings
+            .retain(|warning| !matches!(warning, Warning::Untuned(_)));
+    }
+
     /// Keeps the fresh rows and counts the stale ones.
     fn sort_rows(
         &mut self,
@@ -124,13 +158,13 @@ impl Baked {
                 1 => format!("1 baked row of `{kernel}` is"),
                 many => format!("{many} baked rows of `{kernel}` are"),
             };
-            self.warnings.push(format!(
+            self.warnings.push(Warning::Unused(format!(
                 "{count} stale and not used; the first, of `{}` for {}, was baked from another {which}: \
                  {baked} then, {now} now\nhelp: {}",
                 row.device,
                 row.problem,
                 row.renewal(kernel)
-            ));
+            )));
         }
         Ok(())
     }

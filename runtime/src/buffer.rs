@@ -59,7 +59,7 @@ pub struct Buffer<T> {
     memory: Box<dyn Allocation>,
     len: usize,
     /// Keeps the device open as long as its memory.
-    _device: Arc<dyn Device>,
+    _device: Device,
     _elements: PhantomData<T>,
 }
 
@@ -95,7 +95,7 @@ impl<T: Element> Buffer<T> {
         Ok(buffer)
     }
 
-    fn of(device: Arc<dyn Device>, memory: Box<dyn Allocation>, len: usize) -> Buffer<T> {
+    fn of(device: Device, memory: Box<dyn Allocation>, len: usize) -> Buffer<T> {
         Buffer {
             memory,
             len,

@@ -1,4 +1,4 @@
-//! The [`Device`] trait: what every backend offers, whatever it launches on.
+//! [`Device`], what programs hold, and [`DeviceBackend`], the trait that each backend implements.
 //!
 //! A device loads [`Artifact`]s into [`Module`]s, hands out [`Function`]s of them by symbol, and launches
 //! those with a [`LaunchPlan`] on a stream. Work of one stream runs in order; [`Stream`] keeps its device
@@ -8,6 +8,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
@@ -15,7 +16,7 @@ use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::interop::VouchedStream;
 
-pub use crate::error::{DeviceError, ErrorClass};
+pub use crate::device_error::{DeviceError, ErrorClass};
 pub use crate::stream::Stream;
 
 /// What is known of a device before anything runs on it.
@@ -33,7 +34,7 @@ pub struct DeviceInfo {
     pub instance: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,
-    /// The smallest difference that [`Device::time`] can tell, in nanoseconds: the step of the clock, and on a GPU what
+    /// The smallest difference that [`DeviceBackend::time`] can tell, in nanoseconds: the step of the clock, and on a GPU what
     /// varies from the start of one batch to the next.
     pub timer_tick_ns: u64,
 }
@@ -48,8 +49,59 @@ pub struct ClockReading {
     pub is_braked: bool,
 }
 
-/// One device of one backend.
-pub trait Device: Send + Sync + fmt::Debug {
+/// A device that was opened: a cheap handle, cloned and sent between threads at will. Clones are the same device.
+///
+/// It is opened by [`Device::cpu`], [`Device::cuda`], [`Device::hip`] or, by name, [`Device::open`]; work is queued on
+/// its streams ([`Device::stream`], [`Device::new_stream`]). What a backend offers is called through it: it
+/// dereferences to [`DeviceBackend`].
+///
+/// ```
+/// # fn main() -> Result<(), kiln::Error> {
+/// use kiln::{Buffer, Device};
+///
+/// let device = Device::cpu()?;
+/// assert_eq!(device.name(), "cpu");
+/// let stream = device.stream();
+/// let ones = Buffer::from_slice(&stream, &[1.0_f32; 4])?;
+/// assert_eq!(ones.to_vec(&stream)?, [1.0; 4]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Device(Arc<dyn DeviceBackend>);
+
+impl<B: DeviceBackend + 'static> From<Arc<B>> for Device {
+    fn from(backend: Arc<B>) -> Device {
+        Device(backend)
+    }
+}
+
+impl Deref for Device {
+    type Target = dyn DeviceBackend;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Two handles are equal if they are of the same device object.
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        self.index() == other.index()
+    }
+}
+
+impl Eq for Device {}
+
+/// What a backend offers of one of its devices. [`Device`] is the handle that programs hold.
+pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Identity, limits and fingerprint.
     fn info(&self) -> &DeviceInfo;
 
@@ -290,7 +342,7 @@ pub trait RecordedLaunches: Send + Sync + fmt::Debug {
     /// Queues all of them on a stream.
     ///
     /// # Errors
-    /// As [`Device::launch`].
+    /// As [`DeviceBackend::launch`].
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 }
 
@@ -304,7 +356,7 @@ pub trait Allocation: Send + Sync + fmt::Debug {
     /// Its size in bytes.
     fn bytes(&self) -> usize;
 
-    /// The [`Device::index`] of its device.
+    /// The [`DeviceBackend::index`] of its device.
     fn device_index(&self) -> u32;
 
     /// Copies `out.len()` bytes from `offset` to the host.
@@ -372,7 +424,7 @@ impl Function {
         &self.symbol
     }
 
-    /// The [`Device::index`] of the device it was loaded on.
+    /// The [`DeviceBackend::index`] of the device it was loaded on.
     pub fn device_index(&self) -> u32 {
         self.device_index
     }

@@ -9,7 +9,7 @@ use crate::backend::cpu::{CpuDevice, CpuOptions};
 use crate::backend::cuda::CudaDevice;
 use crate::backend::fake::FakeDevice;
 use crate::backend::hip::HipDevice;
-use crate::device::{Device, DeviceError};
+use crate::device::{Device, DeviceBackend, DeviceError};
 
 /// The devices of one kind of GPU.
 struct Gpus {
@@ -21,19 +21,19 @@ struct Gpus {
 }
 
 /// A device that was opened, or why it was not.
-type Opened = Result<Arc<dyn Device>, DeviceError>;
+type Opened = Result<Device, DeviceError>;
 
 /// Every kind of GPU, the preferred one first.
 const GPUS: [Gpus; 2] = [
     Gpus {
         backend: Backend::Cuda,
         count: CudaDevice::count,
-        open: |ordinal| Ok(CudaDevice::open(ordinal)?),
+        open: |ordinal| Ok(CudaDevice::open(ordinal)?.into()),
     },
     Gpus {
         backend: Backend::Hip,
         count: HipDevice::count,
-        open: |ordinal| Ok(HipDevice::open(ordinal)?),
+        open: |ordinal| Ok(HipDevice::open(ordinal)?.into()),
     },
 ];
 
@@ -53,12 +53,12 @@ const GPUS: [Gpus; 2] = [
 ///
 /// # Errors
 /// [`DeviceError::NotFound`] when there is no such device here, with the reason and the devices that are.
-pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
+pub fn open(name: &str) -> Result<Device, DeviceError> {
     let (backend, which) = split(name);
     let gpus = GPUS.iter().find(|gpus| gpus.backend.name() == backend);
     let why = match (backend, gpus, ordinal(which)) {
-        ("cpu", ..) if which.is_none() => return Ok(cpu()?),
-        ("fake", ..) => return Ok(FakeDevice::open(which)?),
+        ("cpu", ..) if which.is_none() => return Ok(cpu()?.into()),
+        ("fake", ..) => return Ok(FakeDevice::open(which)?.into()),
         (_, Some(gpus), Some(ordinal)) => match (gpus.open)(ordinal) {
             Ok(device) => return Ok(device),
             Err(DeviceError::NotFound { what, text }) => format!("{what} was not found: {text}"),
@@ -73,15 +73,54 @@ pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
     })
 }
 
+impl Device {
+    /// The cpu device, which is always there; compiling for it needs a C++ compiler.
+    ///
+    /// # Errors
+    /// When an environment variable of Kiln's own (docs/environment.md) has a value that makes no sense.
+    pub fn cpu() -> Result<Device, DeviceError> {
+        open("cpu")
+    }
+
+    /// An NVIDIA GPU, by the number that the CUDA driver gives it.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn cuda(ordinal: u32) -> Result<Device, DeviceError> {
+        open(&format!("cuda:{ordinal}"))
+    }
+
+    /// An AMD GPU, by the number that the HIP runtime gives it.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn hip(ordinal: u32) -> Result<Device, DeviceError> {
+        open(&format!("hip:{ordinal}"))
+    }
+
+    /// A device by its name, as users give it on command lines: see [`open`].
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] when there is no such device here, with the reason and the devices that are.
+    pub fn open(name: &str) -> Result<Device, DeviceError> {
+        open(name)
+    }
+
+    /// The name that [`Device::open`] opens it by: `cpu`, `cuda:0`.
+    pub fn name(&self) -> String {
+        name_of(&**self)
+    }
+}
+
 /// The number of a device of a backend: 0 where none is given.
 fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
 
 /// Every device of this machine, the cpu first; never the fake one.
-pub fn devices() -> Vec<Arc<dyn Device>> {
+pub fn devices() -> Vec<Device> {
     let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
-    let cpu = cpu().ok().map(|device| device as Arc<dyn Device>);
+    let cpu = cpu().ok().map(Device::from);
     cpu.into_iter().chain(gpus).collect()
 }
 
@@ -117,7 +156,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
 }
 
 /// What [`open`] calls a device.
-pub fn name_of(device: &dyn Device) -> String {
+pub fn name_of(device: &dyn DeviceBackend) -> String {
     let info = device.info();
     match info.key.backend {
         backend @ (Backend::Cpu | Backend::Fake) => backend.to_string(),
@@ -181,9 +220,9 @@ fn cpu() -> Result<Arc<CpuDevice>, DeviceError> {
 }
 
 /// A cpu device with its limits raised to what it can do at all, so that other devices' rows run on it.
-pub(crate) fn cpu_with_raised_limits() -> Result<Arc<dyn Device>, DeviceError> {
+pub(crate) fn cpu_with_raised_limits() -> Result<Device, DeviceError> {
     let options = CpuOptions::from_env()?.with_raised_limits();
-    Ok(CpuDevice::with_options(options)?)
+    Ok(CpuDevice::with_options(options)?.into())
 }
 
 #[cfg(test)]

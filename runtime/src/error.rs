@@ -1,166 +1,75 @@
-//! What can go wrong on a device, by cause.
+//! [`Error`]: one type for whatever a program does with Kiln.
 
 use std::fmt;
 
-use kiln_spec::PlanError;
-use kiln_spec::time::Nanoseconds;
-use thiserror::Error;
+use kiln_spec::{PlanError, TextError};
+use thiserror::Error as ErrorTrait;
 
-/// Why a device could not do what it was asked to.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+use crate::compiler::CompileError;
+use crate::device_error::DeviceError;
+use crate::launch_error::LaunchError;
+use crate::prepare::PrepareError;
+use crate::receipt::ReceiptMismatch;
+use crate::reference::DataError;
+use crate::rig::RigError;
+
+/// Any error of this crate, for programs that pass errors on with `?` and do not tell them apart.
+///
+/// Functions return the specific error, so that callers can match on it; each converts into this one. `Display` and
+/// [`source`](std::error::Error::source) are those of the specific error.
+///
+/// ```no_run
+/// fn main() -> Result<(), kiln::Error> {
+///     let stream = kiln::Device::cuda(0)?.stream();
+///     let x = kiln::Buffer::from_slice(&stream, &[1.0_f32, 2.0])?;
+///     println!("{:?}", x.to_vec(&stream)?);
+///     Ok(())
+/// }
+/// ```
+#[derive(ErrorTrait)]
+#[error(transparent)]
 #[non_exhaustive]
-pub enum DeviceError {
-    /// A device, driver library or symbol is not there.
-    #[error("{what} was not found: {text}")]
-    NotFound {
-        /// What was looked for.
-        what: String,
-        /// Where, or what the driver says.
-        text: String,
-    },
-    /// There is not enough memory.
-    #[error("out of memory: {wanted_bytes} bytes wanted, {text}")]
-    Oom {
-        /// Bytes asked for.
-        wanted_bytes: u64,
-        /// What is free, or what the driver says.
-        text: String,
-    },
-    /// The plan of a launch exceeds a limit of the device.
-    #[error("launch of `{symbol}` refused: {error}")]
-    Plan {
-        /// The kernel's symbol.
-        symbol: String,
-        /// The limit, and what exceeds it.
-        error: PlanError,
-    },
-    /// A launch was refused for another reason than a limit; nothing ran.
-    #[error("launch of `{symbol}` refused: {text}")]
-    LaunchRefused {
-        /// The kernel's symbol.
-        symbol: String,
-        /// Why.
-        text: String,
-    },
-    /// The kernel reported its own failure (a barrier never reached, a trap); the device is still usable.
-    #[error("kernel `{symbol}` failed: {text}")]
-    KernelFault {
-        /// The kernel's symbol.
-        symbol: String,
-        /// What it reported.
-        text: String,
-    },
-    /// The process can no longer use the device (illegal address and its like).
-    #[error("the device is unusable in this process: {text}")]
-    Sticky {
-        /// What the driver says.
-        text: String,
-    },
-    /// A launch was not done by its deadline.
-    #[error("`{symbol}` was not done after {}", Nanoseconds(*after_ns))]
-    Hang {
-        /// The kernel's symbol.
-        symbol: String,
-        /// The deadline, in nanoseconds.
-        after_ns: u64,
-    },
-    /// The device answers no more.
-    #[error("the device is lost: {text}")]
-    Lost {
-        /// What the driver says.
-        text: String,
-    },
-    /// The device cannot do this at all.
-    #[error("{what} is not supported")]
-    Unsupported {
-        /// What was asked for.
-        what: String,
-    },
-    /// An environment variable or file that says what a device is makes no sense.
-    #[error("{what} is {problem}\nhelp: {help}")]
-    Setting {
-        /// The variable or file.
-        what: String,
-        /// What is wrong with it.
-        problem: String,
-        /// What to do.
-        help: String,
-    },
-    /// A byte range is not inside an allocation.
-    #[error("bytes {offset} to {end} are outside an allocation of {size_bytes} bytes")]
-    OutOfBounds {
-        /// First byte.
-        offset: usize,
-        /// One behind the last byte.
-        end: usize,
-        /// Size of the allocation.
-        size_bytes: usize,
-    },
-    /// An artifact cannot be loaded on this device.
-    #[error("the artifact cannot be loaded: {text}")]
-    Load {
-        /// Why.
-        text: String,
-    },
-    /// A call of the system or driver failed that should not have.
-    #[error("{what} failed: {text}")]
-    Internal {
-        /// The call.
-        what: String,
-        /// What the system says.
-        text: String,
-    },
+pub enum Error {
+    /// A device is not there, or could not do what it was asked to.
+    Device(#[from] DeviceError),
+    /// A launch function did not launch.
+    Launch(#[from] LaunchError),
+    /// A kernel could not be made ready to launch.
+    Prepare(#[from] PrepareError),
+    /// A compiler is not there, or failed.
+    Compile(#[from] CompileError),
+    /// There is no launch plan for a problem.
+    Plan(#[from] PlanError),
+    /// A text is not a problem or a config of the kernel.
+    Text(#[from] TextError),
+    /// The data of a problem cannot be made.
+    Data(#[from] DataError),
+    /// A verified launch failed, or computed something wrong.
+    Rig(#[from] RigError),
+    /// A receipt is of another launch.
+    Receipt(#[from] ReceiptMismatch),
 }
 
-/// The classes of failure that tuning tells apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorClass {
-    /// The request itself was wrong.
-    Invalid,
-    /// Not enough memory: skip the candidate.
-    Oom,
-    /// The device refused the launch: skip the candidate.
-    LaunchRefused,
-    /// The process must be replaced.
-    Sticky,
-    /// The launch did not end: kill the process.
-    Hang,
-    /// The device must be given up.
-    DeviceLost,
-    /// The device has no such ability.
-    Unsupported,
-    /// Something is not installed.
-    NotFound,
-    /// A fault of Kiln or the system.
-    Internal,
-}
-
-impl DeviceError {
-    /// Its class.
-    pub fn class(&self) -> ErrorClass {
-        match self {
-            DeviceError::NotFound { .. } => ErrorClass::NotFound,
-            DeviceError::Oom { .. } => ErrorClass::Oom,
-            DeviceError::Plan { .. } | DeviceError::LaunchRefused { .. } => {
-                ErrorClass::LaunchRefused
-            }
-            DeviceError::KernelFault { .. }
-            | DeviceError::OutOfBounds { .. }
-            | DeviceError::Setting { .. }
-            | DeviceError::Load { .. } => ErrorClass::Invalid,
-            DeviceError::Sticky { .. } => ErrorClass::Sticky,
-            DeviceError::Hang { .. } => ErrorClass::Hang,
-            DeviceError::Lost { .. } => ErrorClass::DeviceLost,
-            DeviceError::Unsupported { .. } => ErrorClass::Unsupported,
-            DeviceError::Internal { .. } => ErrorClass::Internal,
-        }
+/// `fn main() -> Result<(), kiln::Error>` prints errors by `Debug`: it is the text for people.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
+}
 
-    /// An [`DeviceError::Internal`] of a failed call.
-    pub fn internal(what: &str, error: impl fmt::Display) -> DeviceError {
-        DeviceError::Internal {
-            what: what.into(),
-            text: error.to_string(),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_its_cause_and_can_be_sent_to_another_thread() {
+        fn assert_bounds<E: std::error::Error + Send + Sync + 'static>(_: &E) {}
+        let cause = DeviceError::Unsupported {
+            what: "a toaster".into(),
+        };
+        let error = Error::from(cause.clone());
+        assert_bounds(&error);
+        assert_eq!(error.to_string(), cause.to_string());
+        assert_eq!(format!("{error:?}"), cause.to_string());
     }
 }

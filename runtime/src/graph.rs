@@ -71,7 +71,7 @@ impl Graph {
 
 /// A recording under way; ended also where recording failed or panicked, or the stream could not be used again.
 struct Recording {
-    device: Arc<dyn Device>,
+    device: Device,
     handle: StreamHandle,
     ended: bool,
 }

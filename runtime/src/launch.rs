@@ -15,6 +15,7 @@ use kiln_spec::{Config, ElemType, LaunchPlan, PlanError, Problem, ProblemValue, 
 
 use crate::buffer::RawSlice;
 use crate::device::{ArgMemory, ArgSets, DeviceError, Function, KernelArgs, Schedule};
+use crate::announce::announce;
 use crate::element::Scalar;
 use crate::kernel::Kernel;
 use crate::launch_error::{LaunchCause, LaunchError};
@@ -228,6 +229,7 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
         return Ok(());
     }
     let (plan, prepared) = resolve(kernel, stream, &problem, choice)?;
+    announce(kernel, stream.device().info(), &problem, &selection);
     let computed =
         crate::reference::computed_words(kernel.spec(), &kernel.config(choice), &problem)?;
     let computed: [u64; C] = computed.try_into().unwrap_or_else(|_| {
@@ -322,24 +324,34 @@ fn call(
 }
 
 /// The problem of a launch function's dimensions.
+///
+/// # Errors
+/// When a size is beyond 63 bits: no launch takes it.
 fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
+    let problem = problem(kernel, dims);
+    let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
+    match problem.iter().find(beyond) {
+        Some((name, _)) => Err(LaunchCause::SizeTooLarge {
+            argument: name.to_string(),
+        }),
+        None => Ok(problem),
+    }
+}
+
+/// The problem of a kernel's dimensions, as [`size`] and [`type_code`] give them, in declared order.
+pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
     let declared = kernel.spec().problems.first();
     let declared = declared.into_iter().flat_map(Problem::iter);
-    let mut values = Vec::with_capacity(dims.len());
-    for ((name, declared), &dim) in declared.zip(dims) {
-        values.push(match declared {
+    let values = declared
+        .zip(dims)
+        .map(|((_, declared), &dim)| match declared {
             ProblemValue::Type(_) => {
                 let ty = ElemType::ALL.iter().find(|ty| type_code(**ty) == dim);
                 ProblemValue::Type(*ty.expect("a type dimension should hold a type's code"))
             }
-            ProblemValue::Size(_) if dim == BEYOND => {
-                let argument = name.to_string();
-                return Err(LaunchCause::SizeTooLarge { argument });
-            }
             ProblemValue::Size(_) => ProblemValue::Size(dim),
         });
-    }
-    Ok(kernel.problem_of(values))
+    kernel.problem_of(values)
 }
 
 /// The needs of every slice.

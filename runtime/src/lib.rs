@@ -5,7 +5,7 @@
 //! macro reads the table when the program is built. What is left at run time is a typed function:
 //!
 //! ```ignore
-//! use kiln::{Buffer, Stream, tuned_kernel};
+//! use kiln::{Buffer, Device, tuned_kernel};
 //!
 //! #[tuned_kernel(
 //!     source = "scale.cu",
@@ -20,7 +20,7 @@
 //!     pub fn scale(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
 //! }
 //!
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let x = Buffer::from_slice(&stream, &[1.0, 2.0])?;
 //! let mut y = Buffer::zeros(&stream, 2)?;
 //! scale(&stream, 2, &x, &mut y)?;
@@ -35,6 +35,9 @@
 //! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image
 //!    loaded) and kept for the process; compiled artifacts are cached on disk ([`artifacts`]).
 //! 4. [`launch`]: the one launch call.
+//!
+//! A launch that takes the baseline for want of a row, the row of another problem or an unproven row says so once per
+//! kernel, as a warning of the [`log`] crate with the target `kiln`.
 //!
 //! [`smoke`] tests prove, for every baked row and without a GPU, that this launches what it should.
 //!
@@ -62,12 +65,16 @@
 //!
 //! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch.rs`.
 
+#[cfg(not(unix))]
+compile_error!("Kiln runs on Unix only: Linux is tested, macOS and the BSDs may work, Windows needs WSL 2");
+
 // Generated code says `::kiln`, in this crate's own tests too.
 extern crate self as kiln;
 
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod announce;
 mod any_buffer;
 pub mod artifacts;
 pub mod backend;
@@ -83,6 +90,7 @@ mod cxx;
 pub mod device;
 pub mod devices;
 pub mod element;
+mod device_error;
 pub mod error;
 pub mod fill;
 mod graph;
@@ -111,7 +119,8 @@ pub use buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};
 pub use device::Device;
 pub use devices::{devices, open};
 pub use element::{Element, Scalar};
-pub use error::{DeviceError, ErrorClass};
+pub use device_error::{DeviceError, ErrorClass};
+pub use error::Error;
 pub use graph::Graph;
 pub use half::{bf16, f16};
 pub use kernel::{Kernel, ReferenceFn};

@@ -14,7 +14,7 @@ pub use origin::{NoImage, Origin};
 use crate::artifacts::ArtifactCache;
 use crate::backend::hip::host_arch::HOST_ARCH;
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
-use crate::device::{Device, DeviceError, Function};
+use crate::device::{Device, DeviceBackend, DeviceError, Function};
 use crate::kernel::Kernel;
 use crate::select::Choice;
 
@@ -90,7 +90,7 @@ pub fn dialect(key: &DeviceKey) -> Backend {
 /// # Errors
 /// When there is no compiler, or it fails.
 pub fn compile(
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     unit: &TranslationUnit,
     build: BuildKind,
 ) -> Result<Artifact, CompileError> {
@@ -107,7 +107,7 @@ pub fn compile(
 /// # Errors
 /// When the artifact is for another target or lacks an entry.
 pub fn load(
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     unit: &TranslationUnit,
     artifact: &Artifact,
 ) -> Result<Prepared, DeviceError> {
@@ -159,17 +159,33 @@ pub fn generate(
 /// When the entry cannot be generated, compiled or loaded.
 pub fn get(
     kernel: &'static Kernel,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     choice: Choice,
     problem: &Problem,
 ) -> Result<&'static Prepared, PrepareError> {
     kernel.prepared().get(kernel, device, choice, problem)
 }
 
+impl Kernel {
+    /// Compiles and loads what a launch on a device takes for a problem, so that no launch waits for it: for programs
+    /// that do so when they start. What is prepared already is there at once.
+    ///
+    /// # Errors
+    /// When there is neither an image nor a compiler, or one of them fails.
+    pub fn prepare(
+        &'static self,
+        device: &Device,
+        problem: &Problem,
+    ) -> Result<&'static Prepared, PrepareError> {
+        let choice = self.selection(&**device, problem).choice();
+        get(self, &**device, choice, problem)
+    }
+}
+
 /// Generates, compiles (or takes the embedded image) and loads what a choice launches.
 fn prepare(
     kernel: &'static Kernel,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     choice: Choice,
     problem: &Problem,
 ) -> Result<Prepared, PrepareError> {
@@ -225,7 +241,7 @@ impl PreparedTable {
     pub(crate) fn get(
         &'static self,
         kernel: &'static Kernel,
-        device: &dyn Device,
+        device: &dyn DeviceBackend,
         choice: Choice,
         problem: &Problem,
     ) -> Result<&'static Prepared, PrepareError> {

@@ -1,9 +1,9 @@
 //! Everything that generated code may name. Hidden, and outside semantic versioning: `kiln-macros` and
 //! `kiln` of one version go together.
 
-use kiln_spec::{ArgSpec, ElemType, Problem, ProblemValue};
+use kiln_spec::{ArgSpec, ElemType, ProblemValue};
 
-pub use kiln_spec::{Backend, ElemType as Type, LaunchPlan};
+pub use kiln_spec::{Backend, ElemType as Type, LaunchPlan, Problem};
 
 pub use crate::buffer::{Buffer, DeviceSlice, DeviceSliceMut, RawSlice};
 pub use crate::element::{Element, Scalar};
@@ -12,7 +12,7 @@ pub use crate::kernel::{
     BakedRow, ConstDimension, ConstImage, ConstSymbols, ConstValue, Evidence, Kernel, KernelParts,
     RowDevice,
 };
-pub use crate::launch::{Aligned, Arg, launch, size, slice_len, type_code};
+pub use crate::launch::{Aligned, Arg, launch, problem, size, slice_len, type_code};
 pub use crate::launch_error::LaunchError;
 pub use crate::memo::Memo;
 pub use crate::reference::ReferenceCall;

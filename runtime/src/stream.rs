@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::device::{Device, DeviceError, StreamHandle};
+use crate::device::{Device, DeviceBackend, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::select::Forced;
 
@@ -17,14 +17,14 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
 /// let device = kiln::open("fake")?;
-/// let stream = kiln::Stream::new(device)?;
+/// let stream = device.new_stream()?;
 /// stream.synchronize()?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stream {
-    device: Arc<dyn Device>,
+    device: Device,
     device_index: u32,
     id: u64,
     handle: StreamHandle,
@@ -34,7 +34,7 @@ pub struct Stream {
 }
 
 struct Opened {
-    device: Arc<dyn Device>,
+    device: Device,
     handle: StreamHandle,
     /// What holds the queue open, where it is another library's; dropped after it is closed here.
     _owner: Option<Box<dyn Any + Send + Sync>>,
@@ -52,19 +52,34 @@ impl fmt::Debug for Opened {
     }
 }
 
+impl Device {
+    /// Its default stream.
+    pub fn stream(&self) -> Stream {
+        Stream::default_of(self.clone())
+    }
+
+    /// A stream of its own, whose work may overlap with that of other streams.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn new_stream(&self) -> Result<Stream, DeviceError> {
+        Stream::new(self.clone())
+    }
+}
+
 impl Stream {
     /// A stream of its own.
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn new(device: Arc<dyn Device>) -> Result<Stream, DeviceError> {
+    pub fn new(device: Device) -> Result<Stream, DeviceError> {
         let handle = device.open_stream()?;
         Ok(Stream::opened(device, handle, None))
     }
 
     /// A stream of another library, which `owner` holds open.
     pub(crate) fn adopt(
-        device: Arc<dyn Device>,
+        device: Device,
         raw: VouchedStream,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Stream, DeviceError> {
@@ -73,7 +88,7 @@ impl Stream {
     }
 
     fn opened(
-        device: Arc<dyn Device>,
+        device: Device,
         handle: StreamHandle,
         owner: Option<Box<dyn Any + Send + Sync>>,
     ) -> Stream {
@@ -93,7 +108,7 @@ impl Stream {
     }
 
     /// The device's default stream.
-    pub fn default_of(device: Arc<dyn Device>) -> Stream {
+    pub fn default_of(device: Device) -> Stream {
         Stream {
             device_index: device.index(),
             id: 1 + u64::from(device.index()),
@@ -116,11 +131,11 @@ impl Stream {
 
     /// The device it queues work on.
     #[inline]
-    pub fn device(&self) -> &Arc<dyn Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The [`Device::index`] of its device.
+    /// The [`DeviceBackend::index`] of its device.
     #[inline]
     pub fn device_index(&self) -> u32 {
         self.device_index

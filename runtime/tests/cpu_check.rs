@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use kiln::compiler::{BuildKind, CompileRequest};
-use kiln::device::{Device as _, DeviceError, Schedule};
+use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
 use kiln::recipe::Recipe;
 use kiln::spec::prelude::CPU_PRELUDE;
 use on_cpu::{Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions, CpuTarget};
 use kiln::compiler::{BuildKind, CompileError, CompileLimits, CompileRequest};
-use kiln::device::{Device as _, DeviceError};
+use kiln::device::{DeviceBackend as _, DeviceError};
 use kiln::spec::prelude::CPU_PRELUDE;
 use on_cpu::{Arg, Loaded, buffer, compile, contents, devices, options, plan, unit};
 

@@ -4,7 +4,7 @@
 mod on_cpu;
 
 use kiln::compiler::BuildKind;
-use kiln::device::{Device as _, DeviceError};
+use kiln::device::{DeviceBackend as _, DeviceError};
 use kiln::spec::LaunchPlan;
 use on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 

@@ -30,7 +30,7 @@ fn script(rule: Rule) -> Script {
 }
 
 fn smoke(script: Script) -> SmokeReport {
-    let device: Arc<dyn Device> = FakeDevice::new(script);
+    let device: Device = FakeDevice::new(script);
     kiln::smoke::run(rows::kernel(), &device, &SmokeOptions::default(), |_, _| {})
 }
 

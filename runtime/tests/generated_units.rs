@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::CpuDevice;
 use kiln::compiler::{BuildKind, CompileRequest};
-use kiln::device::{Allocation, Device as _};
+use kiln::device::{Allocation, DeviceBackend as _};
 use kiln::receipt::{RECEIPT_BYTES, Receipt};
 use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
 use kiln::spec::source::{SourceScan, SourceText};

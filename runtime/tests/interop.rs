@@ -15,7 +15,7 @@ use kiln::interop::{
 use kiln::{Buffer, Device, LaunchCause, Stream};
 
 /// The cpu device, if it can compile.
-fn cpu() -> Option<Arc<dyn Device>> {
+fn cpu() -> Option<Device> {
     let device = kiln::open("cpu").unwrap();
     match device.compiler() {
         Ok(_) => Some(device),

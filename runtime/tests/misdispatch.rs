@@ -13,11 +13,11 @@ use kiln::smoke::{CheckOutcome, SmokeOptions, SmokeReport};
 use kiln::{Choice, Device};
 use misdispatching::{Fault, Misdispatching};
 
-fn fake() -> Arc<dyn Device> {
+fn fake() -> Device {
     FakeDevice::new(Script::default())
 }
 
-fn cpu() -> Arc<dyn Device> {
+fn cpu() -> Device {
     let options = CpuOptions {
         threads: 1,
         ..CpuOptions::default()
@@ -25,7 +25,7 @@ fn cpu() -> Arc<dyn Device> {
     CpuDevice::with_options(options.with_raised_limits()).unwrap()
 }
 
-fn smoke(device: Arc<dyn Device>, fault: Fault, seed: u64) -> SmokeReport {
+fn smoke(device: Device, fault: Fault, seed: u64) -> SmokeReport {
     let options = SmokeOptions {
         seed,
         ..SmokeOptions::default()
@@ -161,7 +161,7 @@ fn faults_of_real_code() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-fn assert_caught(device: fn() -> Arc<dyn Device>, faults: Vec<(&'static str, Fault)>) {
+fn assert_caught(device: fn() -> Device, faults: Vec<(&'static str, Fault)>) {
     let mut missed = Vec::new();
     for (number, (name, fault)) in faults.iter().enumerate() {
         let report = smoke(device(), fault.clone(), number as u64);
@@ -237,7 +237,7 @@ fn rows_of_every_device_run_on_the_cpu_with_their_own_blocks() {
 fn a_row_beyond_the_devices_limits_is_counted_as_not_run() {
     let mut script = Script::default();
     script.limits.max_threads_per_block = 128;
-    let device: Arc<dyn Device> = FakeDevice::new(script);
+    let device: Device = FakeDevice::new(script);
     let report = kiln::smoke::run(rows::kernel(), &device, &SmokeOptions::default(), |_, _| {});
     assert_eq!(report.counts(), (4, 0, 4), "{report}");
     assert!(

@@ -26,6 +26,6 @@ pub fn library() -> &'static Path {
 ///
 /// # Panics
 /// When it does not open.
-pub fn device() -> Arc<dyn Device> {
+pub fn device() -> Device {
     HipDevice::of_library(library(), 0).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use kiln::compiler::BuildKind;
 use kiln::prepare;
 use kiln::spec::Backend;
-use kiln::{Device, Stream};
+use kiln::{Device, device::DeviceBackend, Stream};
 
 use crate::capability::{Need, have};
 use crate::hip_host;
@@ -21,13 +21,13 @@ pub const HIP_HOST: &str = "hip-host";
 ///
 /// # Errors
 /// Why it does not open, with the variable that named it.
-pub fn open() -> Result<Arc<dyn Device>, String> {
+pub fn open() -> Result<Device, String> {
     let Some(name) = std::env::var_os(VARIABLE) else {
         return kiln::open("cpu").map_err(|error| error.to_string());
     };
     let name = name.to_string_lossy();
     if name == HIP_HOST {
-        static DEVICE: OnceLock<Arc<dyn Device>> = OnceLock::new();
+        static DEVICE: OnceLock<Device> = OnceLock::new();
         return Ok(DEVICE.get_or_init(hip_host::device).clone());
     }
     kiln::open(&name).map_err(|error| {
@@ -51,12 +51,12 @@ pub fn stream(test: &str) -> Option<Stream> {
 }
 
 /// Whether a device is the cpu itself, which has check builds and chooses the order of threads.
-pub fn is_cpu(device: &dyn Device) -> bool {
+pub fn is_cpu(device: &dyn DeviceBackend) -> bool {
     device.info().key.backend == Backend::Cpu
 }
 
 /// The builds that can be launched on a device.
-pub fn builds(device: &dyn Device) -> &'static [BuildKind] {
+pub fn builds(device: &dyn DeviceBackend) -> &'static [BuildKind] {
     match is_cpu(device) {
         true => &[BuildKind::Release, BuildKind::Check],
         false => &[BuildKind::Release],
@@ -64,7 +64,7 @@ pub fn builds(device: &dyn Device) -> &'static [BuildKind] {
 }
 
 /// The dialect of a device's units.
-pub fn dialect(device: &dyn Device) -> Backend {
+pub fn dialect(device: &dyn DeviceBackend) -> Backend {
     prepare::dialect(&device.info().key)
 }
 

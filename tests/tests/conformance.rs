@@ -12,7 +12,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::conformance::{DIFFERENCES, failure, failures, suite};
 use kiln_tests::hip_host;
 
-fn assert_conforms(open: impl Fn() -> Arc<dyn Device>) {
+fn assert_conforms(open: impl Fn() -> Device) {
     let failures = failures(open);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

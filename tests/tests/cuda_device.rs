@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kiln::compiler::{Artifact, BuildKind};
-use kiln::device::{Device, DeviceError, ErrorClass, Function, StreamHandle};
+use kiln::device::{Device, DeviceBackend, DeviceError, ErrorClass, Function, StreamHandle};
 use kiln::kernel::Kernel;
 use kiln::prepare;
 use kiln::rig::{Layout, Rig};
@@ -59,7 +59,7 @@ fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     Some(said)
 }
 
-fn device() -> Arc<dyn Device> {
+fn device() -> Device {
     kiln::open("cuda:0").expect("the stand-in should open")
 }
 
@@ -81,7 +81,7 @@ fn class_of(error: &LaunchError) -> ErrorClass {
     }
 }
 
-fn free_bytes(device: &dyn Device) -> u64 {
+fn free_bytes(device: &dyn DeviceBackend) -> u64 {
     let error = device
         .alloc(1 << 40, 256)
         .expect_err("there is not so much");

@@ -37,7 +37,7 @@ fn no_recording_names_memory_that_was_only_borrowed() {
     if !have(test, &[Need::HostCompiler]) {
         return;
     }
-    let device: Arc<dyn Device> = hip_host::device();
+    let device: Device = hip_host::device();
     let stream = Stream::new(device).expect("a stream should open");
     let theirs = Buffer::from_slice(&stream, &[1.0_f32; 20]).expect("there should be room");
     let theirs = Theirs(theirs);
@@ -84,7 +84,7 @@ fn a_default_stream_is_that_of_its_device_whatever_the_thread_has_chosen() {
 #[test]
 #[ignore = "the child of another test"]
 fn child_has_two_devices() {
-    let device: Arc<dyn Device> =
+    let device: Device =
         HipDevice::of_library(hip_host::library(), 1).unwrap_or_else(|error| panic!("{error}"));
     let stream = Stream::default_of(device.clone());
     let x = Buffer::from_slice(&stream, &[1.0_f32; 20]).expect("there should be room");

@@ -21,15 +21,20 @@ const ROW: &str = "baked row 0: this device and problem";
 const BASELINE: &str = "baseline: nothing is baked for this kernel";
 
 fn blending() -> Throwaway {
+    let crate_ = without_an_index();
+    expect_code(&mut crate_.tune("init"), 0);
+    crate_
+}
+
+/// As it is before `tune init`.
+fn without_an_index() -> Throwaway {
     let files = [
         ("src/main.rs", MAIN),
         ("src/blend.cu", SOURCE),
         ("src/mix.h", HEADER),
         ("src/rest.h", INNER_HEADER),
     ];
-    let crate_ = Throwaway::new("blending", &files);
-    expect_code(&mut crate_.tune("init"), 0);
-    crate_
+    Throwaway::new("blending", &files)
 }
 
 fn bake(crate_: &Throwaway) {
@@ -67,6 +72,33 @@ fn a_new_kernel_takes_forty_lines_from_spec_to_receipt() {
         "from spec to receipt and launch in {:.0?}: {run}",
         start.elapsed()
     );
+}
+
+#[test]
+fn a_program_builds_before_tune_init_and_is_built_again_when_there_are_tables() {
+    let name = "a_program_builds_before_tune_init_and_is_built_again_when_there_are_tables";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let crate_ = without_an_index();
+    let run = || {
+        let run = expect_code(crate_.cargo().arg("run"), 0);
+        (stdout(&run), stderr(&run))
+    };
+    let (said, warned) = run();
+    assert_eq!(said, format!("{BASELINE}\n4\n"));
+    assert!(
+        warned.contains("run `tune init` in this package"),
+        "{warned}"
+    );
+    // Cargo cannot have watched a file that was not there.
+    expect_code(&mut crate_.tune("init"), 0);
+    let (_, warned) = run();
+    assert!(warned.contains("run `tune run -k blend`"), "{warned}");
+    std::fs::remove_dir_all(crate_.path().join("tuned")).expect("the index should be removed");
+    run();
+    bake(&crate_);
+    assert_eq!(run().0, format!("{ROW}\n4\n"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::images;
 use crate::local_tables;
 use crate::project::{Project, TunedKernel};
 use crate::report::{TableReport, TaskReport};
-use crate::table_files::{read_index, read_table, write_if_changed};
+use crate::table_files::{read_index, read_table, write_if_changed, write_index};
 use crate::task::{self, Conditions};
 
 /// Writes the rows of a device for every kernel of a project that has a decision.
@@ -197,7 +197,7 @@ pub fn write_table(
     if !attributes.exists() {
         write_if_changed(&attributes, GITATTRIBUTES)?;
     }
-    write_if_changed(&folder.join(INDEX_FILE), index.to_text())?;
+    write_index(folder, &index, [kernel.file.as_path()])?;
     for file in images::left_over(name, folder, &table)? {
         fs::remove_file(&file).map_err(Failure::file("remove", &file))?;
     }

@@ -37,7 +37,7 @@ pub enum Checked {
 /// The cpu device, for candidates of another device.
 #[derive(Debug)]
 pub struct CheckDevice {
-    device: Arc<dyn Device>,
+    device: Device,
 }
 
 impl CheckDevice {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kiln::Device;
+use kiln::device::DeviceBackend;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
@@ -17,7 +17,7 @@ pub struct DeviceSession<'d> {
     /// Its name on the command line.
     pub name: &'d str,
     /// The device.
-    pub device: &'d dyn Device,
+    pub device: &'d dyn DeviceBackend,
     /// What worker processes may take.
     pub worker: WorkerLimits,
     /// A compiler in processes of its own, if compiles can be isolated.
@@ -33,7 +33,7 @@ impl<'d> DeviceSession<'d> {
     /// When the device's compiler is missing, or the running program, which workers are processes of, cannot be found.
     pub fn open(
         name: &'d str,
-        device: &'d dyn Device,
+        device: &'d dyn DeviceBackend,
         cache: &Path,
     ) -> Result<DeviceSession<'d>, Failure> {
         let own = machine::compiler(device)?;

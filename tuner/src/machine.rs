@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kiln::compiler::Compiler;
 use kiln::devices::name_of;
-use kiln::{Device, DeviceError};
+use kiln::{Device, device::DeviceBackend, DeviceError};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
@@ -15,13 +15,13 @@ use crate::options::UsageError;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
 /// A device, with its name on the command line.
-pub type Opened = (String, Arc<dyn Device>);
+pub type Opened = (String, Device);
 
 /// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
 ///
 /// # Errors
 /// [`Failure::NoDevice`] where there is none of that name; otherwise what is wrong with it.
-pub fn open_device(name: Option<&str>) -> Result<(String, Arc<dyn Device>), Failure> {
+pub fn open_device(name: Option<&str>) -> Result<(String, Device), Failure> {
     let name = name.map_or_else(first_device, str::to_owned);
     match kiln::open(&name) {
         Ok(device) => Ok((name, device)),
@@ -65,7 +65,7 @@ fn first_device() -> String {
 ///
 /// # Errors
 /// When none is installed, with what to install.
-pub fn compiler(device: &dyn Device) -> Result<&dyn Compiler, Failure> {
+pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, Failure> {
     device.compiler().map_err(|error| {
         let error = error.to_string();
         let help = if error.contains("\nhelp: ") {

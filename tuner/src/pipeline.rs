@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::device::DeviceInfo;
-use kiln::{Device, Kernel};
+use kiln::{device::DeviceBackend, Kernel};
 use kiln_cache::Cache;
 use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;
@@ -42,7 +42,7 @@ pub struct Run<'a> {
     /// The device's name on the command line.
     pub device_name: &'a str,
     /// The device. It is asked what it is; nothing is launched on it in this process.
-    pub device: &'a dyn Device,
+    pub device: &'a dyn DeviceBackend,
     /// What was asked for.
     pub options: &'a RunOptions,
     /// The command line, for the record.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::thread::sleep;
 use std::time::Duration;
 
-use kiln::{Device, DeviceError};
+use kiln::{device::DeviceBackend, DeviceError};
 use kiln_spec::Backend;
 
 use crate::exit::Failure;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// [`Failure::SharedGpu`] with the processes.
-pub fn check(name: &str, device: &dyn Device, allow: bool) -> Result<(), Failure> {
+pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), Failure> {
     let warn = |text: String| {
         // A closed standard error must not end a run.
         let _ = writeln!(std::io::stderr(), "tune: warning: {text}");
@@ -50,7 +50,7 @@ pub fn check(name: &str, device: &dyn Device, allow: bool) -> Result<(), Failure
 }
 
 /// The other processes, when they stay.
-fn patiently(device: &dyn Device) -> Result<Vec<u32>, DeviceError> {
+fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
     for _ in 1..ASKED {
         if device.other_processes()?.is_empty() {
             return Ok(Vec::new());

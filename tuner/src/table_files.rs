@@ -69,6 +69,34 @@ fn with_help(path: &Path, error: &str) -> String {
     format!("{}: {error}{help}", path.display())
 }
 
+/// Writes the index of a folder. `declared_in` are the Rust files whose kernels have their tables there.
+///
+/// A build that found no index is not made again because there is one now: cargo does not watch files that are not
+/// there. So with the first index these files are marked as changed.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_index<'a>(
+    folder: &Path,
+    index: &Index,
+    declared_in: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let path = folder.join(INDEX_FILE);
+    let is_first = !path.exists();
+    write_if_changed(&path, index.to_text())?;
+    if is_first {
+        declared_in.into_iter().for_each(mark_as_changed);
+    }
+    Ok(())
+}
+
+/// Marks a file as changed, so that cargo builds again what was built from it. If that fails (the file may be another
+/// user's), the tables are used from the next change on.
+pub fn mark_as_changed(file: &Path) {
+    let now = std::time::SystemTime::now();
+    let _ = fs::File::open(file).and_then(|file| file.set_modified(now));
+}
+
 /// Writes a file whole or not at all, and not if it holds the same already; whether it was written.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Sum of a matrix and a matrix, row, column or number: bound by memory alone.
 //!
 //! ```
-//! use kiln::{Buffer, Stream};
+//! use kiln::{Buffer, Device};
 //! use kiln_kernels::broadcast_add::broadcast_add;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let matrix = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //! let row = Buffer::from_slice(&stream, &[10.0_f32, 20.0, 30.0])?;
 //! let mut sum = Buffer::zeros(&stream, 6)?;
@@ -22,6 +22,7 @@ use kiln::tuned_kernel;
 // Rounded once.
 #[tuned_kernel(
     source = "broadcast_add.cu",
+    untuned = allow,
     types(T in [f32, f16, bf16]),
     params(
         THREADS in [1, 32, 64, 128, 256, 512],

@@ -1,11 +1,11 @@
 //! Sum of two tensors: bound by memory alone.
 //!
 //! ```
-//! use kiln::{Buffer, Stream};
+//! use kiln::{Buffer, Device};
 //! use kiln_kernels::tensor_add::tensor_add;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let a = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0])?;
 //! let b = Buffer::from_slice(&stream, &[10.0_f32, 20.0, 30.0])?;
 //! let mut c = Buffer::zeros(&stream, 3)?;
@@ -22,6 +22,7 @@ use kiln::tuned_kernel;
 // Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_add.cu",
+    untuned = allow,
     types(T in [f32, f16, bf16]),
     params(
         VECTOR_WIDTH in [1, 2, 4, 8],

@@ -1,11 +1,11 @@
 //! Product of two tensors: bound by memory alone.
 //!
 //! ```
-//! use kiln::{Buffer, Stream, f16};
+//! use kiln::{Buffer, Device, f16};
 //! use kiln_kernels::tensor_mul::tensor_mul;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let numbers = [1.5, 2.0, -3.0].map(f16::from_f32);
 //! let a = Buffer::from_slice(&stream, &numbers)?;
 //! let mut squares = Buffer::zeros(&stream, 3)?;
@@ -22,6 +22,7 @@ use kiln::tuned_kernel;
 // Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_mul.cu",
+    untuned = allow,
     types(T in [f32, f16, bf16]),
     params(
         VECTOR_WIDTH in [1, 2, 4, 8],

@@ -1,11 +1,11 @@
 //! Overlapping tiles blended into one image, each pixel gathering the tiles that cover it.
 //!
 //! ```
-//! use kiln::{Buffer, Stream};
+//! use kiln::{Buffer, Device};
 //! use kiln_kernels::tile_blend::tile_blend;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let (channels_last, batch, channels, height, width, tile, overlap) = (0, 1, 1, 3, 5, 3, 1);
 //! // Two tiles side by side, all ones: the seam between them cannot be seen.
 //! let tiles = Buffer::from_slice(&stream, &[1.0_f32; 2 * 9])?;
@@ -23,6 +23,7 @@ use kiln::tuned_kernel;
 // Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested next to the kernel.
 #[tuned_kernel(
     source = "tile_blend.cu",
+    untuned = allow,
     types(T in [f32, f16]),
     params(
         THREADS_X in [8, 16, 32, 64, 128],

@@ -1,11 +1,11 @@
 //! Overlapping tiles copied out of an image: what [`tile_blend`](mod@crate::tile_blend) puts together again.
 //!
 //! ```
-//! use kiln::{Buffer, Stream};
+//! use kiln::{Buffer, Device};
 //! use kiln_kernels::tile_extract::tile_extract;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let (channels_last, batch, channels, height, width, tile, overlap) = (0, 1, 1, 1, 5, 3, 1);
 //! let image = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
 //! let mut tiles = Buffer::zeros(&stream, 2 * 9)?;
@@ -23,6 +23,7 @@ use kiln::tuned_kernel;
 // Elements are copied: they are what they were.
 #[tuned_kernel(
     source = "tile_extract.cu",
+    untuned = allow,
     types(T in [f32, f16]),
     params(
         THREADS_X in [8, 16, 32, 64, 128],

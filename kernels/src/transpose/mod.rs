@@ -1,11 +1,11 @@
 //! A matrix transposed: bound by memory, and by how its tiles lie in it.
 //!
 //! ```
-//! use kiln::{Buffer, Stream};
+//! use kiln::{Buffer, Device};
 //! use kiln_kernels::transpose::transpose;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::default_of(kiln::open("cpu")?);
+//! let stream = Device::cpu()?.stream();
 //! let x = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //! let mut y = Buffer::zeros(&stream, 6)?;
 //! transpose(&stream, 2, 3, &x, &mut y)?;
@@ -21,6 +21,7 @@ use kiln::tuned_kernel;
 // Elements are moved, not computed.
 #[tuned_kernel(
     source = "transpose.cu",
+    untuned = allow,
     types(T in [f32, f16, bf16]),
     params(
         TILE in [8, 16, 32, 64],

@@ -154,22 +154,13 @@ pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
 
 /// For each slice whose length depends on the config, a function that says what it is.
 pub(super) fn lengths(kernel: &Checked) -> TokenStream {
-    let (spec, function) = (&kernel.parsed.spec, &kernel.parsed.function);
+    let spec = &kernel.parsed.spec;
     let types: Vec<Ident> = spec
         .types
         .iter()
         .map(|ty| format_ident!("{}", &*ty.name))
         .collect();
-    let dims = dimensions(kernel);
-    let params: Vec<TokenStream> = function
-        .args
-        .iter()
-        .filter(|arg| arg.is_dimension())
-        .map(|arg| {
-            let (ident, ty) = (&arg.ident, param_type(arg));
-            quote!(#ident: #ty)
-        })
-        .collect();
+    let (dims, params) = (dimensions(kernel), size_params(kernel));
     let (stream, stream_type, error) = (local("stream"), public("Stream"), public("LaunchError"));
     let slice_len = private("slice_len");
     let depends = spec.slices().enumerate();
@@ -197,8 +188,18 @@ pub(super) fn lengths(kernel: &Checked) -> TokenStream {
     quote!(#(#functions)*)
 }
 
+/// The arguments that are sizes of the problem, with their types.
+pub(super) fn size_params(kernel: &Checked) -> Vec<TokenStream> {
+    let sizes = kernel.parsed.function.args.iter();
+    let sizes = sizes.filter(|arg| arg.is_dimension()).map(|arg| {
+        let (ident, ty) = (&arg.ident, param_type(arg));
+        quote!(#ident: #ty)
+    });
+    sizes.collect()
+}
+
 /// The problem's dimensions in declared order, as integers.
-fn dimensions(kernel: &Checked) -> Vec<TokenStream> {
+pub(super) fn dimensions(kernel: &Checked) -> Vec<TokenStream> {
     let spec = &kernel.parsed.spec;
     let dims = spec.dimensions().into_iter().map(|dim| {
         if spec.types.iter().any(|ty| &*ty.name == dim) {

@@ -4,6 +4,7 @@ mod inputs;
 mod launch_fn;
 mod paths;
 mod plain;
+mod problem;
 mod reference;
 mod smoke;
 mod table;
@@ -18,7 +19,7 @@ use kiln_spec::source::SourceScan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::baked::{self, Baked};
+use crate::baked::{self, Baked, Warning};
 use crate::load::{Loaded, Site};
 
 /// A kernel with everything that its items are made of.
@@ -54,11 +55,14 @@ fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Check
     let parsed = kiln_spec::parse::kernel(attribute, item)?;
     let source = load(&parsed, site)?;
     let name = parsed.function.ident.span();
-    let baked =
+    let mut baked =
         baked::load(site, &parsed.spec, &source.text).map_err(|error| one(name.into(), &error))?;
+    if parsed.attr.untuned.is_some() {
+        baked.allow_untuned();
+    }
     if site.strict && !baked.warnings.is_empty() {
-        let text = baked.warnings.join("\n");
-        return Err(one(name.into(), &text));
+        let texts: Vec<&str> = baked.warnings.iter().map(Warning::text).collect();
+        return Err(one(name.into(), &texts.join("\n")));
     }
     Ok(Checked {
         parsed,

@@ -1,4 +1,4 @@
-//! The module of a kernel: its `KERNEL` static, and the bounds of its type parameters.
+//! The module of a kernel: its `KERNEL` static, its problems, and the bounds of its type parameters.
 
 use kiln_spec::baked::Evidence;
 use kiln_spec::parse::declaration::ReferenceDecl;
@@ -9,6 +9,7 @@ use quote::{format_ident, quote};
 use super::Checked;
 use super::launch_fn::{self, elem_type};
 use super::paths::{inputs_adapter, launch_adapter, private, reference_adapter};
+use super::problem;
 use super::reference::variant;
 use crate::baked::FreshRow;
 use crate::symbols::Symbols;
@@ -20,6 +21,7 @@ pub(super) fn module(kernel: &Checked) -> TokenStream {
     let doc = format!("What is baked of the tuned kernel `{name}`.");
     let bounds = type_bounds(kernel);
     let lengths = launch_fn::lengths(kernel);
+    let problem = problem::emit(kernel);
     let kernel_type = private("Kernel");
     let parts = parts(kernel);
     quote! {
@@ -27,6 +29,7 @@ pub(super) fn module(kernel: &Checked) -> TokenStream {
         #vis mod #name {
             /// Spec, source, baked rows and reference.
             pub static KERNEL: #kernel_type = #kernel_type::new(#parts);
+            #problem
             #bounds
             #lengths
         }

@@ -273,14 +273,56 @@ fn a_fresh_row_becomes_a_literal_with_its_own_numbers() {
 }
 
 #[test]
-fn without_an_index_the_error_names_tune_init() {
-    let package = Package::new();
+fn a_first_build_without_an_index_warns_and_is_an_error_where_builds_are_strict() {
+    let mut package = Package::new();
     fs::remove_file(package.folder.path().join("tuned/index.toml")).unwrap();
     let expansion = package.expand();
+    assert_lacks(&expansion, "compile_error");
+    assert_has(
+        &expansion,
+        "there is no tuned/index.toml: the program launches its baseline\\nhelp: run `tune init` in this package",
+    );
+    assert_has(&expansion, "rows: &[],");
+    package.site.strict = true;
+    let expansion = package.expand();
     assert_has(&expansion, "::core::compile_error!");
-    assert_has(&expansion, "run `tune init` in this package");
     // Callers still find the function.
     assert_has(&expansion, "pub(crate) fn scale<T: ::kiln::Element>(");
+}
+
+#[test]
+fn an_index_that_is_not_a_file_is_an_error() {
+    let package = Package::new();
+    let index = package.folder.path().join("tuned/index.toml");
+    fs::remove_file(&index).unwrap();
+    fs::create_dir(&index).unwrap();
+    let expansion = package.expand();
+    assert_has(&expansion, "::core::compile_error!");
+    assert_has(&expansion, "tuned/index.toml, cannot be read: it is not a regular file");
+}
+
+#[test]
+fn a_kernel_that_is_meant_to_be_untuned_does_not_warn_until_its_rows_are_stale() {
+    let mut package = Package::new();
+    let attribute = format!("{ATTRIBUTE} untuned = allow,");
+    assert_lacks(&package.expand_as(&attribute, ITEM), "deprecated");
+    package.site.strict = true;
+    assert_lacks(&package.expand_as(&attribute, ITEM), "compile_error");
+    package.site.strict = false;
+    package.bake(&[package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1")]);
+    package.write("src/common.cuh", &format!("{COMMON}\n__device__ int more;"));
+    assert_has(&package.expand_as(&attribute, ITEM), "stale");
+    let wrong = format!("{ATTRIBUTE} untuned = deny,");
+    assert_has(&package.expand_as(&wrong, ITEM), "write `untuned = allow`");
+}
+
+#[test]
+fn problems_are_made_of_typed_sizes() {
+    let expansion = Package::new().expand();
+    assert_has(
+        &expansion,
+        "pub fn problem<T: self::T>(n: ::core::primitive::u32) -> ::kiln::__private::Problem",
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! An unfinished search is not a defect of the program, so a build under `-D warnings` goes on: `warn(warnings)` around
 //! the use keeps it a warning there, and leaves an `allow(deprecated)` of the user as it is. `KILN_STRICT=1` is the way
-//! to make it an error.
+//! to make it an error, and `untuned = allow` in the attribute the way to say that it is intended.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -21,7 +21,7 @@ pub(super) fn emit(kernel: &Checked) -> TokenStream {
     }
     let name = &function.ident;
     let warnings = kernel.baked.warnings.iter().map(|warning| {
-        let note = format!("kiln: {warning}");
+        let note = format!("kiln: {}", warning.text());
         // The use carries the span, so that the warning is shown at the declaration.
         let used = quote_spanned!(name.span()=> #name);
         quote! {{

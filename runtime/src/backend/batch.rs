@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::{ArgSets, DeviceError};
-use crate::error::ErrorClass;
+use crate::device_error::ErrorClass;
 
 /// Launches of one recording at most.
 const MAX_LAUNCHES: usize = 4096;

@@ -25,7 +25,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// A call that failed.
     type Failure;
 
-    /// The [`crate::Device::index`] of the device.
+    /// The [`crate::device::DeviceBackend::index`] of the device.
     fn index(&self) -> u32;
 
     /// What is kept of it from one call to the next.

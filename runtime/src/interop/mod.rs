@@ -27,7 +27,7 @@ use std::fmt;
 
 use kiln_spec::Backend;
 
-use crate::device::{Device, DeviceError};
+use crate::device::{DeviceBackend, DeviceError};
 
 #[cfg(doc)]
 use crate::{buffer::DeviceSlice, stream::Stream};
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// Where a device of Kiln's is.
-    pub fn of(device: &dyn Device) -> Place {
+    pub fn of(device: &dyn DeviceBackend) -> Place {
         let info = device.info();
         Place {
             backend: info.key.backend,
@@ -74,7 +74,7 @@ impl Place {
     }
 
     /// Checks that something that is here belongs to a device.
-    fn must_be(self, device: &dyn Device, what: &str) -> Result<(), DeviceError> {
+    fn must_be(self, device: &dyn DeviceBackend, what: &str) -> Result<(), DeviceError> {
         let wanted = Place::of(device);
         if self == wanted {
             return Ok(());

@@ -56,7 +56,7 @@ pub fn stream(owner: impl RawStream) -> Result<Stream, DeviceError> {
 /// `raw` is an open stream of that device, for CUDA of its primary context, and stays open until the returned stream
 /// and all of its clones are dropped.
 pub unsafe fn stream_from_raw(
-    device: Arc<dyn Device>,
+    device: Device,
     raw: *mut c_void,
     keep: impl Any + Send + Sync,
 ) -> Result<Stream, DeviceError> {
@@ -66,7 +66,7 @@ pub unsafe fn stream_from_raw(
 /// As [`stream_from_raw`], for this crate's adapters, which vouch by what they keep.
 #[cfg(feature = "cudarc-019")]
 pub(super) fn of_adapter(
-    device: Arc<dyn Device>,
+    device: Device,
     raw: u64,
     keep: impl Any + Send + Sync,
 ) -> Result<Stream, DeviceError> {

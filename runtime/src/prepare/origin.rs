@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{PrepareError, Prepared, load};
 use crate::compiler::{Artifact, BuildKind, CompileError};
-use crate::device::{Device, DeviceError};
+use crate::device::{DeviceBackend, DeviceError};
 use crate::image;
 use crate::kernel::Kernel;
 use crate::select::Choice;
@@ -50,7 +50,7 @@ pub enum NoImage {
 /// Why there is none, or why it is refused.
 pub(super) fn from_image(
     kernel: &'static Kernel,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     choice: Choice,
     unit: &TranslationUnit,
 ) -> Result<Prepared, NoImage> {
@@ -70,7 +70,7 @@ pub(super) fn from_image(
 /// The image of a row and its baked hash, if the row is one of this device's architecture.
 fn embedded(
     kernel: &'static Kernel,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     choice: Choice,
 ) -> Result<(Artifact, Hash), NoImage> {
     let Choice::Row(row) = choice else {
@@ -105,7 +105,7 @@ fn refused(error: &str) -> NoImage {
 /// The error of a compile. Where there is no compiler it says why one is needed: a deployed program is meant to need
 /// none.
 pub(super) fn not_compiled(
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     choice: Choice,
     image: NoImage,
     error: CompileError,

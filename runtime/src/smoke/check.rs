@@ -27,7 +27,7 @@ const POISON: u8 = 0xFF;
 
 pub(super) fn check(
     kernel: &'static Kernel,
-    device: &Arc<dyn Device>,
+    device: &Device,
     choice: Choice,
     problem: Problem,
     seed: u64,
@@ -59,7 +59,7 @@ struct Subject<'a> {
 impl<'a> Subject<'a> {
     fn new(
         kernel: &'static Kernel,
-        device: &Arc<dyn Device>,
+        device: &Device,
         choice: Choice,
         problem: &'a Problem,
         seed: u64,

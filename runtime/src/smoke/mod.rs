@@ -49,7 +49,7 @@ impl Default for SmokeOptions {
 /// `before` is told of each launch before it is made, so that a crash has a name.
 pub fn run(
     kernel: &'static Kernel,
-    device: &Arc<dyn Device>,
+    device: &Device,
     options: &SmokeOptions,
     mut before: impl FnMut(Choice, &Problem),
 ) -> SmokeReport {
@@ -84,7 +84,7 @@ pub fn run(
 /// When there is no such row.
 pub fn prove(
     kernel: &'static Kernel,
-    device: &Arc<dyn Device>,
+    device: &Device,
     choice: Choice,
     options: &SmokeOptions,
 ) -> Check {
@@ -119,7 +119,7 @@ fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
 ///
 /// # Errors
 /// As [`crate::open`].
-pub fn open(name: &str) -> Result<Arc<dyn Device>, DeviceError> {
+pub fn open(name: &str) -> Result<Device, DeviceError> {
     if name == Backend::Cpu.name() {
         return crate::devices::cpu_with_raised_limits();
     }

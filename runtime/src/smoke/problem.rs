@@ -17,7 +17,7 @@ use crate::select::Choice;
 /// The error is the reason why it cannot be launched here at all.
 pub(super) fn choose(
     kernel: &'static Kernel,
-    device: &Arc<dyn Device>,
+    device: &Device,
     choice: Choice,
     like: &Problem,
     options: &SmokeOptions,
@@ -50,7 +50,7 @@ pub(super) fn choose(
 
 fn launchable(
     kernel: &'static Kernel,
-    device: &Arc<dyn Device>,
+    device: &Device,
     choice: Choice,
     problem: &Problem,
 ) -> Result<(), PlanError> {
@@ -59,7 +59,7 @@ fn launchable(
 }
 
 /// Why a launch is refused. The cpu device of a smoke test allows more than `tune` does there, so the text says both.
-fn refusal(device: &Arc<dyn Device>, error: &PlanError) -> String {
+fn refusal(device: &Device, error: &PlanError) -> String {
     let info = device.info();
     let ordinary = CpuOptions::default();
     let raised = info.limits.shared_bytes_per_block > ordinary.shared_bytes;
@@ -97,7 +97,7 @@ mod tests {
             ..CpuOptions::default()
         };
         let refused = |options| {
-            let device: Arc<dyn Device> = CpuDevice::with_options(options).unwrap();
+            let device: Device = CpuDevice::with_options(options).unwrap();
             let error = PlanError::Limit {
                 what: "static and dynamic shared memory",
                 value: 400_000,

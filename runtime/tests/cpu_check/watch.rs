@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::CpuDevice;
 use kiln::compiler::BuildKind;
-use kiln::device::{Device as _, DeviceError, Schedule};
+use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
 use kiln::spec::LaunchPlan;
 
 use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use kiln::Device;
+use kiln::device::{Device, DeviceBackend};
 use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
@@ -66,7 +66,7 @@ pub enum Fault {
 
 /// A device with a fault, around one without.
 pub struct Misdispatching {
-    inner: Arc<dyn Device>,
+    inner: Device,
     fault: Fault,
     compiler: MisdispatchingCompiler,
     state: Arc<Mutex<State>>,
@@ -85,7 +85,7 @@ struct State {
 }
 
 impl Misdispatching {
-    pub fn around(inner: Arc<dyn Device>, fault: Fault) -> Arc<dyn Device> {
+    pub fn around(inner: Device, fault: Fault) -> Device {
         let state = Arc::new(Mutex::new(State::default()));
         Arc::new(Misdispatching {
             compiler: MisdispatchingCompiler {
@@ -225,7 +225,7 @@ fn value(pointer: *const c_void) -> u64 {
     unsafe { *pointer.cast::<u64>() }
 }
 
-impl Device for Misdispatching {
+impl DeviceBackend for Misdispatching {
     fn info(&self) -> &DeviceInfo {
         self.inner.info()
     }
@@ -424,7 +424,7 @@ impl Module for MisdispatchingModule {
 }
 
 struct MisdispatchingCompiler {
-    inner: Arc<dyn Device>,
+    inner: Device,
     fault: Fault,
     state: Arc<Mutex<State>>,
 }

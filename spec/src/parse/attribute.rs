@@ -38,6 +38,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("reference", "reference = path::to::function"),
     ("evidence", "evidence(replayed)"),
     ("only", "only(cuda)"),
+    ("untuned", "untuned = allow"),
 ];
 
 /// One item: its keyword and what follows.
@@ -107,6 +108,7 @@ impl KernelAttr {
             "inputs" => self.inputs = Some(item.path()?),
             "reference" => self.reference = Some(item.reference()?),
             "only" => self.only = item.parse_list(only)?,
+            "untuned" => self.untuned = Some(item.untuned()?),
             "evidence" => self.evidence = item.parse_list(evidence)?,
             _ => return Err(item.unknown()),
         }
@@ -192,6 +194,16 @@ impl Item {
             value: self.list()?,
             span: self.span,
         })
+    }
+
+    /// `untuned = allow`, the only thing that can be said.
+    fn untuned(&self) -> syn::Result<SpanRange> {
+        let word: syn::Ident = self.value()?;
+        if word == "allow" {
+            Ok(self.span)
+        } else {
+            Err(self.wrong_form())
+        }
     }
 
     fn path(&self) -> syn::Result<syn::Path> {

@@ -66,6 +66,8 @@ pub struct KernelAttr {
     /// `evidence(..)`: rows that are used although they are not proven. No part of the spec: it says
     /// which rows a program accepts, not what the kernel is.
     pub evidence: Vec<Spanned<Evidence>>,
+    /// `untuned = allow`: a build does not warn while nothing is baked.
+    pub untuned: Option<SpanRange>,
 }
 
 /// `NAME in [..]`.

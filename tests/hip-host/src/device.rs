@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use kiln::device::Device as _;
+use kiln::device::DeviceBackend as _;
 
 use crate::runtime::{
     INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, Outcome, RUNTIME, Runtime, SUCCESS, call,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use kiln::device::Device as _;
+use kiln::device::DeviceBackend as _;
 
 use crate::runtime::{INVALID_VALUE, OUT_OF_MEMORY, call};
 use crate::work::Work;

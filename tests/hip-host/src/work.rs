@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kiln::compiler::{Artifact, BuildKind};
-use kiln::device::{Allocation, Device as _, KernelArgs, StreamHandle};
+use kiln::device::{Allocation, DeviceBackend as _, KernelArgs, StreamHandle};
 use kiln::spec::{Backend, LaunchPlan};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};

@@ -35,7 +35,7 @@ pub struct Check {
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The device.
-    pub device: Arc<dyn Device>,
+    pub device: Device,
     /// Its default stream.
     pub stream: Stream,
 }
@@ -129,13 +129,13 @@ pub fn suite() -> Vec<Check> {
 
 /// Runs the whole suite on a device and says, for each failure, what it is. `open` is called for each check: a device
 /// that a check may break is a new one each time.
-pub fn failures(open: impl Fn() -> Arc<dyn Device>) -> Vec<String> {
+pub fn failures(open: impl Fn() -> Device) -> Vec<String> {
     let checks = suite().into_iter();
     checks.filter_map(|check| check.verdict(open())).collect()
 }
 
 /// Runs one check on a device and says what fails, if anything does.
-pub fn failure(name: &str, device: Arc<dyn Device>) -> Option<String> {
+pub fn failure(name: &str, device: Device) -> Option<String> {
     match suite().into_iter().find(|check| check.name == name) {
         Some(check) => check.verdict(device),
         None => Some(format!("there is no check `{name}`")),
@@ -144,7 +144,7 @@ pub fn failure(name: &str, device: Arc<dyn Device>) -> Option<String> {
 
 impl Check {
     /// What fails, if anything does that should not: where a device differs by design, the check must fail.
-    fn verdict(&self, device: Arc<dyn Device>) -> Option<String> {
+    fn verdict(&self, device: Device) -> Option<String> {
         let backend = device.info().key.backend;
         let differs = DIFFERENCES
             .iter()
@@ -166,7 +166,7 @@ impl Check {
     }
 
     /// What goes wrong on a device, if anything does.
-    fn failure(&self, device: Arc<dyn Device>) -> Option<String> {
+    fn failure(&self, device: Device) -> Option<String> {
         let subject = Subject {
             stream: Stream::default_of(device.clone()),
             device,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_kernels::pac::{Band, Pac, PacError, Settings};
+use pac::{Band, Pac, PacError, Settings};
 use kiln_tests::capability::in_full;
 
 use crate::stream;

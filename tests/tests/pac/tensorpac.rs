@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use kiln::Buffer;
 use kiln_kernels::modulation_index::modulation_index;
-use kiln_kernels::pac::{Band, Pac, Settings};
+use pac::{Band, Pac, Settings};
 
 use crate::{npy, stream};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use kiln::Device;
+use kiln::device::DeviceBackend;
 use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Config, Problem};
@@ -294,7 +294,7 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
 /// The rows of the device at hand must be those that the cache proves.
 fn check_device(
     project: &Project,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     regime: Option<Regime>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {

@@ -37,7 +37,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-type Opened = (String, Arc<dyn Device>);
+type Opened = (String, Device);
 
 pub(super) fn run(
     args: &CompareArgs,

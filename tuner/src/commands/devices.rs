@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use kiln::Device;
+use kiln::device::DeviceBackend;
 use kiln::compiler::BuildKind;
 use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
@@ -96,7 +96,7 @@ fn indented(text: &str) -> String {
 }
 
 impl Listed {
-    fn of(device: &dyn Device) -> Listed {
+    fn of(device: &dyn DeviceBackend) -> Listed {
         let info = device.info();
         let compiler = device.compiler();
         Listed {

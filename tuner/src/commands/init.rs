@@ -10,7 +10,7 @@ use super::output::{checked, print, read_project};
 use super::own;
 use crate::cli::InitArgs;
 use crate::exit::Failure;
-use crate::table_files::{read_index, read_table, unlisted, write_if_changed};
+use crate::table_files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;
@@ -23,6 +23,10 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     folders.dedup();
     for folder in folders {
         prepare(&folder)?;
+    }
+    // A build that found no index, before this one came from a colleague, say, is made again.
+    for kernel in &project.kernels {
+        mark_as_changed(&kernel.file);
     }
     if args.own {
         own::write(&project, &args.package)?;

@@ -110,7 +110,7 @@ fn compile_only(
 fn dry_run(
     project: &Project,
     options: &RunOptions,
-    device: &dyn kiln::Device,
+    device: &dyn kiln::device::DeviceBackend,
 ) -> Result<ExitCode, Failure> {
     let info = device.info();
     let compiler = machine::compiler(device)?;

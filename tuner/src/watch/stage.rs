@@ -5,7 +5,7 @@ use std::path::Path;
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln::rig;
-use kiln::{Device, Kernel};
+use kiln::{device::DeviceBackend, Kernel};
 use kiln_cache::Outcome;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
@@ -63,7 +63,7 @@ pub struct Stage<'a> {
 pub fn on<T>(
     setting: Setting<'_>,
     name: &str,
-    device: &dyn Device,
+    device: &dyn DeviceBackend,
     act: impl FnOnce(&Stage<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let session = DeviceSession::open(name, device, setting.cache)?;

@@ -8,7 +8,7 @@ use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module, Schedule,
+    Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module, Schedule,
     StreamHandle,
 };
 
@@ -146,7 +146,7 @@ fn timer_tick_ns() -> u64 {
     (0..64).map(reading).filter(|&ns| ns > 0).min().unwrap_or(1)
 }
 
-impl Device for CpuDevice {
+impl DeviceBackend for CpuDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

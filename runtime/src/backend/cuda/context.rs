@@ -16,7 +16,7 @@ pub(super) struct CudaContext {
     pub raw: Arc<Context>,
     /// The open streams.
     pub streams: Streams,
-    /// The [`crate::Device::index`] of the device.
+    /// The [`crate::device::DeviceBackend::index`] of the device.
     pub device_index: u32,
     /// What recordings and timing keep.
     pub kept: Kept<CudaContext>,

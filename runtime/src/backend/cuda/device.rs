@@ -9,7 +9,7 @@ use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, ClockReading, Device, DeviceError, DeviceInfo, ErrorClass, Function,
+    Allocation, ArgSets, ClockReading, DeviceBackend, DeviceError, DeviceInfo, ErrorClass, Function,
     KernelArgs, Module, RecordedLaunches, StreamHandle,
 };
 
@@ -131,7 +131,7 @@ impl CudaDevice {
     }
 }
 
-impl Device for CudaDevice {
+impl DeviceBackend for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

@@ -18,7 +18,7 @@ use super::timer::{self, Draws};
 use super::{ffi, script};
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
     StreamHandle,
 };
 use crate::launch_checks::{check_arguments, entry_of};
@@ -320,7 +320,7 @@ fn random_word() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-impl Device for FakeDevice {
+impl DeviceBackend for FakeDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

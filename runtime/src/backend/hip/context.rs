@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::backend::gpu::Kept;
 use crate::device::StreamHandle;
-use crate::error::DeviceError;
+use crate::device_error::DeviceError;
 
 use super::ffi::{OwnedStream, Place};
 
@@ -17,7 +17,7 @@ use super::ffi::{OwnedStream, Place};
 pub(super) struct Context {
     /// The runtime and the device's number there.
     pub place: Place,
-    /// The [`crate::Device::index`] of the device.
+    /// The [`crate::device::DeviceBackend::index`] of the device.
     pub index: u32,
     /// What recordings and timing keep.
     pub kept: Kept<Context>,

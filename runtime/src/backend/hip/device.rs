@@ -12,7 +12,7 @@ use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, Device, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
     RecordedLaunches, StreamHandle,
 };
 
@@ -131,7 +131,7 @@ fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-impl Device for HipDevice {
+impl DeviceBackend for HipDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

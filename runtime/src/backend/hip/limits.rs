@@ -6,7 +6,7 @@ use std::fs;
 use kiln_spec::{Backend, DeviceKey, DeviceLimits};
 
 use crate::device::DeviceInfo;
-use crate::error::DeviceError;
+use crate::device_error::DeviceError;
 use crate::image::HIP_RUNTIME;
 
 use super::ffi::Place;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::DeviceError;
+use crate::device_error::DeviceError;
 
 use super::types::Status;
 
@@ -110,7 +110,7 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorClass;
+    use crate::device_error::ErrorClass;
 
     fn failure(status: Status) -> Failure {
         Failure {

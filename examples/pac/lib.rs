@@ -2,8 +2,8 @@
 //!
 //! [`Pac::plan`] works out what the device has to hold before anything is allocated, and cuts channels and bands into chunks
 //! that fit a budget. [`Pac::run`] takes each chunk through
-//! [`fir_bandpass`](mod@crate::fir_bandpass), [`analytic_signal`](mod@crate::analytic_signal) and
-//! [`modulation_index`](mod@crate::modulation_index).
+//! [`fir_bandpass`](mod@kiln_kernels::fir_bandpass), [`analytic_signal`](mod@kiln_kernels::analytic_signal) and
+//! [`modulation_index`](mod@kiln_kernels::modulation_index).
 
 mod bank;
 mod error;
@@ -19,7 +19,8 @@ pub use self::memory::Chunk;
 use self::bank::Bank;
 use self::memory::Extents;
 use self::workspace::{Rows, Workspace};
-use crate::{analytic_signal::design as hilbert, modulation_index::modulation_index};
+use kiln_kernels::analytic_signal::design as hilbert;
+use kiln_kernels::modulation_index::modulation_index;
 
 /// A recording, and what is asked of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use kiln::{Buffer, Element, Stream};
 use super::bank::Bank;
 use super::memory::{Chunk, Extents};
 use super::{PacError, Part, Settings};
-use crate::analytic_signal::analytic_signal;
-use crate::fir_bandpass::fir_bandpass;
+use kiln_kernels::analytic_signal::analytic_signal;
+use kiln_kernels::fir_bandpass::fir_bandpass;
 
 /// Buffers of a run.
 pub(super) struct Workspace {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::Settings;
-use crate::analytic_signal::design as hilbert;
-use crate::fir_bandpass::design as fir;
+use kiln_kernels::analytic_signal::design as hilbert;
+use kiln_kernels::fir_bandpass::design as fir;
 
 /// A range of frequencies, in Hz.
 #[derive(Clone, Copy, Debug, PartialEq)]

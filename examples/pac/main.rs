@@ -1,0 +1,66 @@
+//! Phase-amplitude coupling of a made-up recording: which bands couple, and the device memory that it took.
+//!
+//! ```console
+//! $ cargo run --release -p kiln-example-pac -- cpu
+//! 2 channels of 10 s, 9 x 9 bands, … MiB on cpu
+//! channel 0: 5..7 Hz with 70..90 Hz, modulation index …
+//! channel 1: 5..7 Hz with 70..90 Hz, modulation index …
+//! ```
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::f64::consts::TAU;
+
+use kiln::Device;
+use pac::{Band, Pac, Settings};
+
+/// Samples per second.
+const RATE: f64 = 512.0;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let device = std::env::args().nth(1).unwrap_or_else(|| "cpu".into());
+    let device = Device::open(&device)?;
+    let settings = Settings {
+        channels: 2,
+        samples: 5120,
+        sampling_rate: RATE,
+        phase_bands: Band::series(1.0, 2.0, 2.0, 9),
+        amp_bands: Band::series(30.0, 20.0, 20.0, 9),
+        cycles: (3, 6),
+        bins: 18,
+        shifts: vec![0],
+    };
+    let recording: Vec<f32> = (0..settings.channels)
+        .flat_map(|channel| (0..settings.samples).map(move |n| sample(channel, n)))
+        .collect();
+    // A rhythm of 6 Hz, in whose peaks one of 80 Hz swells; the bands that hold both should couple most.
+    let analysis = Pac::plan(settings.clone(), 64 << 20)?;
+    let coupling = analysis.run(&device.stream(), &recording)?;
+    println!(
+        "{} channels of 10 s, {} x {} bands, {:.1} MiB on {}",
+        settings.channels,
+        settings.phase_bands.len(),
+        settings.amp_bands.len(),
+        coupling.device_bytes as f64 / f64::from(1 << 20),
+        device.name(),
+    );
+    let pairs = settings.phase_bands.len() * settings.amp_bands.len();
+    for (channel, indices) in coupling.mi.chunks_exact(pairs).enumerate() {
+        let strongest = indices.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        let Some((pair, index)) = strongest else {
+            continue;
+        };
+        let phase = &settings.phase_bands[pair / settings.amp_bands.len()];
+        let amp = &settings.amp_bands[pair % settings.amp_bands.len()];
+        println!("channel {channel}: {phase} with {amp}, modulation index {index:.4}");
+    }
+    Ok(())
+}
+
+fn sample(channel: u32, n: u32) -> f32 {
+    let turn = TAU * (f64::from(n) / RATE + 0.01 * f64::from(channel));
+    let slow = (turn * 6.0).cos();
+    // Noise that is the same in every run.
+    let noise = f64::from(n.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24) - 0.5;
+    (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 0.3 * noise) as f32
+}

@@ -1,0 +1,91 @@
+//! Warnings of launches that are not what their author tuned for, through [`log`].
+//!
+//! A program that launches a baseline works, and may be a hundred times slower than it could be. The warning says so
+//! once per kernel and reason, from the launch that selects, never from one that finds its selection in the memo.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use kiln_spec::Problem;
+
+use crate::device::DeviceInfo;
+use crate::kernel::{Evidence, Kernel};
+use crate::select::{BaselineReason, Choice, Selection};
+
+/// What is worth a warning, by kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Baseline,
+    Nearest,
+    Unproven,
+}
+
+/// Logs a warning if a launch takes the baseline for want of a row, the row of another problem, or a row that is not
+/// proven; the first time that this kernel does.
+pub(crate) fn announce(
+    kernel: &'static Kernel,
+    device: &DeviceInfo,
+    problem: &Problem,
+    selection: &Selection,
+) {
+    if !log::log_enabled!(target: "kiln", log::Level::Warn) {
+        return;
+    }
+    let Some(kind) = kind(kernel, selection) else {
+        return;
+    };
+    if is_first(kernel, kind) {
+        log::warn!(target: "kiln", "{}", text(kernel, device, problem, selection, kind));
+    }
+}
+
+fn kind(kernel: &'static Kernel, selection: &Selection) -> Option<Kind> {
+    match (selection, selection.choice()) {
+        (Selection::Forced { .. }, _) => None,
+        (Selection::Baseline { .. }, _) => Some(Kind::Baseline),
+        (_, Choice::Row(row)) if kernel.rows()[row].evidence != Evidence::Proven => {
+            Some(Kind::Unproven)
+        }
+        (Selection::Nearest { .. }, _) => Some(Kind::Nearest),
+        _ => None,
+    }
+}
+
+/// Whether nothing of the kind was said of the kernel yet.
+fn is_first(kernel: &'static Kernel, kind: Kind) -> bool {
+    static SAID: Mutex<Option<HashSet<(usize, Kind)>>> = Mutex::new(None);
+    let kernel = std::ptr::from_ref(kernel).addr();
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    said.get_or_insert_default().insert((kernel, kind))
+}
+
+fn text(
+    kernel: &'static Kernel,
+    device: &DeviceInfo,
+    problem: &Problem,
+    selection: &Selection,
+    kind: Kind,
+) -> String {
+    let (name, device) = (kernel.name(), &device.key);
+    let help = match (kind, selection) {
+        (
+            Kind::Baseline,
+            Selection::Baseline {
+                reason: BaselineReason::NoValidRow { .. },
+            },
+        )
+        | (Kind::Nearest, _) => {
+            format!("add the problem to `problems(..)` and run `tune run -k {name}`")
+        }
+        _ => format!("run `tune run -k {name}` on this device"),
+    };
+    let evidence = match (kind, selection.choice()) {
+        (Kind::Unproven, Choice::Row(row)) => {
+            format!(", whose evidence is {}", kernel.rows()[row].evidence)
+        }
+        _ => String::new(),
+    };
+    format!(
+        "kernel `{name}` for {problem} on {device} launches {selection}{evidence}; help: {help}"
+    )
+}
