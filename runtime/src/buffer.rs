@@ -42,12 +42,16 @@ pub trait DeviceSlice<T>: sealed::Sealed {
 /// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`], or memory of another library.
 pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
-/// An owned array in a device's memory.
+/// An owned array in a device's memory, for programs that have no allocator of their own.
+///
+/// It is a convenience and not an allocator: every array is allocated zeroed by the driver, copies to and from the host
+/// are done on return and from pageable memory, and dropping it waits for the work queued on the device. Programs that
+/// need pools, uninitialised memory, copies between devices, pinned or asynchronous transfers bring their own memory
+/// and launch on it: [`crate::interop`].
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
-/// let device = kiln::open("fake")?;
-/// let stream = kiln::Stream::default_of(device);
+/// let stream = kiln::Device::open("fake")?.stream();
 /// let buffer = kiln::Buffer::from_slice(&stream, &[1.0f32, 2.0, 3.0])?;
 /// assert_eq!(buffer.len(), 3);
 /// assert_eq!(buffer.view(1..).to_vec(&stream)?, [2.0, 3.0]);
