@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Layout, Rig};
-use kiln::{Buffer, Device, Stream, prepare, tuned_kernel};
+use kiln::{Buffer, Device, Stream, tuned_kernel};
 
 // `unsafe`, because you vouch for what nothing can check: that the source does what is declared here. The function
 // that is generated is safe, and takes slices instead of pointers.

@@ -82,10 +82,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
     let kernel = &scale::KERNEL;
     for problem in &kernel.spec().problems {
-        println!(
-            "{problem}: {}",
-            kernel.selection(stream.device(), problem)
-        );
+        println!("{problem}: {}", kernel.selection(stream.device(), problem));
     }
     alignment(&stream)
 }

@@ -89,10 +89,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let kernel = &row_norms::KERNEL;
     let problem = &kernel.spec().problems[0];
     // No launch takes a row of another vendor or architecture by itself.
-    println!(
-        "here      {}",
-        kernel.selection(stream.device(), problem)
-    );
+    println!("here      {}", kernel.selection(stream.device(), problem));
 
     let baseline = norms(&stream)?;
     let mut receipts = Vec::new();

@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
-use std::sync::Arc;
 
 use crate::device::{Allocation, Device, DeviceError};
 use crate::element::Element;

@@ -16,7 +16,7 @@ use crate::rig::RigError;
 /// Any error of this crate, for programs that pass errors on with `?` and do not tell them apart.
 ///
 /// Functions return the specific error, so that callers can match on it; each converts into this one. `Display` and
-/// [`source`](std::error::Error::source) are those of the specific error.
+/// [`source`](std::error::Error::source) are those of the specific error, which is boxed to keep results small.
 ///
 /// ```no_run
 /// fn main() -> Result<(), kiln::Error> {
@@ -31,24 +31,46 @@ use crate::rig::RigError;
 #[non_exhaustive]
 pub enum Error {
     /// A device is not there, or could not do what it was asked to.
-    Device(#[from] DeviceError),
+    Device(Box<DeviceError>),
     /// A launch function did not launch.
-    Launch(#[from] LaunchError),
+    Launch(Box<LaunchError>),
     /// A kernel could not be made ready to launch.
-    Prepare(#[from] PrepareError),
+    Prepare(Box<PrepareError>),
     /// A compiler is not there, or failed.
-    Compile(#[from] CompileError),
+    Compile(Box<CompileError>),
     /// There is no launch plan for a problem.
-    Plan(#[from] PlanError),
+    Plan(Box<PlanError>),
     /// A text is not a problem or a config of the kernel.
-    Text(#[from] TextError),
+    Text(Box<TextError>),
     /// The data of a problem cannot be made.
-    Data(#[from] DataError),
+    Data(Box<DataError>),
     /// A verified launch failed, or computed something wrong.
-    Rig(#[from] RigError),
+    Rig(Box<RigError>),
     /// A receipt is of another launch.
-    Receipt(#[from] ReceiptMismatch),
+    Receipt(Box<ReceiptMismatch>),
 }
+
+macro_rules! from {
+    ($($variant:ident($cause:ty)),*) => {$(
+        impl From<$cause> for Error {
+            fn from(cause: $cause) -> Error {
+                Error::$variant(Box::new(cause))
+            }
+        }
+    )*};
+}
+
+from!(
+    Device(DeviceError),
+    Launch(LaunchError),
+    Prepare(PrepareError),
+    Compile(CompileError),
+    Plan(PlanError),
+    Text(TextError),
+    Data(DataError),
+    Rig(RigError),
+    Receipt(ReceiptMismatch)
+);
 
 /// `fn main() -> Result<(), kiln::Error>` prints errors by `Debug`: it is the text for people.
 impl fmt::Debug for Error {

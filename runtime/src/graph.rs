@@ -1,7 +1,5 @@
 //! Graphs: launches that are recorded once and replayed together, for less time on the host.
 
-use std::sync::Arc;
-
 use crate::device::{Device, DeviceError, RecordedLaunches, StreamHandle};
 use crate::stream::Stream;
 

@@ -13,9 +13,9 @@ use kiln_spec::expr::evaluate_int;
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, ElemType, LaunchPlan, PlanError, Problem, ProblemValue, SliceArg};
 
+use crate::announce::announce;
 use crate::buffer::RawSlice;
 use crate::device::{ArgMemory, ArgSets, DeviceError, Function, KernelArgs, Schedule};
-use crate::announce::announce;
 use crate::element::Scalar;
 use crate::kernel::Kernel;
 use crate::launch_error::{LaunchCause, LaunchError};
@@ -172,7 +172,7 @@ fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) ->
         .and_then(|forced| forced.choice_for(kernel));
     match forced {
         Some(choice) => Selection::Forced { choice },
-        None => kernel.selection(&**stream.device(), problem),
+        None => kernel.selection(stream.device(), problem),
     }
 }
 
@@ -330,12 +330,11 @@ fn call(
 fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
     let problem = problem(kernel, dims);
     let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
-    match problem.iter().find(beyond) {
-        Some((name, _)) => Err(LaunchCause::SizeTooLarge {
-            argument: name.to_string(),
-        }),
-        None => Ok(problem),
+    if let Some((name, _)) = problem.iter().find(beyond) {
+        let argument = name.to_string();
+        return Err(LaunchCause::SizeTooLarge { argument });
     }
+    Ok(problem)
 }
 
 /// The problem of a kernel's dimensions, as [`size`] and [`type_code`] give them, in declared order.

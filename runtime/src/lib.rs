@@ -66,7 +66,9 @@
 //! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch.rs`.
 
 #[cfg(not(unix))]
-compile_error!("Kiln runs on Unix only: Linux is tested, macOS and the BSDs may work, Windows needs WSL 2");
+compile_error!(
+    "Kiln runs on Unix only: Linux is tested, macOS and the BSDs may work, Windows needs WSL 2"
+);
 
 // Generated code says `::kiln`, in this crate's own tests too.
 extern crate self as kiln;
@@ -88,9 +90,9 @@ mod compile_process;
 pub mod compiler;
 mod cxx;
 pub mod device;
+mod device_error;
 pub mod devices;
 pub mod element;
-mod device_error;
 pub mod error;
 pub mod fill;
 mod graph;
@@ -117,9 +119,9 @@ pub mod stream;
 
 pub use buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};
 pub use device::Device;
+pub use device_error::{DeviceError, ErrorClass};
 pub use devices::{devices, open};
 pub use element::{Element, Scalar};
-pub use device_error::{DeviceError, ErrorClass};
 pub use error::Error;
 pub use graph::Graph;
 pub use half::{bf16, f16};

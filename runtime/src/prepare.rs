@@ -159,11 +159,11 @@ pub fn generate(
 /// When the entry cannot be generated, compiled or loaded.
 pub fn get(
     kernel: &'static Kernel,
-    device: &dyn DeviceBackend,
+    device: &Device,
     choice: Choice,
     problem: &Problem,
 ) -> Result<&'static Prepared, PrepareError> {
-    kernel.prepared().get(kernel, device, choice, problem)
+    kernel.prepared().get(kernel, &**device, choice, problem)
 }
 
 impl Kernel {
@@ -177,8 +177,8 @@ impl Kernel {
         device: &Device,
         problem: &Problem,
     ) -> Result<&'static Prepared, PrepareError> {
-        let choice = self.selection(&**device, problem).choice();
-        get(self, &**device, choice, problem)
+        let choice = self.selection(device, problem).choice();
+        get(self, device, choice, problem)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use kiln_spec::selection::{Fit, Offer, best_first};
 use kiln_spec::{LaunchPlan, Problem};
 
-use crate::device::{DeviceBackend, DeviceInfo};
+use crate::device::{Device, DeviceInfo};
 use crate::kernel::{Evidence, Kernel};
 
 /// One of the things a kernel can be launched as.
@@ -295,7 +295,7 @@ fn why_not(
 
 impl Kernel {
     /// What a launch function launches on a device for a problem, and why.
-    pub fn selection(&'static self, device: &dyn DeviceBackend, problem: &Problem) -> Selection {
+    pub fn selection(&'static self, device: &Device, problem: &Problem) -> Selection {
         select(self, device.info(), problem)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::device::{Device, DeviceBackend, DeviceError, StreamHandle};
+use crate::device::{Device, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::select::Forced;
 
@@ -72,7 +72,8 @@ impl Stream {
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn new(device: Device) -> Result<Stream, DeviceError> {
+    pub fn new(device: impl Into<Device>) -> Result<Stream, DeviceError> {
+        let device = device.into();
         let handle = device.open_stream()?;
         Ok(Stream::opened(device, handle, None))
     }
@@ -108,7 +109,8 @@ impl Stream {
     }
 
     /// The device's default stream.
-    pub fn default_of(device: Device) -> Stream {
+    pub fn default_of(device: impl Into<Device>) -> Stream {
+        let device = device.into();
         Stream {
             device_index: device.index(),
             id: 1 + u64::from(device.index()),

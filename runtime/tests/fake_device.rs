@@ -15,6 +15,7 @@ use kiln::backend::fake::script::{
 };
 use kiln::backend::fake::{FakeDevice, HostKernel};
 use kiln::compiler::{BuildKind, CompileError, CompileLimits, CompileRequest};
+use kiln::device::DeviceBackend as _;
 use kiln::device::{DeviceError, ErrorClass, Function};
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::smoke::{SmokeOptions, SmokeReport};
@@ -30,7 +31,7 @@ fn script(rule: Rule) -> Script {
 }
 
 fn smoke(script: Script) -> SmokeReport {
-    let device: Device = FakeDevice::new(script);
+    let device = Device::from(FakeDevice::new(script));
     kiln::smoke::run(rows::kernel(), &device, &SmokeOptions::default(), |_, _| {})
 }
 
@@ -120,7 +121,7 @@ fn rig(rule: Rule) -> (Rig, Function, LaunchPlan) {
     let stream = Stream::default_of(FakeDevice::new(script(rule)));
     let spec: Arc<KernelSpec> = Arc::new(kernel.spec().clone());
     let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Zones).unwrap();
-    let prepared = kiln::prepare::get(kernel, &**stream.device(), Choice::Baseline, &problem);
+    let prepared = kiln::prepare::get(kernel, stream.device(), Choice::Baseline, &problem);
     let plan = spec.baseline_plan(&problem, None).unwrap();
     (rig, prepared.unwrap().release.clone(), plan)
 }
@@ -174,7 +175,8 @@ fn refusals_and_faults_have_their_error_classes() {
         let problem = kernel.problem_of([100, 70].map(ProblemValue::Size));
         let spec = Arc::new(kernel.spec().clone());
         let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain).unwrap();
-        let prepared = kiln::prepare::get(kernel, &*device, Choice::Baseline, &problem).unwrap();
+        let prepared =
+            kiln::prepare::get(kernel, stream.device(), Choice::Baseline, &problem).unwrap();
         let plan = spec.baseline_plan(&problem, None).unwrap();
         let error = match rig.launch(&prepared.release, &plan).unwrap_err() {
             kiln::rig::RigError::Device(error) => error,
@@ -272,7 +274,7 @@ fn times_follow_the_script_and_its_noise() {
         }));
         let spec = Arc::new(kernel.spec().clone());
         let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain).unwrap();
-        let prepared = kiln::prepare::get(kernel, &**stream.device(), config, &problem).unwrap();
+        let prepared = kiln::prepare::get(kernel, stream.device(), config, &problem).unwrap();
         let plan = kernel.plan(config, &problem, None).unwrap();
         (0..200)
             .map(|_| rig.time(&prepared.release, &plan, 2).unwrap())

@@ -135,7 +135,7 @@ fn an_unbaked_kernel_selects_its_baseline_and_says_why() {
     let stream = stream();
     let kernel = &vector_add::KERNEL;
     let problem = kernel.spec().problems[0].clone();
-    let selection = kernel.selection(&**stream.device(), &problem);
+    let selection = kernel.selection(stream.device(), &problem);
     assert!(
         matches!(selection, Selection::Baseline { .. }),
         "{selection}"

@@ -76,9 +76,9 @@ impl Pair {
         let out = Buffer::zeros(&stream, r * c).unwrap();
         let kernel = rows::kernel();
         let problem = kernel.problem_of([64, 256].map(ProblemValue::Size));
-        let choice = kernel.selection(&**stream.device(), &problem).choice();
+        let choice = kernel.selection(stream.device(), &problem).choice();
         assert_eq!(choice, Choice::Row(5), "the launch is one of a baked row");
-        let prepared = kiln::prepare::get(kernel, &**stream.device(), choice, &problem).unwrap();
+        let prepared = kiln::prepare::get(kernel, stream.device(), choice, &problem).unwrap();
         let address = |buffer: &Buffer<f32>| kiln::DeviceSlice::raw(buffer).address;
         Pair {
             addresses: [address(&input), address(&weight), address(&out)],

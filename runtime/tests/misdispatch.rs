@@ -5,8 +5,6 @@ mod kernels;
 mod misdispatching;
 mod rows;
 
-use std::sync::Arc;
-
 use kiln::backend::cpu::{CpuDevice, CpuOptions};
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln::smoke::{CheckOutcome, SmokeOptions, SmokeReport};
@@ -14,7 +12,7 @@ use kiln::{Choice, Device};
 use misdispatching::{Fault, Misdispatching};
 
 fn fake() -> Device {
-    FakeDevice::new(Script::default())
+    FakeDevice::new(Script::default()).into()
 }
 
 fn cpu() -> Device {
@@ -22,7 +20,9 @@ fn cpu() -> Device {
         threads: 1,
         ..CpuOptions::default()
     };
-    CpuDevice::with_options(options.with_raised_limits()).unwrap()
+    CpuDevice::with_options(options.with_raised_limits())
+        .unwrap()
+        .into()
 }
 
 fn smoke(device: Device, fault: Fault, seed: u64) -> SmokeReport {
@@ -237,7 +237,7 @@ fn rows_of_every_device_run_on_the_cpu_with_their_own_blocks() {
 fn a_row_beyond_the_devices_limits_is_counted_as_not_run() {
     let mut script = Script::default();
     script.limits.max_threads_per_block = 128;
-    let device: Device = FakeDevice::new(script);
+    let device = Device::from(FakeDevice::new(script));
     let report = kiln::smoke::run(rows::kernel(), &device, &SmokeOptions::default(), |_, _| {});
     assert_eq!(report.counts(), (4, 0, 4), "{report}");
     assert!(

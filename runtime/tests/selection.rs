@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use kiln::__private::Evidence;
 use kiln::backend::fake::{FakeDevice, Script};
+use kiln::device::DeviceBackend as _;
 use kiln::spec::{Backend, Problem, ProblemValue};
 use kiln::{BaselineReason, Device, Kernel, Selection};
 
@@ -106,15 +107,15 @@ fn a_row_that_this_device_cannot_launch_gives_way() {
 
 #[test]
 fn rows_that_are_not_proven_are_used_only_where_the_author_accepts_them() {
-    let device = device("fake_1", "Kiln Fake");
-    let selection = rows::kernel().selection(&*device, &problem(100, 70));
+    let device = Device::from(device("fake_1", "Kiln Fake"));
+    let selection = rows::kernel().selection(&device, &problem(100, 70));
     assert!(
         matches!(selection, Selection::Nearest { row: 5, .. }),
         "{selection}"
     );
     let accepting: &'static Kernel =
         Box::leak(Box::new(Kernel::new(rows::parts(&[Evidence::Predicted]))));
-    let selection = accepting.selection(&*device, &problem(100, 70));
+    let selection = accepting.selection(&device, &problem(100, 70));
     assert_eq!(selection, Selection::Exact { row: 6 });
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use kiln::Device;
 use kiln::backend::hip::HipDevice;
@@ -27,5 +27,6 @@ pub fn library() -> &'static Path {
 /// # Panics
 /// When it does not open.
 pub fn device() -> Device {
-    HipDevice::of_library(library(), 0).unwrap_or_else(|error| panic!("{error}"))
+    let device = HipDevice::of_library(library(), 0).unwrap_or_else(|error| panic!("{error}"));
+    device.into()
 }

@@ -1,12 +1,12 @@
 //! The device that kernels are tested on: the cpu, or the one that `KILN_TEST_DEVICE` names.
 
 use std::process::{Command, Output};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use kiln::compiler::BuildKind;
 use kiln::prepare;
 use kiln::spec::Backend;
-use kiln::{Device, device::DeviceBackend, Stream};
+use kiln::{Device, Stream, device::DeviceBackend};
 
 use crate::capability::{Need, have};
 use crate::hip_host;

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::process::Command;
-use std::sync::Arc;
 
 use kiln::Device;
 use kiln::backend::cpu::{CpuDevice, CpuOptions};
@@ -25,7 +24,7 @@ fn the_cpu_device_conforms() {
             ..CpuOptions::default()
         };
         let device = CpuDevice::with_options(options).expect("the device should open");
-        assert_conforms(|| device.clone());
+        assert_conforms(|| device.clone().into());
     }
 }
 
@@ -39,6 +38,7 @@ fn the_fake_device_conforms_where_it_does_not_differ_by_design() {
             },
             ..Script::default()
         })
+        .into()
     });
 }
 

@@ -121,7 +121,7 @@ fn baseline_of(
     stream: &Stream,
     problem: &Problem,
 ) -> (Function, Rig, LaunchPlan) {
-    let device = &**stream.device();
+    let device = stream.device();
     let prepared =
         prepare::get(kernel, device, Choice::Baseline, problem).expect("the baseline should load");
     let plan = kernel
@@ -143,7 +143,7 @@ fn child_adds() {
     let device = device();
     assert_eq!(device.info().limits.max_block, [1023, 1022, 63]);
     assert_eq!(device.info().limits.max_grid, [0x7fff_ffff, 65_535, 65_534]);
-    assert!(Arc::ptr_eq(&device, &kiln::open("cuda:0").unwrap()));
+    assert!(device == kiln::open("cuda:0").unwrap());
     let before = free_bytes(&*device);
     for stream in [
         Stream::default_of(device.clone()),
@@ -431,7 +431,7 @@ fn child_miscounts() {
     let stream = Stream::new(device()).unwrap();
     let (_, rig, plan) = baseline(&stream, 1000);
     let problem = problem(1000);
-    let prepared = prepare::get(kernel(), &**stream.device(), Choice::Baseline, &problem).unwrap();
+    let prepared = prepare::get(kernel(), stream.device(), Choice::Baseline, &problem).unwrap();
     // The receipt entry takes one more than the rig gives.
     let error = rig
         .launch(&prepared.receipt, &plan)

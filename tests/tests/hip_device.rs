@@ -84,7 +84,7 @@ fn a_default_stream_is_that_of_its_device_whatever_the_thread_has_chosen() {
 #[test]
 #[ignore = "the child of another test"]
 fn child_has_two_devices() {
-    let device: Device =
+    let device =
         HipDevice::of_library(hip_host::library(), 1).unwrap_or_else(|error| panic!("{error}"));
     let stream = Stream::default_of(device.clone());
     let x = Buffer::from_slice(&stream, &[1.0_f32; 20]).expect("there should be room");
@@ -95,7 +95,7 @@ fn child_has_two_devices() {
     let kernel = kernels.iter().find(|kernel| kernel.name() == "tensor_add");
     let kernel = kernel.expect("the library should have tensor_add");
     let problem = kernel.problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(20)]);
-    let prepared = prepare::get(kernel, &*device, Choice::Baseline, &problem);
+    let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, &problem);
     let release = prepared.expect("the baseline should load").release.clone();
     let plan = kernel.plan(Choice::Baseline, &problem, None);
     let plan = plan.expect("the baseline should have a plan");

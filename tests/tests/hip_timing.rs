@@ -39,7 +39,7 @@ fn addition_on(stream: Stream) -> Addition {
     let kernel = kernels.iter().find(|kernel| kernel.name() == "tensor_add");
     let kernel = kernel.expect("the library should have tensor_add");
     let problem = kernel.problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(5000)]);
-    let prepared = prepare::get(kernel, &**stream.device(), Choice::Baseline, &problem)
+    let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, &problem)
         .expect("the baseline should load");
     let plan = kernel.plan(Choice::Baseline, &problem, None);
     let plan = plan.expect("the baseline should have a plan");

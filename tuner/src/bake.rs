@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use kiln::device::DeviceInfo;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
-use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, INDEX_FILE, Row, Speedup};
+use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, Row, Speedup};
 use kiln_spec::{Backend, DeviceKey};
 
 use crate::exit::Failure;

@@ -4,7 +4,6 @@
 //! GPU are compiled for the cpu for this, if their source compiles there.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use kiln::device::DeviceBackend;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::Compiler;
+use kiln::device::DeviceBackend;
 use kiln::device::DeviceInfo;
 
 use crate::candidate::Workshop;

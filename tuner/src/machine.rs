@@ -2,11 +2,10 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use kiln::compiler::Compiler;
 use kiln::devices::name_of;
-use kiln::{Device, device::DeviceBackend, DeviceError};
+use kiln::{Device, DeviceError, device::DeviceBackend};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 

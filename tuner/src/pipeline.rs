@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kiln::device::DeviceInfo;
-use kiln::{device::DeviceBackend, Kernel};
+use kiln::{Kernel, device::DeviceBackend};
 use kiln_cache::Cache;
 use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;

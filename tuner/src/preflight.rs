@@ -8,7 +8,7 @@ use std::io::Write;
 use std::thread::sleep;
 use std::time::Duration;
 
-use kiln::{device::DeviceBackend, DeviceError};
+use kiln::{DeviceError, device::DeviceBackend};
 use kiln_spec::Backend;
 
 use crate::exit::Failure;

@@ -298,7 +298,10 @@ fn an_index_that_is_not_a_file_is_an_error() {
     fs::create_dir(&index).unwrap();
     let expansion = package.expand();
     assert_has(&expansion, "::core::compile_error!");
-    assert_has(&expansion, "tuned/index.toml, cannot be read: it is not a regular file");
+    assert_has(
+        &expansion,
+        "tuned/index.toml, cannot be read: it is not a regular file",
+    );
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use super::Place;
 use crate::device::{Device, DeviceError};

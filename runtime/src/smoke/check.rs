@@ -302,7 +302,7 @@ impl<'a> Subject<'a> {
     }
 
     fn prepared(&self) -> Result<&'static Prepared, Failure> {
-        let device = &**self.stream.device();
+        let device = self.stream.device();
         Ok(prepare::get(
             self.kernel,
             device,

@@ -51,7 +51,7 @@ pub(super) fn expected(
         let expected = Expected::by_reference(reference, spec, problem, seed)?;
         return Ok((expected, ComparedWith::Reference));
     }
-    let device = &**stream.device();
+    let device = stream.device();
     let limits = &device.info().limits;
     let Ok(plan) = kernel.plan(Choice::Baseline, problem, Some(limits)) else {
         return Ok((Expected::default(), ComparedWith::Nothing));

@@ -13,8 +13,6 @@ mod problem;
 mod report;
 mod worker;
 
-use std::sync::Arc;
-
 use kiln_spec::{Backend, Problem};
 
 pub use expected::ComparedWith;

@@ -1,7 +1,5 @@
 //! Which problem a row is launched for: its own, or a small one.
 
-use std::sync::Arc;
-
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, KernelSpec, PlanError, Problem};
@@ -97,7 +95,7 @@ mod tests {
             ..CpuOptions::default()
         };
         let refused = |options| {
-            let device: Device = CpuDevice::with_options(options).unwrap();
+            let device = Device::from(CpuDevice::with_options(options).unwrap());
             let error = PlanError::Limit {
                 what: "static and dynamic shared memory",
                 value: 400_000,

@@ -5,13 +5,13 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use kiln::device::{Device, DeviceBackend};
 use kiln::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
 use kiln::device::{
     Allocation, ArgSets, DeviceError, DeviceInfo, Function, KernelArgs, Module, StreamHandle,
 };
+use kiln::device::{Device, DeviceBackend};
 use kiln::receipt::RECEIPT_BYTES;
 use kiln::spec::LaunchPlan;
 
@@ -87,7 +87,7 @@ struct State {
 impl Misdispatching {
     pub fn around(inner: Device, fault: Fault) -> Device {
         let state = Arc::new(Mutex::new(State::default()));
-        Arc::new(Misdispatching {
+        let device = Misdispatching {
             compiler: MisdispatchingCompiler {
                 inner: inner.clone(),
                 fault: fault.clone(),
@@ -96,7 +96,8 @@ impl Misdispatching {
             inner,
             fault,
             state,
-        })
+        };
+        Arc::new(device).into()
     }
 
     fn run(&self, launch: Launch) -> Result<(), DeviceError> {

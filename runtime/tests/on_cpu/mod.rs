@@ -8,8 +8,8 @@ use std::sync::Arc;
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions};
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
 use kiln::device::{
-    Allocation, ArgMemory, ArgSets, Device, DeviceError, Function, KernelArgs, Schedule,
-    StreamHandle,
+    Allocation, ArgMemory, ArgSets, DeviceBackend as _, DeviceError, Function, KernelArgs,
+    Schedule, StreamHandle,
 };
 use kiln::spec::LaunchPlan;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::{CpuDevice, CpuOptions, CpuTarget};
 use kiln::compiler::{Artifact, BuildKind};
-use kiln::device::Device;
+use kiln::device::DeviceBackend as _;
 use on_cpu::{Arg, Loaded, buffer, compile, contents, devices_with, options, plan};
 use program::{BLOCK, ELEMENTS, Program, ROUNDS};
 

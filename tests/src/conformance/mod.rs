@@ -13,7 +13,6 @@ mod timing;
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use kiln::prepare::{self, Prepared};
 use kiln::spec::codegen::TranslationUnit;
@@ -190,7 +189,7 @@ impl Subject {
         let problem = first_problem(kernel);
         Ok(prepare::get(
             kernel,
-            &*self.device,
+            &self.device,
             Choice::Baseline,
             &problem,
         )?)

@@ -160,7 +160,7 @@ fn a_function_keeps_its_module_loaded(subject: &Subject) -> Outcome {
 fn a_function_of_another_device_is_refused(subject: &Subject) -> Outcome {
     let kernel = &add_one::KERNEL;
     let other = Subject {
-        device: FakeDevice::new(Script::default()),
+        device: FakeDevice::new(Script::default()).into(),
         stream: subject.stream.clone(),
     };
     let (artifact, symbol) = image(&other, kernel)?;

@@ -44,7 +44,7 @@ pub fn verify(test: &str, kernel: &'static Kernel) {
         LITTLE.max(least)
     };
     for problem in declared.into_iter().filter(|problem| work(problem) <= most) {
-        let selected = kernel.selection(&**stream.device(), &problem).choice();
+        let selected = kernel.selection(stream.device(), &problem).choice();
         let mut choices = vec![Choice::Baseline, selected];
         choices.dedup();
         let place = Place::new(kernel, &stream, &problem);
@@ -102,7 +102,7 @@ impl Place<'_> {
     fn verify(&self, choice: Choice, release: bool) {
         let name = format!("{}, {choice} {}", self.problem, self.kernel.config(choice));
         let wrong = |error: &dyn std::fmt::Display| -> ! { panic!("{name}: {error}") };
-        let device = &**self.stream.device();
+        let device = self.stream.device();
         let prepared = prepare::get(self.kernel, device, choice, self.problem)
             .unwrap_or_else(|error| wrong(&error));
         let limits = Some(&device.info().limits);

@@ -70,7 +70,7 @@ fn launch(
     seed: u64,
 ) -> Result<f64, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let device = &**stream.device();
+    let device = stream.device();
     let spec = Arc::new(kernel.spec().clone());
     let reference = kernel
         .reference()

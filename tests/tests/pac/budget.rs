@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pac::{Band, Pac, PacError, Settings};
 use kiln_tests::capability::in_full;
+use pac::{Band, Pac, PacError, Settings};
 
 use crate::stream;
 

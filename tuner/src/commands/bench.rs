@@ -147,7 +147,7 @@ fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks
         .collect()
 }
 
-type Opened = (String, std::sync::Device);
+type Opened = (String, Device);
 
 /// The devices of these names; the first GPU, else the cpu, where none is named.
 fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {

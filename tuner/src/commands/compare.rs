@@ -1,7 +1,6 @@
 //! `tune compare`: saved kernels against the current ones, in the same session.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use kiln::devices::name_of;

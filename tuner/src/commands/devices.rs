@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use kiln::device::DeviceBackend;
 use kiln::compiler::BuildKind;
+use kiln::device::DeviceBackend;
 use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::path::Path;
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln::rig;
-use kiln::{device::DeviceBackend, Kernel};
+use kiln::{Kernel, device::DeviceBackend};
 use kiln_cache::Outcome;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};

@@ -9,8 +9,8 @@ use crate::backend::recording::{LENT_MEMORY, Recording};
 use crate::backend::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
-    Allocation, ArgSets, ClockReading, DeviceBackend, DeviceError, DeviceInfo, ErrorClass, Function,
-    KernelArgs, Module, RecordedLaunches, StreamHandle,
+    Allocation, ArgSets, ClockReading, DeviceBackend, DeviceError, DeviceInfo, ErrorClass,
+    Function, KernelArgs, Module, RecordedLaunches, StreamHandle,
 };
 
 use crate::interop::VouchedStream;
