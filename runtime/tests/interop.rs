@@ -103,6 +103,27 @@ fn a_launch_reads_and_writes_memory_of_others_where_it_lies() {
 }
 
 #[test]
+fn ordinary_memory_is_lent_to_a_launch_on_the_cpu_and_on_no_other_device() {
+    let Some(device) = cpu() else { return };
+    let stream = device.stream();
+    let x = [1.0_f32, 2.0, 3.0];
+    let mut y = vec![0.0_f32; 5];
+    let from = interop::host_slice(&stream, &x).unwrap();
+    let mut to = interop::host_slice_mut(&stream, &mut y[1..4]).unwrap();
+    scale::<f32>(&stream, 3, 2.0, &from, &mut to).unwrap();
+    assert_eq!(y, [0.0, 2.0, 4.0, 6.0, 0.0]);
+    let other = Device::open("fake").unwrap().stream();
+    for refused in [
+        interop::host_slice(&other, &x).err(),
+        interop::host_slice_mut(&other, &mut y).err(),
+    ] {
+        let text = refused.map(|error| error.to_string());
+        let wanted = "memory of cpu on a stream of fake is not supported";
+        assert_eq!(text.as_deref(), Some(wanted));
+    }
+}
+
+#[test]
 fn memory_of_others_and_of_kiln_go_into_one_launch() {
     let Some(device) = cpu() else { return };
     let theirs = interop::stream(Queue::of(Place::CPU, &Arc::default())).unwrap();

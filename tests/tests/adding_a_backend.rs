@@ -22,7 +22,11 @@ fn methods(file: &str, name: &str) -> Vec<String> {
 fn the_page_says_what_every_method_promises() {
     let traits = [
         ("runtime/src/compiler.rs", "Compiler", "## `Compiler`\n"),
-        ("runtime/src/device.rs", "Device", "## `Device`\n"),
+        (
+            "runtime/src/device.rs",
+            "DeviceBackend",
+            "## `DeviceBackend`\n",
+        ),
         ("runtime/src/device.rs", "Allocation", "### `Allocation`\n"),
         ("runtime/src/device.rs", "Module", "### `Module`\n"),
     ];

@@ -24,13 +24,14 @@ fn folder() -> PathBuf {
     workspace().join("examples")
 }
 
-/// The examples, by name.
+/// The programs of the course, by name: each begins with its number.
 fn examples() -> Vec<String> {
     let entries = fs::read_dir(folder()).expect("the course should be there");
     let entries = entries.filter_map(Result::ok);
     let examples = entries.filter(|entry| entry.path().join("main.rs").is_file());
     let names = examples.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<_> = names.collect();
+    let numbered = names.filter(|name| name.starts_with(|first: char| first.is_ascii_digit()));
+    let mut names: Vec<_> = numbered.collect();
     names.sort();
     names
 }

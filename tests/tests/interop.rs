@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{cargo, expect_code, stderr, stdout, target_dir, workspace};
+use kiln_tests::command::{cargo, expect_code, profile, stderr, stdout, target_dir, workspace};
 use kiln_tests::throwaway::Throwaway;
 
 const PROGRAM: [(&str, &str); 2] = [
@@ -154,4 +154,18 @@ fn the_examples_beside_the_course_build_and_say_what_they_need() {
         let out = stdout(&expect_code(&mut run, 0));
         said_what_it_should(&out, device, computed, backend);
     }
+}
+
+#[test]
+fn a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu() {
+    let name = "a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let mut run = cargo(&workspace());
+    run.args(["run", "--offline", "--quiet", "--profile", profile()]);
+    run.args(["--package", "kiln-example-candle"]);
+    let said = stdout(&expect_code(&mut run, 0));
+    let start = "8 rows of 512 on the cpu: the largest difference from candle's own operations is ";
+    assert!(said.starts_with(start), "{said}");
 }

@@ -10,6 +10,9 @@
 //!   [`stream()`], [`slice()`] and [`slice_mut()`], which are safe. Kiln has adapters of this kind for cudarc, behind the
 //!   feature `cudarc-019` (a feature for each minor version of cudarc that it knows).
 //!
+//! On the cpu device, memory is ordinary memory: [`host_slice`] and [`host_slice_mut`] lend it without a copy and without
+//! `unsafe`.
+//!
 //! A [`ForeignSlice`] borrows what it was made of, as a Rust slice does; a [`Stream`] keeps what it was made of.
 //!
 //! Other libraries get at Kiln's own: [`Stream::raw`] is the driver's stream, [`DeviceSlice::raw`] the address.
@@ -20,7 +23,9 @@ pub mod cudarc_019;
 mod slice;
 mod stream;
 
-pub use slice::{DevicePointer, ForeignSlice, ForeignSliceMut, slice, slice_mut};
+pub use slice::{
+    DevicePointer, ForeignSlice, ForeignSliceMut, host_slice, host_slice_mut, slice, slice_mut,
+};
 pub use stream::{RawStream, VouchedStream, stream, stream_from_raw};
 
 use std::fmt;

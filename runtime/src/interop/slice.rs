@@ -80,17 +80,62 @@ pub fn slice_mut<'a, T: Element>(
     })
 }
 
+/// Ordinary memory of this process as a slice that kernels on a stream of the cpu device may read, without a copy:
+/// tensors of another library that are on the host, for example.
+///
+/// The device runs kernels on the calling thread's time, and a launch on borrowed memory cannot be recorded, so that
+/// nothing uses the memory after the borrow.
+///
+/// # Errors
+/// [`DeviceError::Unsupported`] when the stream is of another device.
+pub fn host_slice<'a, T: Element>(
+    stream: &Stream,
+    memory: &'a [T],
+) -> Result<ForeignSlice<'a, T>, DeviceError> {
+    Ok(ForeignSlice {
+        raw: host_raw(stream, memory.as_ptr().expose_provenance(), memory.len())?,
+        _borrowed: PhantomData,
+    })
+}
+
+/// As [`host_slice`], for kernels to write.
+///
+/// # Errors
+/// As [`host_slice`].
+pub fn host_slice_mut<'a, T: Element>(
+    stream: &Stream,
+    memory: &'a mut [T],
+) -> Result<ForeignSliceMut<'a, T>, DeviceError> {
+    Ok(ForeignSliceMut {
+        raw: host_raw(
+            stream,
+            memory.as_mut_ptr().expose_provenance(),
+            memory.len(),
+        )?,
+        _borrowed: PhantomData,
+    })
+}
+
+fn host_raw(stream: &Stream, address: usize, len: usize) -> Result<RawSlice, DeviceError> {
+    Place::CPU.must_be(&**stream.device(), "memory")?;
+    Ok(borrowed_by(stream, address as u64, len))
+}
+
 fn raw<T: Element>(
     stream: &Stream,
     memory: &impl DevicePointer<T>,
 ) -> Result<RawSlice, DeviceError> {
     memory.place().must_be(&**stream.device(), "memory")?;
-    Ok(RawSlice {
-        address: memory.address(),
-        len: memory.len() as u64,
+    Ok(borrowed_by(stream, memory.address(), memory.len()))
+}
+
+fn borrowed_by(stream: &Stream, address: u64, len: usize) -> RawSlice {
+    RawSlice {
+        address,
+        len: len as u64,
         device_index: stream.device_index(),
         lent: Lent::borrowed(stream),
-    })
+    }
 }
 
 impl<'a, T: Element> ForeignSlice<'a, T> {

@@ -1,0 +1,134 @@
+//! A tuned kernel as an operation of candle: root mean square normalisation, in place of candle's own.
+//!
+//! ```console
+//! $ cargo run -p kiln-example-candle
+//! 8 rows of 512 on the cpu: the largest difference from candle's own operations is …
+//! ```
+//!
+//! On the CPU the kernel reads and writes candle's tensors where they lie. With `--features cuda` and a tensor on a GPU
+//! it is queued on candle's own stream, between candle's operations, by the adapter for cudarc.
+#![forbid(unsafe_code)]
+
+use candle_core::{CpuStorage, CustomOp2, Device, Error, Layout, Result, Shape, Tensor};
+use kiln::interop;
+use kiln_kernels::rms_norm::rms_norm;
+
+/// `x / sqrt(mean(x * x) + epsilon) * weight` along the last dimension.
+struct RmsNorm {
+    epsilon: f32,
+}
+
+/// Rows and columns of the operation; all but the last dimension are rows.
+fn extents(x: &Layout, weight: &Layout) -> Result<(u32, u32)> {
+    let cols = x.shape().dims().last().copied().unwrap_or(1);
+    if weight.shape().elem_count() != cols {
+        candle_core::bail!(
+            "the weight has {} elements, a row has {cols}",
+            weight.shape().elem_count()
+        );
+    }
+    let rows = x.shape().elem_count() / cols.max(1);
+    let size = |size: usize| u32::try_from(size).map_err(Error::wrap);
+    Ok((size(rows)?, size(cols)?))
+}
+
+/// The elements of a tensor, which must lie one after the other.
+fn contiguous(layout: &Layout) -> Result<std::ops::Range<usize>> {
+    let (start, end) = layout
+        .contiguous_offsets()
+        .ok_or_else(|| Error::Msg("the tensor is not contiguous".into()).bt())?;
+    Ok(start..end)
+}
+
+impl CustomOp2 for RmsNorm {
+    fn name(&self) -> &'static str {
+        "kiln-rms-norm"
+    }
+
+    fn cpu_fwd(
+        &self,
+        x: &CpuStorage,
+        x_layout: &Layout,
+        weight: &CpuStorage,
+        weight_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let (rows, cols) = extents(x_layout, weight_layout)?;
+        let x = &x.as_slice::<f32>()?[contiguous(x_layout)?];
+        let weight = &weight.as_slice::<f32>()?[contiguous(weight_layout)?];
+        let mut y = vec![0.0_f32; x.len()];
+        let stream = kiln::Device::cpu().map_err(Error::wrap)?.stream();
+        let x = interop::host_slice(&stream, x).map_err(Error::wrap)?;
+        let weight = interop::host_slice(&stream, weight).map_err(Error::wrap)?;
+        let mut out = interop::host_slice_mut(&stream, &mut y).map_err(Error::wrap)?;
+        rms_norm(&stream, rows, cols, self.epsilon, &x, &weight, &mut out).map_err(Error::wrap)?;
+        Ok((CpuStorage::F32(y), x_layout.shape().clone()))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn cuda_fwd(
+        &self,
+        x: &candle_core::CudaStorage,
+        x_layout: &Layout,
+        weight: &candle_core::CudaStorage,
+        weight_layout: &Layout,
+    ) -> Result<(candle_core::CudaStorage, Shape)> {
+        use candle_core::cuda_backend::CudaStorage;
+
+        let (rows, cols) = extents(x_layout, weight_layout)?;
+        let device = x.device.clone();
+        let stream = interop::cudarc_019::stream(device.cuda_stream()).map_err(Error::wrap)?;
+        let x = x.as_cuda_slice::<f32>()?.slice(contiguous(x_layout)?);
+        let weight = weight
+            .as_cuda_slice::<f32>()?
+            .slice(contiguous(weight_layout)?);
+        let mut y = device.alloc_zeros::<f32>(x.len())?;
+        rms_norm(
+            &stream,
+            rows,
+            cols,
+            self.epsilon,
+            &stream.slice(&x).map_err(Error::wrap)?,
+            &stream.slice(&weight).map_err(Error::wrap)?,
+            &mut stream.slice_mut(&mut y).map_err(Error::wrap)?,
+        )
+        .map_err(Error::wrap)?;
+        Ok((
+            CudaStorage::wrap_cuda_slice(y, device),
+            x_layout.shape().clone(),
+        ))
+    }
+}
+
+/// The same from candle's own operations.
+fn by_candle(x: &Tensor, weight: &Tensor, epsilon: f64) -> Result<Tensor> {
+    let mean = x.sqr()?.mean_keepdim(1)?;
+    x.broadcast_div(&(mean + epsilon)?.sqrt()?)?
+        .broadcast_mul(weight)
+}
+
+fn main() -> Result<()> {
+    let device = if cfg!(feature = "cuda") {
+        Device::new_cuda(0)?
+    } else {
+        Device::Cpu
+    };
+    let (rows, cols) = (8, 512);
+    let x = Tensor::randn(0.0_f32, 1.0, (rows, cols), &device)?;
+    let weight = Tensor::rand(0.5_f32, 1.5, cols, &device)?;
+    let epsilon = 1e-5_f32;
+    let ours = x.apply_op2_no_bwd(&weight, &RmsNorm { epsilon })?;
+    let theirs = by_candle(&x, &weight, f64::from(epsilon))?;
+    let largest = (ours - theirs)?.abs()?.max_all()?.to_scalar::<f32>()?;
+    let place = if device.is_cuda() {
+        "the GPU"
+    } else {
+        "the cpu"
+    };
+    println!(
+        "{rows} rows of {cols} on {place}: the largest difference from candle's own operations is {largest:.1e}"
+    );
+    if largest > 1e-5 {
+        candle_core::bail!("the two differ");
+    }
+    Ok(())
+}
