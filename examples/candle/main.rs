@@ -1,7 +1,7 @@
 //! A tuned kernel as an operation of candle: root mean square normalisation, in place of candle's own.
 //!
 //! ```console
-//! $ cargo run -p kiln-example-candle
+//! $ cargo run --bin candle
 //! 8 rows of 512 on the cpu: the largest difference from candle's own operations is …
 //! ```
 //!

@@ -1,10 +1,10 @@
 //! Phase-amplitude coupling of a made-up recording: which bands couple, and the device memory that it took.
 //!
 //! ```console
-//! $ cargo run --release -p kiln-example-pac -- cpu
-//! 2 channels of 10 s, 9 x 9 bands, … MiB on cpu
-//! channel 0: 5..7 Hz with 70..90 Hz, modulation index …
-//! channel 1: 5..7 Hz with 70..90 Hz, modulation index …
+//! $ cargo run --release --bin pac -- cpu
+//! 2 channels of 10 s, 4 x 9 bands, … MiB on cpu
+//! channel 0: 6..8 Hz with 70..90 Hz, modulation index …
+//! channel 1: 6..8 Hz with 70..90 Hz, modulation index …
 //! ```
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         channels: 2,
         samples: 5120,
         sampling_rate: RATE,
-        phase_bands: Band::series(1.0, 2.0, 2.0, 9),
+        phase_bands: Band::series(2.0, 4.0, 2.0, 4),
         amp_bands: Band::series(30.0, 20.0, 20.0, 9),
         cycles: (3, 6),
         bins: 18,
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let recording: Vec<f32> = (0..settings.channels)
         .flat_map(|channel| (0..settings.samples).map(move |n| sample(channel, n)))
         .collect();
-    // A rhythm of 6 Hz, in whose peaks one of 80 Hz swells; the bands that hold both should couple most.
+    // A rhythm of 7 Hz, in whose peaks one of 80 Hz swells; the bands that hold both should couple most.
     let analysis = Pac::plan(settings.clone(), 64 << 20)?;
     let coupling = analysis.run(&device.stream(), &recording)?;
     println!(
@@ -59,8 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn sample(channel: u32, n: u32) -> f32 {
     let turn = TAU * (f64::from(n) / RATE + 0.01 * f64::from(channel));
-    let slow = (turn * 6.0).cos();
+    let slow = (turn * 7.0).cos();
     // Noise that is the same in every run.
     let noise = f64::from(n.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24) - 0.5;
-    (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 0.3 * noise) as f32
+    (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 2.0 * noise) as f32
 }
