@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::command::{cargo, expect_code, target_dir, tune, workspace};
 
 /// The crates a user's crate is built against.
-const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln"];
+const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln-gpu"];
 
 /// A crate in a temporary directory of its own.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ fn manifest(name: &str) -> String {
         u64::from(std::process::id()) * 1000 + u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.{version}\"\nedition = \"2024\"\n\n\
-         [dependencies]\nkiln = \"0.1\"\n\n[patch.crates-io]\n{patches}\n[workspace]\n"
+         [dependencies]\nkiln-gpu = \"0.1\"\n\n[patch.crates-io]\n{patches}\n[workspace]\n"
     )
 }
 

@@ -39,8 +39,8 @@ fn package_of_the_page() -> tempfile::TempDir {
         fs::create_dir_all(path.parent().expect("a file is in a folder"))
             .expect("a folder should be made");
         let text = text.replace(
-            "kiln = \"0.1\"\n",
-            "kiln = { path = \"../kiln/runtime\" }\n\n[workspace]\n",
+            "kiln-gpu = \"0.1\"\n",
+            "kiln-gpu = { path = \"../kiln/runtime\" }\n\n[workspace]\n",
         );
         fs::write(path, text).expect("a file should be written");
     }

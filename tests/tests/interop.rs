@@ -31,8 +31,8 @@ const THROUGH_KILN: [(&str, &str); 1] = [(
 fn crate_with(name: &str, files: &[(&str, &str)], further: &str) -> Throwaway {
     let crate_ = Throwaway::new(name, files);
     let manifest = crate_.read("Cargo.toml");
-    let kiln = "kiln = { version = \"0.1\", features = [\"cudarc-019\"] }\n";
-    let with = manifest.replace("kiln = \"0.1\"\n", &format!("{kiln}{further}"));
+    let kiln = "kiln-gpu = { version = \"0.1\", features = [\"cudarc-019\"] }\n";
+    let with = manifest.replace("kiln-gpu = \"0.1\"\n", &format!("{kiln}{further}"));
     assert_ne!(manifest, with, "the manifest should name kiln");
     crate_.write("Cargo.toml", &with);
     if files.len() > 1 {

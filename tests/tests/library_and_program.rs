@@ -73,7 +73,7 @@ fn library_and_program() -> Throwaway {
     let version = version.expect("the program should have a version");
     crate_.write(
         "squares/Cargo.toml",
-        &format!("[package]\nname = \"squares\"\n{version}\nedition = \"2024\"\n\n[dependencies]\nkiln = \"0.1\"\n"),
+        &format!("[package]\nname = \"squares\"\n{version}\nedition = \"2024\"\n\n[dependencies]\nkiln-gpu = \"0.1\"\n"),
     );
     let dependency = "[dependencies]\nsquares = { path = \"squares\" }\n";
     crate_.write(

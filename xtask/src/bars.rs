@@ -27,7 +27,7 @@ const BARS: &[Bar] = &[
         4,
         "mis-dispatches are caught",
         &[
-            ("kiln", "misdispatch", ""),
+            ("kiln-gpu", "misdispatch", ""),
             ("kiln-tests", "flash_attention", ""),
         ],
     ),
@@ -50,9 +50,9 @@ const BARS: &[Bar] = &[
     (
         7,
         "kill -9 and damaged stores",
-        &[("kiln-tests", "killed", ""), ("kiln-cache", "damage", "")],
+        &[("kiln-tests", "killed", ""), ("kiln-trials", "damage", "")],
     ),
-    (8, "the launch path", &[("kiln", "launch_path", "")]),
+    (8, "the launch path", &[("kiln-gpu", "launch_path", "")]),
     (9, "gemm on the cpu", &[("kiln-tests", "gemm_speed", "")]),
     (
         10,

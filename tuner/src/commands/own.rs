@@ -85,7 +85,7 @@ fn manifest(package: &Package, folder: &Path, features: &[String]) -> String {
     let kiln = package
         .dependencies
         .iter()
-        .find(|dependency| dependency.name == "kiln");
+        .find(|dependency| dependency.name == "kiln-gpu");
     let tuner = kiln.map_or_else(
         || format!("{:?}", env!("CARGO_PKG_VERSION")),
         |kiln| beside(kiln, folder),
@@ -166,7 +166,7 @@ mod tests {
     fn the_tuner_comes_from_where_kiln_comes_from() {
         let dependency = |fields: serde_json::Value| -> Dependency {
             let mut all = serde_json::json!({
-                "name": "kiln", "req": "^0.1", "kind": null, "optional": false,
+                "name": "kiln-gpu", "req": "^0.1", "kind": null, "optional": false,
                 "uses_default_features": true, "features": [], "target": null,
             });
             for (key, value) in fields.as_object().into_iter().flatten() {
