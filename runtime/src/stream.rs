@@ -137,7 +137,7 @@ impl Stream {
         &self.device
     }
 
-    /// The [`DeviceBackend::index`] of its device.
+    /// The [`DeviceBackend::index`](crate::device::DeviceBackend::index) of its device.
     #[inline]
     pub fn device_index(&self) -> u32 {
         self.device_index

@@ -59,9 +59,9 @@ mod tests {
     fn a_build_has_no_two_mutations_that_reach_each_others_tests() {
         let packages = Packages::read(&root()).unwrap();
         let spec = mutation("spec/src/a.rs", "kiln-spec", None);
-        let prelude = mutation("spec/prelude/c.h", "kiln", None);
-        let runtime = mutation("runtime/src/d.rs", "kiln", None);
-        let cache = mutation("cache/src/e.rs", "kiln-cache", None);
+        let prelude = mutation("spec/prelude/c.h", "kiln-gpu", None);
+        let runtime = mutation("runtime/src/d.rs", "kiln-gpu", None);
+        let cache = mutation("cache/src/e.rs", "kiln-trials", None);
         let of_both = mutation("runtime/src/f.rs", "kiln-tests", None);
         let batches = of(&[&spec, &prelude, &runtime, &cache, &of_both], &packages);
         let files: Vec<Vec<&str>> = batches

@@ -75,9 +75,9 @@ mod tests {
         for (package, folder, is_built_from) in [
             ("kiln-spec", "spec", true),
             ("kiln-spec", "runtime", false),
-            ("kiln-cache", "spec", true),
-            ("kiln-cache", "runtime", false),
-            ("kiln", "macros", true),
+            ("kiln-trials", "spec", true),
+            ("kiln-trials", "runtime", false),
+            ("kiln-gpu", "macros", true),
             ("kiln-tests", "kernels", true),
         ] {
             assert_eq!(
