@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use kiln_spec::limits::DeviceLimit;
 use kiln_spec::{DeviceKey, DeviceLimits, Hash, SourceHash, SpecHash, hash::Hasher};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Version of the key itself: raised when a field changes its meaning.
 pub const KEY_SCHEMA: u32 = 1;
@@ -76,18 +77,28 @@ impl From<TuningKey> for Stored {
     }
 }
 
-impl TryFrom<Stored> for TuningKey {
-    type Error = String;
+/// The fields of a stored key do not have its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("tuning key says hash {stored}, its fields give {computed}")]
+struct WrongHash {
+    /// The hash as stored.
+    stored: Hash,
+    /// The hash of the fields.
+    computed: Hash,
+}
 
-    fn try_from(stored: Stored) -> Result<TuningKey, String> {
+impl TryFrom<Stored> for TuningKey {
+    type Error = WrongHash;
+
+    fn try_from(stored: Stored) -> Result<TuningKey, WrongHash> {
         let key = TuningKey::of(stored.fields);
         if key.hash == stored.hash {
             return Ok(key);
         }
-        Err(format!(
-            "tuning key says hash {}, its fields give {}",
-            stored.hash, key.hash
-        ))
+        Err(WrongHash {
+            stored: stored.hash,
+            computed: key.hash,
+        })
     }
 }
 

@@ -1,11 +1,27 @@
 //! Curves of the best time found, in the schema that tuners are compared by.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::recording::Entry;
 
 /// Name and version of the format.
 const SCHEMA: &str = "search-curves/1";
+
+/// Why a text holds no curves.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CurvesError {
+    /// It is not JSON, or lacks a field.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It is of another schema.
+    #[error("its schema is `{found}`, this version reads `{SCHEMA}`")]
+    Schema {
+        /// The schema that it names.
+        found: String,
+    },
+}
 
 /// All runs of one command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,16 +52,15 @@ impl Curves {
     /// Curves from their text.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Curves, String> {
-        let curves: Curves = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if curves.schema != SCHEMA {
-            return Err(format!(
-                "its schema is `{}`, this version reads `{SCHEMA}`",
-                curves.schema
-            ));
+    /// If it is not JSON, or of another schema.
+    pub fn parse(text: &str) -> Result<Curves, CurvesError> {
+        let curves: Curves = serde_json::from_str(text)?;
+        match curves.schema == SCHEMA {
+            true => Ok(curves),
+            false => Err(CurvesError::Schema {
+                found: curves.schema,
+            }),
         }
-        Ok(curves)
     }
 }
 

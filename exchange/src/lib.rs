@@ -31,5 +31,5 @@ pub mod t1;
 pub mod t4;
 
 pub use results::of_recording::of_recording;
-pub use results::of_trials::{Exported, of_trials};
+pub use results::of_trials::{Exported, LeftOut, of_trials};
 pub use results::{ResultRow, Results};

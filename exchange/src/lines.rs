@@ -1,4 +1,4 @@
-//! Lines of a file's text.
+//! Lines of a file's text, in which messages give positions.
 
 /// The line, counted from 1, on which a part of a text begins. The part must be a slice of the text.
 pub(crate) fn line_of(text: &str, part: &str) -> usize {
@@ -14,4 +14,10 @@ pub(crate) fn offset_of(text: &str, part: &str) -> usize {
 pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The message of the JSON reader without its position, which counts from the part that it was given.
+pub(crate) fn without_position(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().into()
 }

@@ -1,6 +1,6 @@
 //! The baked table of a kernel: found through the index, read strictly, stale rows left out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kiln_spec::KernelSpec;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row};
@@ -8,6 +8,7 @@ use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_spec::source::SourceText;
 
 use crate::load::{self, Site};
+use crate::unusable::{UnusableRow, UnusableTable};
 
 /// Largest embedded image, in bytes.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
@@ -53,8 +54,12 @@ pub(crate) struct FreshRow {
 /// Reads what is baked of a kernel.
 ///
 /// # Errors
-/// A text with a `help:` line, when a file is not as `tune` writes it.
-pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Result<Baked, String> {
+/// If a file cannot be read, or is not as `tune` writes it.
+pub(crate) fn load(
+    site: &Site,
+    spec: &KernelSpec,
+    source: &SourceText,
+) -> Result<Baked, UnusableTable> {
     let mut baked = Baked::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
@@ -68,15 +73,8 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
         )));
         return Ok(baked);
     }
-    let index = load::read_bytes(&index_path, load::MAX_FILE_BYTES).map_err(|why| {
-        format!(
-            "the index of baked tables, {}, cannot be read: {why}\n\
-             help: restore the file, or delete it and run `tune init` in this package",
-            site.shown(&index_path)
-        )
-    })?;
-    baked.paths.push(index_path.clone());
-    let index = Index::parse(&index).map_err(|error| in_file(site, &index_path, &error))?;
+    let index = read_index(site, &index_path)?;
+    baked.paths.push(index_path);
     let Some(file) = index.file(kernel) else {
         if let Some(lost) = lost_table(site, kernel) {
             baked.warnings.push(Warning::Unused(format!(
@@ -94,30 +92,47 @@ pub(crate) fn load(site: &Site, spec: &KernelSpec, source: &SourceText) -> Resul
         return Ok(baked);
     };
     let path = site.tuned.join(file);
-    let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|why| {
-        format!(
-            "the index lists {}, which cannot be read: {why}\n\
-             help: restore the file, or run `tune bake -k {kernel}` on the machine that tuned it (with `--write` for a cpu)",
-            site.shown(&path)
-        )
+    let text = load::read_bytes(&path, load::MAX_FILE_BYTES).map_err(|error| {
+        UnusableTable::UnreadTable {
+            kernel: kernel.clone(),
+            file: site.shown(&path),
+            error,
+        }
     })?;
     baked.paths.push(path.clone());
-    let table =
-        BakedTable::parse_for(&text, kernel).map_err(|error| in_file(site, &path, &error))?;
-    baked
-        .sort_rows(site, spec, source, &table)
-        .map_err(|error| in_file(site, &path, &error))?;
-    Ok(baked)
+    let file = site.shown(&path);
+    let table = match BakedTable::parse_for(&text, kernel) {
+        Ok(table) => table,
+        Err(error) => {
+            let error = Box::new(error);
+            return Err(UnusableTable::Format { file, error });
+        }
+    };
+    match baked.sort_rows(site, spec, source, &table) {
+        Ok(()) => Ok(baked),
+        Err(error) => Err(UnusableTable::Row {
+            file,
+            error: Box::new(error),
+        }),
+    }
 }
 
-/// The kernel's table where the index does not list it, as after a merge that lost the line.
+fn read_index(site: &Site, path: &Path) -> Result<Index, UnusableTable> {
+    let file = site.shown(path);
+    let bytes = match load::read_bytes(path, load::MAX_FILE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(UnusableTable::UnreadIndex { file, error }),
+    };
+    Index::parse(&bytes).map_err(|error| {
+        let error = Box::new(error);
+        UnusableTable::Format { file, error }
+    })
+}
+
+/// The kernel's table if the index does not list it, as after a merge that lost the line.
 fn lost_table(site: &Site, kernel: &str) -> Option<PathBuf> {
     let path = site.tuned.join(format!("{kernel}.toml"));
     path.is_file().then_some(path)
-}
-
-fn in_file(site: &Site, path: &std::path::Path, error: &dyn std::fmt::Display) -> String {
-    format!("{}: {error}", site.shown(path))
 }
 
 impl Baked {
@@ -134,14 +149,14 @@ impl Baked {
         spec: &KernelSpec,
         source: &SourceText,
         table: &BakedTable,
-    ) -> Result<(), String> {
+    ) -> Result<(), UnusableRow> {
         let mut stale = Vec::new();
         for row in table.rows() {
             let now = Hashes::now(spec, source.hash(), row.device.backend);
             match row.freshness(&now) {
                 Freshness::Stale { which, baked, now } => stale.push((row, which, baked, now)),
                 Freshness::Fresh => {
-                    let resolved = row.resolve(spec).map_err(|error| error.to_string())?;
+                    let resolved = row.resolve(spec)?;
                     check_symbol(spec, source, row, &resolved)?;
                     let image = self.image(site, row)?;
                     self.rows.push(FreshRow {
@@ -170,26 +185,30 @@ impl Baked {
     }
 
     /// The image next to the table, if the row has one and it is the one that was baked.
-    fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, String> {
+    fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);
         };
         let path = site.tuned.join(file);
-        let help = "help: run `tune bake --images`, or restore the file";
-        let shown = site.shown(&path);
+        let shown = || site.shown(&path);
         if Image::target_of(&row.device).as_ref() != Some(target) {
-            let device = &row.device;
-            return Err(format!(
-                "the image {shown} is for {target}, which is not what images for `{device}` are for\n{help}"
-            ));
+            return Err(UnusableRow::ImageTarget {
+                file: shown(),
+                target: target.clone(),
+                device: Box::new(row.device.clone()),
+            });
         }
-        let bytes = load::read_bytes(&path, MAX_IMAGE_BYTES)
-            .map_err(|why| format!("the image {shown} cannot be read: {why}\n{help}"))?;
+        let bytes = load::read_bytes(&path, MAX_IMAGE_BYTES).map_err(|error| {
+            let file = shown();
+            UnusableRow::UnreadImage { file, error }
+        })?;
         let found = Image::hash_of(&bytes);
         if found != *hash {
-            return Err(format!(
-                "the image {shown} has hash {found}, its row says {hash}\n{help}"
-            ));
+            return Err(UnusableRow::ImageHash {
+                file: shown(),
+                found,
+                baked: *hash,
+            });
         }
         self.paths.push(path.clone());
         Ok(Some(path))
@@ -202,20 +221,19 @@ fn check_symbol(
     source: &SourceText,
     row: &Row,
     resolved: &ResolvedRow,
-) -> Result<(), String> {
+) -> Result<(), UnusableRow> {
     let target = Target::from(row.device.backend);
     let (config, problem) = (&resolved.config, &resolved.problem);
-    let hash = symbol_hash(source.hash(), spec, &row.entry, config, problem, target)
-        .map_err(|error| error.to_string())?;
+    let hash = symbol_hash(source.hash(), spec, &row.entry, config, problem, target)?;
     let symbol = Symbol::release(&row.entry, hash);
     if symbol.as_str() == row.symbol {
         return Ok(());
     }
-    Err(format!(
-        "row of `{}` for {}: its symbol is `{}`, but its config makes `{symbol}`\nhelp: {}",
-        row.device,
-        row.problem,
-        row.symbol,
-        row.renewal(&spec.name)
-    ))
+    Err(UnusableRow::Symbol {
+        device: Box::new(row.device.clone()),
+        problem: row.problem.clone(),
+        found: row.symbol.clone(),
+        expected: symbol,
+        help: row.renewal(&spec.name),
+    })
 }

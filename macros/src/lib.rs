@@ -9,6 +9,7 @@ mod baked;
 mod expand;
 mod load;
 mod symbols;
+mod unusable;
 
 use proc_macro::TokenStream;
 

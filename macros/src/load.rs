@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kiln_spec::source::{NOT_TEXT, OUTSIDE, SourceError, SourceText};
+use kiln_spec::source::{ReadError, SourceError, SourceText};
 
 /// Largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -91,15 +91,14 @@ impl Site {
     }
 
     /// The file of that name, which must lie in the package whatever links are on the way.
-    fn inside(&self, name: &str) -> Result<PathBuf, String> {
+    fn inside(&self, name: &str) -> Result<PathBuf, ReadError> {
         let path = self.root.join(name);
-        let real =
-            fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
-        let root = fs::canonicalize(&self.root).map_err(|error| error.to_string())?;
+        let real = fs::canonicalize(&path).map_err(|error| ReadError::unresolved(&path, &error))?;
+        let root = fs::canonicalize(&self.root)?;
         if real.starts_with(&root) {
             Ok(path)
         } else {
-            Err(OUTSIDE.into())
+            Err(ReadError::LinkOutside)
         }
     }
 }
@@ -114,19 +113,19 @@ pub(crate) struct Loaded {
 }
 
 /// Reads a source file.
-fn read(path: &Path) -> Result<String, String> {
+fn read(path: &Path) -> Result<String, ReadError> {
     let bytes = read_bytes(path, MAX_FILE_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| NOT_TEXT.into())
+    String::from_utf8(bytes).map_err(|_| ReadError::NotText)
 }
 
 /// Reads a regular file of modest size.
-pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let meta = fs::metadata(path).map_err(|error| error.to_string())?;
+pub(crate) fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
+    let meta = fs::metadata(path)?;
     if !meta.is_file() {
-        return Err("it is not a regular file".into());
+        return Err(ReadError::NotAFile);
     }
-    if meta.len() > most {
-        return Err(format!("it is larger than {most} bytes"));
+    if meta.len() > limit_bytes {
+        return Err(ReadError::TooLarge { limit_bytes });
     }
-    fs::read(path).map_err(|error| error.to_string())
+    Ok(fs::read(path)?)
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// The kinds of device Kiln launches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,14 +41,22 @@ impl fmt::Display for Backend {
     }
 }
 
+/// No backend has that name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown backend `{name}` (known: cuda, hip, cpu, fake)")]
+pub struct UnknownBackend {
+    /// The name.
+    pub name: String,
+}
+
 impl FromStr for Backend {
-    type Err = String;
+    type Err = UnknownBackend;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
             .find(|backend| backend.name() == text)
-            .ok_or_else(|| format!("unknown backend `{text}` (known: cuda, hip, cpu, fake)"))
+            .ok_or_else(|| UnknownBackend { name: text.into() })
     }
 }
 
@@ -71,20 +80,39 @@ impl fmt::Display for DeviceKey {
     }
 }
 
+/// Why a text is not the identity of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DeviceKeyError {
+    /// It has fewer than three parts.
+    #[error("device `{text}` is not of the form backend/arch/name")]
+    Form {
+        /// The text.
+        text: String,
+    },
+    /// The architecture or the name is empty or unprintable.
+    #[error("device `{text}` has an empty or unprintable part")]
+    Part {
+        /// The text.
+        text: String,
+    },
+    /// The first part is not a backend.
+    #[error(transparent)]
+    Backend(#[from] UnknownBackend),
+}
+
 impl FromStr for DeviceKey {
-    type Err = String;
+    type Err = DeviceKeyError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut parts = text.splitn(3, '/');
         let (Some(backend), Some(arch), Some(name)) = (parts.next(), parts.next(), parts.next())
         else {
-            return Err(format!(
-                "device `{text}` is not of the form backend/arch/name"
-            ));
+            return Err(DeviceKeyError::Form { text: text.into() });
         };
         let plain = |part: &str| !part.is_empty() && !part.chars().any(char::is_control);
         if !plain(arch) || !plain(name) {
-            return Err(format!("device `{text}` has an empty or unprintable part"));
+            return Err(DeviceKeyError::Part { text: text.into() });
         }
         Ok(DeviceKey {
             backend: backend.parse()?,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Incremental hashing of length-prefixed fields, so that `("ab", "c")` and `("a", "bc")` differ.
 #[derive(Clone, Debug, Default)]
@@ -69,19 +70,27 @@ impl From<Hash> for String {
     }
 }
 
-impl TryFrom<String> for Hash {
-    type Error = String;
+/// A text is not a hash.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{text}` is not a hash of 32 hexadecimal digits")]
+pub struct NotAHash {
+    /// The text.
+    pub text: String,
+}
 
-    fn try_from(text: String) -> Result<Hash, String> {
+impl TryFrom<String> for Hash {
+    type Error = NotAHash;
+
+    fn try_from(text: String) -> Result<Hash, NotAHash> {
         text.parse()
     }
 }
 
 impl FromStr for Hash {
-    type Err = String;
+    type Err = NotAHash;
 
-    fn from_str(text: &str) -> Result<Hash, String> {
-        let bad = || format!("`{text}` is not a hash of 32 hexadecimal digits");
+    fn from_str(text: &str) -> Result<Hash, NotAHash> {
+        let bad = || NotAHash { text: text.into() };
         if text.len() != 32
             || !text
                 .bytes()
@@ -108,8 +117,8 @@ macro_rules! hash_newtype {
         }
 
         impl FromStr for $name {
-            type Err = String;
-            fn from_str(text: &str) -> Result<Self, String> {
+            type Err = NotAHash;
+            fn from_str(text: &str) -> Result<Self, NotAHash> {
                 text.parse().map($name)
             }
         }

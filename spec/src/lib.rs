@@ -39,9 +39,9 @@ pub mod time;
 pub mod validity;
 
 pub use config::{Config, ParamValue};
-pub use device::{Backend, DeviceKey};
+pub use device::{Backend, DeviceKey, DeviceKeyError, UnknownBackend};
 pub use expr::{EvalError, Expr, Scope, Value};
-pub use hash::{ConfigHash, Hash, SourceHash, SpecHash};
+pub use hash::{ConfigHash, Hash, NotAHash, SourceHash, SpecHash};
 pub use limits::{DeviceLimit, DeviceLimits};
 pub use model::*;
 pub use plan::{LaunchPlan, PlanError};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// A float stored as its shortest exact text, since JSON has no NaN and no infinity.
 ///
@@ -37,13 +38,22 @@ impl From<Real> for String {
     }
 }
 
-impl TryFrom<String> for Real {
-    type Error = String;
+/// A stored text is not a number.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{text}` is not a number")]
+pub struct NotAReal {
+    /// The text.
+    pub text: String,
+}
 
-    fn try_from(text: String) -> Result<Real, String> {
-        text.parse()
-            .map(Real)
-            .map_err(|_| format!("`{text}` is not a number"))
+impl TryFrom<String> for Real {
+    type Error = NotAReal;
+
+    fn try_from(text: String) -> Result<Real, NotAReal> {
+        match text.parse() {
+            Ok(value) => Ok(Real(value)),
+            Err(_) => Err(NotAReal { text }),
+        }
     }
 }
 

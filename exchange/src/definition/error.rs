@@ -3,8 +3,11 @@
 use kiln_spec::csp::CspError;
 use thiserror::Error;
 
+use super::model::Literal;
+use crate::python::{ConstraintError, ListError, ParseError};
+
 /// What is wrong with a definition.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
     /// A field is not as it must be.
@@ -17,7 +20,7 @@ pub enum DefinitionError {
         /// The field, as a path from the top.
         field: String,
         /// What is wrong with it.
-        problem: String,
+        problem: FieldProblem,
     },
     /// A constraint cannot be used.
     #[error(
@@ -27,15 +30,66 @@ pub enum DefinitionError {
         /// As written.
         text: String,
         /// What is wrong with it.
-        problem: String,
+        problem: ConstraintError,
     },
     /// The space cannot be built.
     #[error(transparent)]
     Csp(#[from] CspError),
 }
 
+/// What is wrong with a field of a definition.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FieldProblem {
+    /// It is not JSON, or not of the type that it must be.
+    #[error("{message}")]
+    Json {
+        /// The message of the JSON reader, without its position.
+        message: String,
+    },
+    /// A value that a parameter cannot have.
+    #[error("expected a number, a truth value or a string, found {found:.40}")]
+    Value {
+        /// As written.
+        found: String,
+    },
+    /// A parameter without a name.
+    #[error("the name is empty")]
+    EmptyName,
+    /// Two parameters of one name.
+    #[error("there is another parameter `{name}`")]
+    DuplicateParam {
+        /// The name.
+        name: String,
+    },
+    /// A parameter without values.
+    #[error("there are no values")]
+    NoValues,
+    /// More values than a parameter may have.
+    #[error("more than {limit} values")]
+    TooManyValues {
+        /// The limit.
+        limit: usize,
+    },
+    /// A value that a parameter has twice.
+    #[error("the value {value} is there twice")]
+    DuplicateValue {
+        /// The value.
+        value: Literal,
+    },
+    /// The values are not an expression.
+    #[error(transparent)]
+    Syntax(#[from] ParseError),
+    /// The values cannot be computed.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// It is not a constraint on the parameters.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintError),
+}
+
 impl DefinitionError {
-    pub(crate) fn constraint(text: &str, problem: String) -> DefinitionError {
+    pub(crate) fn constraint(text: &str, problem: ConstraintError) -> DefinitionError {
         const SHOWN: usize = 120;
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {

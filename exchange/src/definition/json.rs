@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::error::DefinitionError;
+use super::error::{DefinitionError, FieldProblem};
 use super::model::{Constraint, Definition, Literal, Param};
-use crate::lines::line_of;
-use crate::python::{self, evaluate::MAX_ITEMS};
+use crate::lines::{line_of, without_position};
+use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
 /// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
 #[derive(Deserialize)]
@@ -58,10 +58,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
             name: param.name,
             values,
         };
-        let problem = problem_of(&param, &params);
-        problem.map_or(Ok(()), |problem| {
-            Err(source.error(raw.get(), &field, problem))
-        })?;
+        check(&param, &params).map_err(|problem| source.error(raw.get(), &field, problem))?;
         params.push(param);
     }
     let mut constraints = Vec::with_capacity(file.constraints.len());
@@ -79,35 +76,42 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
 }
 
 /// A constraint on these parameters.
-pub(crate) fn constraint(text: String, params: &[Param]) -> Result<Constraint, String> {
+pub(crate) fn constraint(text: String, params: &[Param]) -> Result<Constraint, ConstraintError> {
     let expr = python::parse(&text)?;
     let known = |name: &str| params.iter().any(|param| param.name == name);
     match expr.unknown_name(&known) {
-        Some(name) => Err(format!("`{name}` is not a parameter")),
+        Some(name) => Err(ConstraintError::UnknownParam { name: name.into() }),
         None => Ok(Constraint { text, expr }),
     }
 }
 
-/// What is wrong with a parameter that comes after others.
-pub(crate) fn problem_of(param: &Param, before: &[Param]) -> Option<String> {
+/// Checks a parameter that comes after others.
+///
+/// # Errors
+/// If its name or one of its values is not the only one, or if it has no name or no values.
+pub(crate) fn check(param: &Param, before: &[Param]) -> Result<(), FieldProblem> {
     if param.name.is_empty() {
-        return Some("the name is empty".into());
+        return Err(FieldProblem::EmptyName);
     }
     if before.iter().any(|other| other.name == param.name) {
-        return Some(format!("there is another parameter `{}`", param.name));
+        let name = param.name.clone();
+        return Err(FieldProblem::DuplicateParam { name });
     }
     if param.values.is_empty() {
-        return Some("there are no values".into());
+        return Err(FieldProblem::NoValues);
     }
     if param.values.len() > MAX_ITEMS {
-        return Some(format!("more than {MAX_ITEMS} values"));
+        return Err(FieldProblem::TooManyValues { limit: MAX_ITEMS });
     }
     let mut seen = BTreeSet::new();
     let twice = param
         .values
         .iter()
         .find(|value| !seen.insert(identity(value)));
-    twice.map(|value| format!("the value {value} is there twice"))
+    match twice.cloned() {
+        Some(value) => Err(FieldProblem::DuplicateValue { value }),
+        None => Ok(()),
+    }
 }
 
 /// What makes two values the same.
@@ -121,8 +125,8 @@ fn identity(value: &Literal) -> (u8, u128, &str) {
 }
 
 /// A number, truth value or string.
-fn literal(raw: &str) -> Result<Literal, String> {
-    let wrong = || format!("expected a number, a truth value or a string, found {raw:.40}");
+fn literal(raw: &str) -> Result<Literal, FieldProblem> {
+    let wrong = || FieldProblem::Value { found: raw.into() };
     match raw.as_bytes().first() {
         Some(b't') => Ok(Literal::Bool(true)),
         Some(b'f') => Ok(Literal::Bool(false)),
@@ -166,21 +170,26 @@ impl<'a> Source<'a> {
     }
 
     fn json(&self, part: &str, field: &str, error: &serde_json::Error) -> DefinitionError {
-        let text = error.to_string();
-        let problem = text.split(" at line ").next().unwrap_or_default();
         DefinitionError::Field {
             line: self.line(part) + error.line().saturating_sub(1),
             field: field.into(),
-            problem: problem.into(),
+            problem: FieldProblem::Json {
+                message: without_position(error),
+            },
         }
     }
 
     /// What is wrong with a part of the file.
-    pub(crate) fn error(&self, part: &str, field: &str, problem: String) -> DefinitionError {
+    pub(crate) fn error(
+        &self,
+        part: &str,
+        field: &str,
+        problem: impl Into<FieldProblem>,
+    ) -> DefinitionError {
         DefinitionError::Field {
             line: self.line(part),
             field: field.into(),
-            problem,
+            problem: problem.into(),
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) mod model;
 #[cfg(test)]
 mod tests;
 
-pub use error::DefinitionError;
+pub use error::{DefinitionError, FieldProblem};
 pub use figures::{dead_values, index_sum, sum_of_indices, valid};
 pub use model::{Constraint, Definition, Literal, Param, Solved};
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::lines::offset_of;
-use crate::recording::error::TextFault;
+use crate::recording::error::{ConfigProblem, FileProblem, TextFault};
 use crate::recording::invalidity::Invalidity;
 use crate::recording::model::Entry;
 use crate::recording::param::RecordedParam;
@@ -82,11 +82,11 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
     let params = params(&text, &file, &keys)?;
     let lookup = lookups(&params);
     let row = |((key, raw), values): (&(String, &RawValue), &Vec<&str>)| {
-        let wrong = |reason: &str| TextFault::at(&text, raw.get(), format!("`{key}`: {reason}"));
-        let positions = positions(&params, &lookup, values).map_err(|reason| wrong(&reason))?;
+        let wrong = |problem| TextFault::config(&text, raw.get(), key, problem);
+        let positions = positions(&params, &lookup, values).map_err(wrong)?;
         let recorded: CacheEntry = serde_json::from_str(raw.get())
             .map_err(|error| TextFault::json(&text, raw.get(), &format!("`{key}`"), &error))?;
-        let entry = entry(&recorded).map_err(|reason| wrong(&reason))?;
+        let entry = entry(&recorded).map_err(wrong)?;
         Ok(Row {
             name: key.clone(),
             offset: offset_of(&text, raw.get()),
@@ -117,8 +117,9 @@ fn params(
     let names = &file.tune_params_keys;
     let mut seen = HashSet::new();
     if let Some(name) = names.iter().find(|name| !seen.insert(*name)) {
-        let reason = format!("`{name}` is there twice");
-        return Err(TextFault::field(text, "tune_params_keys", &reason));
+        let name = name.clone();
+        let problem = FileProblem::DuplicateParam { name };
+        return Err(TextFault::field(text, "tune_params_keys", problem));
     }
     let listed = file.tune_params.as_ref().map_or(&[][..], |all| &all.0);
     if listed.is_empty() {
@@ -150,7 +151,10 @@ fn params(
     let by_name: HashMap<&String, &RawValue> =
         listed.iter().map(|(name, raw)| (name, *raw)).collect();
     let values = |name: &String| {
-        let missing = || TextFault::field(text, "tune_params", &format!("no values for `{name}`"));
+        let missing = || {
+            let name = name.clone();
+            TextFault::field(text, "tune_params", FileProblem::MissingValues { name })
+        };
         let raw = by_name.get(name).ok_or_else(missing)?;
         let field = format!("field `tune_params`: `{name}`");
         let values: Vec<Value> = serde_json::from_str(raw.get())
@@ -160,7 +164,7 @@ fn params(
     names.iter().map(values).collect()
 }
 
-fn entry(recorded: &CacheEntry) -> Result<Entry, String> {
+fn entry(recorded: &CacheEntry) -> Result<Entry, ConfigProblem> {
     let failed = |value: &Value| Invalidity::of_cache_files(value.as_str().unwrap_or_default());
     let (time_ms, invalidity) = match (&recorded.error, &recorded.time) {
         (Some(error), _) => (None, failed(error)),
@@ -170,15 +174,13 @@ fn entry(recorded: &CacheEntry) -> Result<Entry, String> {
             _ => (None, Invalidity::Runtime),
         },
         (None, Some(other)) => {
-            return Err(format!(
-                "field `time`: {} is neither a time nor a failure",
-                shown(other)
-            ));
+            let found = shown(other);
+            return Err(ConfigProblem::TimeType { found });
         }
-        (None, None) => return Err("field `time`: missing".into()),
+        (None, None) => return Err(ConfigProblem::MissingTime),
     };
     if time_ms.is_some_and(|time| time <= 0.0) {
-        return Err("field `time`: not above 0".into());
+        return Err(ConfigProblem::TimeNotPositive);
     }
     let parts = [
         ("compile_time", &recorded.compile_time),
@@ -188,7 +190,7 @@ fn entry(recorded: &CacheEntry) -> Result<Entry, String> {
     let costs = parts.map(|(field, value)| milliseconds(value.as_ref(), field));
     Ok(Entry {
         time_ms,
-        cost_ms: costs.into_iter().sum::<Result<f64, String>>()?,
+        cost_ms: costs.into_iter().sum::<Result<f64, _>>()?,
         invalidity,
     })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::KernelTunerError;
 use crate::recording::spelled;
 use crate::results::json::{Ordered, line};
 use crate::results::{ResultRow, Results};
@@ -24,19 +25,18 @@ const FIELDS: [&str; 9] = [
 /// # Errors
 /// A parameter with the name of a field; a value with a comma, since keys of the file are values with commas between
 /// them.
-pub(crate) fn text(results: &Results) -> Result<String, String> {
+pub(crate) fn text(results: &Results) -> Result<String, KernelTunerError> {
     let params = &results.params;
     let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();
     for (name, values) in params {
         if FIELDS.contains(&name.as_str()) {
-            return Err(format!(
-                "a cache file of Kernel Tuner cannot hold a parameter `{name}`, which is a field of its own"
-            ));
+            return Err(KernelTunerError::ParamIsField { name: name.clone() });
         }
         if let Some(value) = values.iter().map(spelled).find(|value| value.contains(',')) {
-            return Err(format!(
-                "a cache file of Kernel Tuner cannot hold the value `{value}` of `{name}`, which has a comma"
-            ));
+            return Err(KernelTunerError::ValueHasComma {
+                name: name.clone(),
+                value,
+            });
         }
     }
     let listed = params

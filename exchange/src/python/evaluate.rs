@@ -3,6 +3,7 @@
 use kiln_spec::csp::{Function, Semantics, Value};
 
 use super::ast::Expr;
+use super::error::ListError;
 use crate::definition::model::Literal;
 
 /// Values of one parameter at most, and items looked at to find them.
@@ -12,7 +13,7 @@ pub(crate) const MAX_ITEMS: usize = 1 << 20;
 ///
 /// # Errors
 /// What has no value, is not a list, or is too long.
-pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, String> {
+pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, ListError> {
     Evaluation { left: MAX_ITEMS }.list(expr, &[])
 }
 
@@ -25,15 +26,15 @@ struct Evaluation {
 }
 
 impl Evaluation {
-    fn spend(&mut self, items: usize) -> Result<(), String> {
+    fn spend(&mut self, items: usize) -> Result<(), ListError> {
         self.left = self
             .left
             .checked_sub(items)
-            .ok_or_else(|| format!("a list of more than {MAX_ITEMS} items"))?;
+            .ok_or(ListError::TooManyItems { limit: MAX_ITEMS })?;
         Ok(())
     }
 
-    fn list(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Vec<Literal>, String> {
+    fn list(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Vec<Literal>, ListError> {
         match expr {
             Expr::List(items) => {
                 self.spend(items.len())?;
@@ -67,26 +68,26 @@ impl Evaluation {
                 }
                 Ok(all)
             }
-            _ => Err("not a list".into()),
+            _ => Err(ListError::NotAList),
         }
     }
 
-    fn range(&mut self, arguments: &[Expr], scope: &Scope<'_>) -> Result<Vec<Literal>, String> {
+    fn range(&mut self, arguments: &[Expr], scope: &Scope<'_>) -> Result<Vec<Literal>, ListError> {
         let mut ends = Vec::new();
         for argument in arguments {
             match self.value(argument, scope)? {
                 Literal::Int(x) => ends.push(x),
-                _ => return Err("`range` takes integers".into()),
+                _ => return Err(ListError::RangeType),
             }
         }
         let (start, stop, step) = match ends.as_slice() {
             [stop] => (0, *stop, 1),
             [start, stop] => (*start, *stop, 1),
             [start, stop, step] => (*start, *stop, *step),
-            _ => return Err("`range` takes one to three integers".into()),
+            _ => return Err(ListError::RangeArguments),
         };
         if step == 0 {
-            return Err("`range` with steps of 0".into());
+            return Err(ListError::RangeStep);
         }
         let mut items = Vec::new();
         let mut next = start;
@@ -101,22 +102,22 @@ impl Evaluation {
         Ok(items)
     }
 
-    fn truth(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<bool, String> {
+    fn truth(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<bool, ListError> {
         let value = self.value(expr, scope)?;
         match apply(Function::Truth, &[value])? {
             Literal::Bool(truth) => Ok(truth),
-            _ => Err("not a truth value".into()),
+            _ => Err(ListError::NotATruthValue),
         }
     }
 
-    fn value(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Literal, String> {
+    fn value(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Literal, ListError> {
         match expr {
-            Expr::Value(value) => Literal::of(*value).ok_or_else(|| "no value".into()),
+            Expr::Value(value) => Literal::of(*value).ok_or(ListError::NoValue),
             Expr::Text(text) => Ok(Literal::Text(text.clone())),
             Expr::Name(name) => {
                 let known = scope.iter().rev().find(|(known, _)| known == name);
                 let value = known.map(|(_, value)| value.clone());
-                value.ok_or_else(|| format!("`{name}` has no value here"))
+                value.ok_or_else(|| ListError::UnknownName { name: name.clone() })
             }
             Expr::Apply(function, arguments) => {
                 let values = arguments.iter().map(|x| self.value(x, scope));
@@ -143,14 +144,14 @@ impl Evaluation {
                 Ok(Literal::Bool(true))
             }
             Expr::In { .. } | Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
-                Err("a list where a number is needed".into())
+                Err(ListError::NestedList)
             }
         }
     }
 }
 
 /// A function of values.
-fn apply(function: Function, arguments: &[Literal]) -> Result<Literal, String> {
+fn apply(function: Function, arguments: &[Literal]) -> Result<Literal, ListError> {
     let of = |literal: &Literal| match literal {
         Literal::Int(x) => Some(Value::Int(*x)),
         Literal::Float(x) => Some(Value::Float(*x)),
@@ -161,5 +162,5 @@ fn apply(function: Function, arguments: &[Literal]) -> Result<Literal, String> {
     Semantics::Python
         .apply(function, &arguments)
         .and_then(Literal::of)
-        .ok_or_else(|| "a value that cannot be computed (a division by zero, or too large)".into())
+        .ok_or(ListError::Undefined)
 }

@@ -3,6 +3,7 @@
 use kiln_spec::csp::{Function, Graph, TermId, Value};
 
 use super::ast::Expr;
+use super::error::ConstraintError;
 
 /// What names stand for.
 pub(crate) struct Names<'a> {
@@ -35,7 +36,7 @@ pub(crate) fn lower(
     expr: &Expr,
     graph: &mut Graph,
     names: &mut Names<'_>,
-) -> Result<TermId, String> {
+) -> Result<TermId, ConstraintError> {
     match expr {
         Expr::Value(value) => Ok(graph.constant(*value)),
         Expr::Text(text) => {
@@ -44,7 +45,7 @@ pub(crate) fn lower(
         }
         Expr::Name(name) => match names.params.iter().position(|param| param == name) {
             Some(param) => Ok(graph.param(param)),
-            None => Err(format!("`{name}` is not a parameter")),
+            None => Err(ConstraintError::UnknownParam { name: name.clone() }),
         },
         Expr::Apply(function, arguments) => {
             let terms = all(arguments, graph, names)?;
@@ -96,13 +97,15 @@ pub(crate) fn lower(
             }
             Ok(found)
         }
-        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
-            Err("a list where a value is needed".into())
-        }
+        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => Err(ConstraintError::List),
     }
 }
 
-fn all(exprs: &[Expr], graph: &mut Graph, names: &mut Names<'_>) -> Result<Vec<TermId>, String> {
+fn all(
+    exprs: &[Expr],
+    graph: &mut Graph,
+    names: &mut Names<'_>,
+) -> Result<Vec<TermId>, ConstraintError> {
     exprs.iter().map(|x| lower(x, graph, names)).collect()
 }
 
@@ -112,7 +115,7 @@ fn joined(
     function: Function,
     terms: &[TermId],
     empty: bool,
-) -> Result<TermId, String> {
+) -> Result<TermId, ConstraintError> {
     let Some((first, rest)) = terms.split_first() else {
         return Ok(graph.constant(Value::Bool(empty)));
     };

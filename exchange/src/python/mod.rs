@@ -3,6 +3,7 @@
 //! comprehensions. Nothing is executed; what is not in this list is an error.
 
 mod ast;
+mod error;
 pub(crate) mod evaluate;
 pub(crate) mod lower;
 mod parser;
@@ -10,4 +11,5 @@ mod token;
 pub(crate) mod write;
 
 pub use ast::Expr;
+pub use error::{ConstraintError, ListError, ParseError, TranslateError};
 pub use parser::parse;

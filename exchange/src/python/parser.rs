@@ -3,6 +3,7 @@
 use kiln_spec::csp::{Function, Value};
 
 use super::ast::Expr;
+use super::error::ParseError;
 use super::token::{Token, tokens};
 
 /// How deep an expression may nest: brackets, and operators of one strength that follow each other.
@@ -12,7 +13,7 @@ const DEPTH: usize = 100;
 ///
 /// # Errors
 /// What does not belong there.
-pub fn parse(text: &str) -> Result<Expr, String> {
+pub fn parse(text: &str) -> Result<Expr, ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
@@ -22,7 +23,7 @@ pub fn parse(text: &str) -> Result<Expr, String> {
     let expr = parser.conditional()?;
     match parser.tokens.get(parser.at) {
         None => Ok(expr),
-        Some(token) => Err(format!("{} does not belong there", shown(token))),
+        Some(token) => Err(unexpected(token)),
     }
 }
 
@@ -35,9 +36,9 @@ struct Parser {
     height: usize,
 }
 
-fn limited(levels: usize) -> Result<(), String> {
+fn limited(levels: usize) -> Result<(), ParseError> {
     if levels > 4 * DEPTH {
-        return Err(format!("an expression nested more than {DEPTH} deep"));
+        return Err(ParseError::TooDeep { limit: DEPTH });
     }
     Ok(())
 }
@@ -49,6 +50,12 @@ fn shown(token: &Token) -> String {
         Token::Text(text) => format!("the string '{text}'"),
         Token::Name(name) => format!("`{name}`"),
         Token::Symbol(symbol) => format!("`{symbol}`"),
+    }
+}
+
+fn unexpected(token: &Token) -> ParseError {
+    ParseError::Unexpected {
+        found: shown(token),
     }
 }
 
@@ -65,23 +72,23 @@ impl Parser {
         found
     }
 
-    fn expect(&mut self, symbol: &str) -> Result<(), String> {
+    fn expect(&mut self, symbol: &'static str) -> Result<(), ParseError> {
         match self.symbol(symbol) {
             true => Ok(()),
-            false => Err(match self.tokens.get(self.at) {
-                Some(token) => format!("expected `{symbol}`, found {}", shown(token)),
-                None => format!("expected `{symbol}` at the end"),
+            false => Err(ParseError::Expected {
+                expected: symbol,
+                found: self.tokens.get(self.at).map(shown),
             }),
         }
     }
 
     /// The expression read last is part of a new one, next to another with that many levels.
-    fn taller(&mut self, beside: usize) -> Result<(), String> {
+    fn taller(&mut self, beside: usize) -> Result<(), ParseError> {
         self.height = self.height.max(beside) + 1;
         limited(self.height)
     }
 
-    fn conditional(&mut self) -> Result<Expr, String> {
+    fn conditional(&mut self) -> Result<Expr, ParseError> {
         self.depth += 1;
         limited(self.depth)?;
         let value = self.disjunction()?;
@@ -90,7 +97,7 @@ impl Parser {
             let condition = self.disjunction()?;
             height = height.max(self.height);
             if !self.word("else") {
-                return Err("expected `else`".into());
+                return Err(ParseError::ExpectedKeyword { keyword: "else" });
             }
             let otherwise = self.conditional()?;
             self.taller(height)?;
@@ -102,7 +109,7 @@ impl Parser {
         Ok(expr)
     }
 
-    fn disjunction(&mut self) -> Result<Expr, String> {
+    fn disjunction(&mut self) -> Result<Expr, ParseError> {
         let mut parts = vec![self.conjunction()?];
         let mut height = self.height;
         while self.word("or") {
@@ -117,7 +124,7 @@ impl Parser {
         })
     }
 
-    fn conjunction(&mut self) -> Result<Expr, String> {
+    fn conjunction(&mut self) -> Result<Expr, ParseError> {
         let mut parts = vec![self.negation()?];
         let mut height = self.height;
         while self.word("and") {
@@ -132,7 +139,7 @@ impl Parser {
         })
     }
 
-    fn negation(&mut self) -> Result<Expr, String> {
+    fn negation(&mut self) -> Result<Expr, ParseError> {
         let mut negations = 0;
         while self.word("not") {
             negations += 1;
@@ -151,7 +158,7 @@ impl Parser {
         Ok(expr)
     }
 
-    fn comparison(&mut self) -> Result<Expr, String> {
+    fn comparison(&mut self) -> Result<Expr, ParseError> {
         let first = self.sum()?;
         let mut height = self.height;
         let negated = match (self.tokens.get(self.at), self.tokens.get(self.at + 1)) {
@@ -163,7 +170,7 @@ impl Parser {
         };
         if let Some(negated) = negated {
             let Expr::List(list) = self.sum()? else {
-                return Err("`in` takes a list here".into());
+                return Err(ParseError::ExpectedList);
             };
             self.taller(height)?;
             let item = Box::new(first);
@@ -203,11 +210,11 @@ impl Parser {
         Some(function)
     }
 
-    fn sum(&mut self) -> Result<Expr, String> {
+    fn sum(&mut self) -> Result<Expr, ParseError> {
         self.left(Self::product, &[("+", Function::Add), ("-", Function::Sub)])
     }
 
-    fn product(&mut self) -> Result<Expr, String> {
+    fn product(&mut self) -> Result<Expr, ParseError> {
         const OPERATORS: [(&str, Function); 4] = [
             ("*", Function::Mul),
             ("//", Function::FloorDiv),
@@ -220,9 +227,9 @@ impl Parser {
     /// Operators of one strength, from left to right.
     fn left(
         &mut self,
-        operand: fn(&mut Self) -> Result<Expr, String>,
+        operand: fn(&mut Self) -> Result<Expr, ParseError>,
         operators: &[(&str, Function)],
-    ) -> Result<Expr, String> {
+    ) -> Result<Expr, ParseError> {
         let mut expr = operand(self)?;
         while let Some(operator) = operators.iter().find(|operator| self.symbol(operator.0)) {
             let height = self.height;
@@ -232,7 +239,7 @@ impl Parser {
         Ok(expr)
     }
 
-    fn sign(&mut self) -> Result<Expr, String> {
+    fn sign(&mut self) -> Result<Expr, ParseError> {
         let mut negative = false;
         let mut signed = false;
         loop {
@@ -255,7 +262,7 @@ impl Parser {
         })
     }
 
-    fn power(&mut self) -> Result<Expr, String> {
+    fn power(&mut self) -> Result<Expr, ParseError> {
         let base = self.atom()?;
         if !self.symbol("**") {
             return Ok(base);
@@ -269,7 +276,7 @@ impl Parser {
         Ok(Expr::Apply(Function::Pow, vec![base, exponent]))
     }
 
-    fn atom(&mut self) -> Result<Expr, String> {
+    fn atom(&mut self) -> Result<Expr, ParseError> {
         let token = self.tokens.get(self.at).cloned();
         self.at += 1;
         self.height = 1;
@@ -282,18 +289,20 @@ impl Parser {
                 "True" => Ok(Expr::Value(Value::Bool(true))),
                 "False" => Ok(Expr::Value(Value::Bool(false))),
                 "and" | "or" | "not" | "in" | "if" | "else" | "for" | "is" | "lambda" => {
-                    Err(format!("`{name}` does not belong there"))
+                    Err(ParseError::Unexpected {
+                        found: format!("`{name}`"),
+                    })
                 }
                 _ if self.symbol("(") => self.call(&name),
                 _ => Ok(Expr::Name(name)),
             },
-            Some(token) => Err(format!("{} does not belong there", shown(&token))),
-            None => Err("the expression ends too early".into()),
+            Some(token) => Err(unexpected(&token)),
+            None => Err(ParseError::EndsTooEarly),
         }
     }
 
     /// After `(`: an expression in parentheses, or a tuple.
-    fn parenthesised(&mut self) -> Result<Expr, String> {
+    fn parenthesised(&mut self) -> Result<Expr, ParseError> {
         if self.symbol(")") {
             return Ok(Expr::List(Vec::new()));
         }
@@ -309,7 +318,7 @@ impl Parser {
     }
 
     /// After `[`: a list or a comprehension.
-    fn list(&mut self) -> Result<Expr, String> {
+    fn list(&mut self) -> Result<Expr, ParseError> {
         if self.symbol("]") {
             return Ok(Expr::List(Vec::new()));
         }
@@ -327,13 +336,13 @@ impl Parser {
         Ok(Expr::List(items))
     }
 
-    fn comprehension(&mut self, element: Expr) -> Result<Expr, String> {
+    fn comprehension(&mut self, element: Expr) -> Result<Expr, ParseError> {
         let Some(Token::Name(variable)) = self.tokens.get(self.at).cloned() else {
-            return Err("expected a name after `for`".into());
+            return Err(ParseError::ExpectedVariable);
         };
         self.at += 1;
         if !self.word("in") {
-            return Err("expected `in`".into());
+            return Err(ParseError::ExpectedKeyword { keyword: "in" });
         }
         let mut height = self.height;
         let list = self.disjunction()?;
@@ -353,7 +362,7 @@ impl Parser {
     }
 
     /// Expressions with commas between them, up to a bracket.
-    fn items(&mut self, end: &str) -> Result<Vec<Expr>, String> {
+    fn items(&mut self, end: &'static str) -> Result<Vec<Expr>, ParseError> {
         let mut items = Vec::new();
         let mut height = 1;
         while !self.symbol(end) {
@@ -369,7 +378,7 @@ impl Parser {
     }
 
     /// After a name and `(`.
-    fn call(&mut self, name: &str) -> Result<Expr, String> {
+    fn call(&mut self, name: &str) -> Result<Expr, ParseError> {
         let mut arguments = self.items(")")?;
         // Functions of many arguments become as many of two.
         self.height += arguments.len();
@@ -383,13 +392,15 @@ impl Parser {
             ("min", 2..) => Function::Min,
             ("max", 2..) => Function::Max,
             ("min" | "max" | "abs" | "range" | "list" | "bool" | "pow", count) => {
-                return Err(format!("`{name}` does not take {count} arguments here"));
+                return Err(ParseError::ArgumentCount {
+                    function: name.into(),
+                    count,
+                });
             }
-            _ => return Err(format!("the function `{name}` is not known here")),
+            _ => return Err(ParseError::UnknownFunction { name: name.into() }),
         };
-        let mut arguments = arguments.into_iter();
-        let first = arguments.next().ok_or("no arguments")?;
+        let arguments = arguments.into_iter();
         let pair = |x, y| Expr::Apply(function, vec![x, y]);
-        Ok(arguments.fold(first, pair))
+        arguments.reduce(pair).ok_or(ParseError::EndsTooEarly)
     }
 }

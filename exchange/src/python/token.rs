@@ -2,6 +2,8 @@
 
 use kiln_spec::csp::Value;
 
+use super::error::ParseError;
+
 /// A word.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
@@ -26,7 +28,7 @@ const MAX_WORDS: usize = 1 << 16;
 ///
 /// # Errors
 /// What stands there that is not a word.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, String> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
@@ -43,29 +45,29 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             }
             _ => match SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
                 Some(symbol) => (Token::Symbol(symbol), symbol.len()),
-                None => return Err(format!("`{first}` is not part of an expression")),
+                None => return Err(ParseError::Character { found: first }),
             },
         };
         tokens.push(token);
         if tokens.len() > MAX_WORDS {
-            return Err(format!("an expression of more than {MAX_WORDS} words"));
+            return Err(ParseError::TooManyWords { limit: MAX_WORDS });
         }
         rest = rest[length..].trim_start();
     }
     Ok(tokens)
 }
 
-fn quoted(text: &str, quote: char) -> Result<(Token, usize), String> {
+fn quoted(text: &str, quote: char) -> Result<(Token, usize), ParseError> {
     let inner = &text[1..];
-    let end = inner.find(quote).ok_or("a string that does not end")?;
+    let end = inner.find(quote).ok_or(ParseError::UnterminatedString)?;
     if inner[..end].contains('\\') {
-        return Err("a string with a backslash, which is not read here".into());
+        return Err(ParseError::Backslash);
     }
     Ok((Token::Text(inner[..end].into()), end + 2))
 }
 
 /// Decimal integers and floating-point numbers.
-fn number(text: &str) -> Result<(Token, usize), String> {
+fn number(text: &str) -> Result<(Token, usize), ParseError> {
     let mut length = 0;
     let mut previous = ' ';
     for c in text.chars() {
@@ -81,14 +83,18 @@ fn number(text: &str) -> Result<(Token, usize), String> {
     let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
     let value = if is_integer {
         let parsed = digits.parse::<i128>();
-        Value::Int(parsed.map_err(|_| format!("`{written}` needs more than 128 bits"))?)
+        Value::Int(parsed.map_err(|_| ParseError::IntegerTooLarge {
+            text: written.into(),
+        })?)
     } else {
         let parsed = digits.parse::<f64>().ok().filter(|x| x.is_finite());
         let starts = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
         Value::Float(
             parsed
                 .filter(|_| starts)
-                .ok_or_else(|| format!("`{written}` is not a number"))?,
+                .ok_or_else(|| ParseError::NotANumber {
+                    text: written.into(),
+                })?,
         )
     };
     Ok((Token::Number(value), length))

@@ -6,6 +6,8 @@ use kiln_spec::model::ElemType;
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Expr, ParamValue, Scope, Value};
 
+use super::error::TranslateError;
+
 /// A piece of Python.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
@@ -78,9 +80,10 @@ impl Piece {
         Piece::new(self.guards.join(" and "), AND)
     }
 
-    fn bounds(&self) -> Result<(i128, i128), String> {
-        self.range
-            .ok_or_else(|| format!("`{}` is not an integer", self.text))
+    fn bounds(&self) -> Result<(i128, i128), TranslateError> {
+        self.range.ok_or_else(|| TranslateError::NotAnInteger {
+            text: self.text.clone(),
+        })
     }
 }
 
@@ -88,7 +91,7 @@ impl Piece {
 ///
 /// # Errors
 /// What Python cannot say with the same value.
-pub(crate) fn condition(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+pub(crate) fn condition(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
     Ok(truth(expr, scope, true)?.folded())
 }
 
@@ -96,16 +99,19 @@ pub(crate) fn condition(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, S
 ///
 /// # Errors
 /// As [`condition`], and where it may have none.
-pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, String> {
+pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, TranslateError> {
     let piece = piece(expr, scope)?;
     match piece.guards.first() {
         None => Ok(piece.text),
-        Some(guard) => Err(format!("`{expr}` has no value unless {guard}")),
+        Some(guard) => Err(TranslateError::Undefined {
+            expr: expr.to_string(),
+            guard: guard.clone(),
+        }),
     }
 }
 
 /// A truth value. Where `lenient`, a missing value counts as false up to the whole condition.
-fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, String> {
+fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, TranslateError> {
     let Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) = expr else {
         return piece(expr, scope);
     };
@@ -119,9 +125,10 @@ fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, S
     let y = match (lenient, y.guards.first()) {
         (true, _) | (false, None) => y.folded(),
         (false, Some(guard)) => {
-            return Err(format!(
-                "`{expr}` has a value only if {guard}, depending on its left side"
-            ));
+            return Err(TranslateError::UndefinedRight {
+                expr: expr.to_string(),
+                guard: guard.clone(),
+            });
         }
     };
     let mut both = Piece::new(
@@ -136,13 +143,13 @@ fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, S
     Ok(both.guarded(&[&x]))
 }
 
-fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
     match expr {
         Expr::Int(x) => Ok(Piece::int((*x).into())),
         Expr::Bool(x) => Ok(of_bool(*x)),
         Expr::Name(name) => named(name, scope),
         Expr::Device(limit) => {
-            let limits = scope.limits.ok_or("a limit of no device")?;
+            let limits = scope.limits.ok_or(TranslateError::NoDevice)?;
             Ok(Piece::int(limit.of(limits).into()))
         }
         Expr::Unary(UnaryOp::Not, x) => {
@@ -171,13 +178,13 @@ fn of_bool(truth: bool) -> Piece {
 }
 
 /// A parameter keeps its name; all else is a constant.
-fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
     let Some(param) = scope.spec.params.iter().find(|param| &*param.name == name) else {
         return match scope.value(name) {
             Some(Value::Int(x)) => Ok(Piece::int(x)),
             Some(Value::Bool(x)) => Ok(of_bool(x)),
             Some(Value::Name(x)) => Ok(Piece::new(format!("'{x}'"), ATOM)),
-            None => Err(format!("`{name}` has no value")),
+            None => Err(TranslateError::UnknownName { name: name.into() }),
         };
     };
     let piece = Piece::new(name.to_owned(), ATOM);
@@ -199,14 +206,15 @@ fn arithmetic(
     strength: u8,
     range: Option<(i128, i128)>,
     parts: &[&Piece],
-) -> Result<Piece, String> {
-    let (least, most) = range.ok_or_else(|| format!("`{text}` may need more than 128 bits"))?;
+) -> Result<Piece, TranslateError> {
+    let (least, most) = range.ok_or_else(|| TranslateError::TooWide { text: text.clone() })?;
     Ok(Piece::new(text, strength)
         .within(least, most)
         .guarded(parts))
 }
 
-fn binary(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, String> {
+/// Any operator but `and` and `or`, which [`truth`] writes.
+fn binary(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, TranslateError> {
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
             let strength = if op == BinaryOp::Mul { PRODUCT } else { SUM };
@@ -224,7 +232,6 @@ fn binary(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, String> {
             arithmetic(text, strength, range, &[x, y])
         }
         BinaryOp::Div | BinaryOp::Rem => quotient(op, x, y),
-        BinaryOp::And | BinaryOp::Or => Err("a conjunction of pieces".into()),
         _ => Ok(comparison(op, x, y)),
     }
 }
@@ -242,11 +249,12 @@ fn corners(
 }
 
 /// `/` and `%`: Python rounds down, the spec towards zero. For operands that are not negative both are the same.
-fn quotient(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, String> {
+fn quotient(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, TranslateError> {
     let (from, to) = (x.bounds()?, y.bounds()?);
     let largest = from.0.unsigned_abs().max(from.1.unsigned_abs());
-    let largest =
-        i128::try_from(largest).map_err(|_| format!("`{}` may need more than 128 bits", x.text))?;
+    let largest = i128::try_from(largest).map_err(|_| TranslateError::TooWide {
+        text: x.text.clone(),
+    })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
     // Signs are taken off and put on again.
@@ -297,7 +305,11 @@ fn comparison(op: BinaryOp, x: &Piece, y: &Piece) -> Piece {
     Piece { truth, ..piece }
 }
 
-fn call(function: Function, arguments: &[Expr], scope: &LaunchScope<'_>) -> Result<Piece, String> {
+fn call(
+    function: Function,
+    arguments: &[Expr],
+    scope: &LaunchScope<'_>,
+) -> Result<Piece, TranslateError> {
     if function == Function::SizeOf {
         return size_of(&arguments[0], scope);
     }
@@ -323,7 +335,12 @@ fn call(function: Function, arguments: &[Expr], scope: &LaunchScope<'_>) -> Resu
     }
 }
 
-fn div_ceil(x: &Piece, y: &Piece, from: (i128, i128), to: (i128, i128)) -> Result<Piece, String> {
+fn div_ceil(
+    x: &Piece,
+    y: &Piece,
+    from: (i128, i128),
+    to: (i128, i128),
+) -> Result<Piece, TranslateError> {
     let text = format!(
         "({} + {} - 1) // {}",
         x.inside(SUM),
@@ -338,7 +355,7 @@ fn div_ceil(x: &Piece, y: &Piece, from: (i128, i128), to: (i128, i128)) -> Resul
 }
 
 /// Python has no such function on integers: one choice a power.
-fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
+fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, TranslateError> {
     /// As many choices at most.
     const MAX_CHOICES: u32 = 40;
     let mut text = String::new();
@@ -352,7 +369,9 @@ fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
         );
         power += 1;
         if power > MAX_CHOICES {
-            return Err(format!("`next_power_of_two({})` is too large", x.text));
+            return Err(TranslateError::TooManyPowers {
+                text: x.text.clone(),
+            });
         }
     }
     text += &(1i128 << power).to_string();
@@ -365,23 +384,28 @@ fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, String> {
     ))
 }
 
+fn no_type(argument: String) -> TranslateError {
+    TranslateError::SizeOfNoType { argument }
+}
+
 /// The bytes of a type: a constant, or a choice for each value of a parameter.
-fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, String> {
+fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
     let Expr::Name(name) = argument else {
-        return Err(format!("`size_of({argument})` is of no type"));
+        return Err(no_type(argument.to_string()));
     };
     let bytes = |ty: &str| {
-        let known = ElemType::from_name(ty).ok_or_else(|| format!("`{ty}` is not a type"))?;
-        Ok::<i128, String>(known.bytes() as i128)
+        let known = ElemType::from_name(ty)
+            .ok_or_else(|| TranslateError::UnknownType { name: ty.into() })?;
+        Ok::<i128, TranslateError>(known.bytes() as i128)
     };
     let Some(param) = scope.spec.params.iter().find(|param| *param.name == **name) else {
         return match scope.value(name) {
             Some(Value::Name(ty)) => Ok(Piece::int(bytes(&ty)?)),
-            _ => Err(format!("`size_of({name})` is of no type")),
+            _ => Err(no_type(name.to_string())),
         };
     };
     let sizes = param.values.iter().map(|value| bytes(&value.to_string()));
-    let sizes = sizes.collect::<Result<Vec<i128>, String>>()?;
+    let sizes = sizes.collect::<Result<Vec<i128>, _>>()?;
     let mut text = String::new();
     for (value, size) in param.values.iter().zip(&sizes).skip(1) {
         text += &format!("{size} if {name} == '{value}' else ");

@@ -13,7 +13,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use error::{RecordingError, TextFault};
+pub use error::{ConfigProblem, FileProblem, RecordingError, TextFault, TextProblem};
 pub use invalidity::Invalidity;
 pub use model::{Entry, Recording};
 pub use param::RecordedParam;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::error::{RecordingError, TextFault};
+use super::error::{ConfigProblem, FileProblem, RecordingError, TextFault, TextProblem};
 use super::format::is_results;
 use super::model::Recording;
 use super::space::{RecordedSpace, Unpackable};
@@ -14,22 +14,15 @@ use crate::kernel_tuner::read as kernel_tuner;
 use crate::lines::line_at;
 use crate::t4::read as t4;
 
-const HELP: &str =
-    "a recording is a cache file of Kernel Tuner or a T4 results file, as `.json` or `.json.gz`";
-
 /// Reads the recording in a file.
 ///
 /// # Errors
-/// What is wrong with the file, where and in which field.
+/// If the file cannot be read or is not a recording.
 pub fn read(path: &Path) -> Result<Recording, RecordingError> {
-    let wrong = |line: Option<usize>, reason: String| RecordingError {
+    parse(&text(path)?, name(path)).map_err(|fault| RecordingError::Text {
         path: path.to_owned(),
-        line,
-        reason,
-        help: HELP.into(),
-    };
-    let text = text(path).map_err(|reason| wrong(None, reason))?;
-    parse(&text, name(path)).map_err(|fault| wrong(Some(fault.line), fault.reason))
+        fault,
+    })
 }
 
 /// Reads recordings side by side.
@@ -43,7 +36,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
 /// The recording in a text; `name` is `KERNEL@DEVICE`.
 ///
 /// # Errors
-/// What is wrong, with line and field.
+/// If the text is not a recording: the line, and what is wrong there.
 pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     let (table, field) = if is_results(text) {
         (t4::table(text)?, "results")
@@ -51,33 +44,26 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
         (kernel_tuner::table(text)?, "cache")
     };
     if table.rows.is_empty() {
-        return Err(TextFault::field(text, field, "no config is recorded"));
+        return Err(TextFault::field(text, field, FileProblem::NoConfigs));
     }
     if table.params.is_empty() {
-        return Err(TextFault::field(
-            text,
-            field,
-            "the configs have no parameters",
-        ));
+        return Err(TextFault::field(text, field, FileProblem::NoParams));
     }
+    let of_row = |row: &Row, problem| TextFault {
+        line: line_at(text, row.offset),
+        problem: TextProblem::Config {
+            name: row.name.clone(),
+            problem,
+        },
+    };
     if let Some(row) = table.rows.iter().find(|row| row.entry.cost_ms >= MAX_MS) {
-        let line = line_at(text, row.offset);
-        let reason = format!("`{}`: its times are too long", row.name);
-        return Err(TextFault { line, reason });
+        return Err(of_row(row, ConfigProblem::TimesTooLong));
     }
     let configs: Vec<&[u32]> = table.rows.iter().map(|row| &*row.positions).collect();
     let (space, order) =
         RecordedSpace::new(table.params, &configs).map_err(|error| match error {
-            Unpackable::TooMany => {
-                let reason = "the parameters have too many values to number their configs";
-                TextFault::field(text, field, reason)
-            }
-            Unpackable::Twice(row) => {
-                let Row { name, offset, .. } = &table.rows[row];
-                let reason = format!("`{name}`: this config was recorded before");
-                let line = line_at(text, *offset);
-                TextFault { line, reason }
-            }
+            Unpackable::TooMany => TextFault::field(text, field, FileProblem::TooManyValues),
+            Unpackable::Twice(row) => of_row(&table.rows[row], ConfigProblem::Duplicate),
         })?;
     let entries = order.iter().map(|&row| table.rows[row].entry).collect();
     Ok(Recording {
@@ -94,21 +80,32 @@ const MAX_MS: f64 = 1e100;
 /// The longest text that is read: recordings of whole spaces have some ten megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-fn text(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+/// The text of a file, unpacked.
+fn text(path: &Path) -> Result<String, RecordingError> {
+    let path = || path.to_owned();
+    let bytes = std::fs::read(path()).map_err(|error| RecordingError::Read {
+        path: path(),
+        error,
+    })?;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();
         let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(MAX_BYTES + 1);
         let read = decoder.read_to_end(&mut plain);
-        let read = read.map_err(|error| format!("damaged gzip data: {error}"))?;
+        let read = read.map_err(|error| RecordingError::Gzip {
+            path: path(),
+            error,
+        })?;
         if read as u64 > MAX_BYTES {
-            return Err(format!("more than {MAX_BYTES} bytes when unpacked"));
+            return Err(RecordingError::TooLarge {
+                path: path(),
+                limit_bytes: MAX_BYTES,
+            });
         }
         plain
     } else {
         bytes
     };
-    String::from_utf8(bytes).map_err(|_| "no text in UTF-8".into())
+    String::from_utf8(bytes).map_err(|_| RecordingError::NotText { path: path() })
 }
 
 /// The file's name up to `.json`.

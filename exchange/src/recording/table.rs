@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::error::ConfigProblem;
 use super::model::Entry;
 use super::param::RecordedParam;
 
@@ -33,17 +34,15 @@ pub(crate) fn positions(
     params: &[RecordedParam],
     lookup: &[HashMap<String, u32>],
     values: &[&str],
-) -> Result<Vec<u32>, String> {
+) -> Result<Vec<u32>, ConfigProblem> {
     if values.len() != params.len() {
         let (found, wanted) = (values.len(), params.len());
-        return Err(format!("{found} values for {wanted} parameters"));
+        return Err(ConfigProblem::ValueCount { found, wanted });
     }
     let place = |((param, lookup), value): ((&RecordedParam, &HashMap<String, u32>), &&str)| {
-        let unlisted = || {
-            format!(
-                "field `{}`: the value `{value:.40}` is not listed",
-                param.name
-            )
+        let unlisted = || ConfigProblem::UnlistedValue {
+            param: param.name.clone(),
+            value: (*value).to_owned(),
         };
         lookup.get(*value).copied().ok_or_else(unlisted)
     };
@@ -57,14 +56,20 @@ pub(crate) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
 }
 
 /// A time in milliseconds that must be a number of at least 0 where it is given.
-pub(crate) fn milliseconds(value: Option<&Value>, field: &str) -> Result<f64, String> {
+pub(crate) fn milliseconds(
+    value: Option<&Value>,
+    field: &'static str,
+) -> Result<f64, ConfigProblem> {
     match value {
         None | Some(Value::Null) => Ok(0.0),
         Some(value) => {
             let number = value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0);
-            number.ok_or_else(|| format!("field `{field}`: {} is not a time", shown(value)))
+            number.ok_or_else(|| ConfigProblem::NotATime {
+                field,
+                found: shown(value),
+            })
         }
     }
 }

@@ -6,9 +6,28 @@ use kiln_cache::record::FaultKind;
 use kiln_cache::{Outcome, Trial, TuningKey};
 use kiln_spec::{Config, KernelSpec, ParamValue, Problem, ProblemValue};
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::{ResultRow, Results};
 use crate::recording::Invalidity;
+
+/// Why a trial is not a row of the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// Its outcome is not a verdict on the config.
+    #[error("{outcome}")]
+    NoVerdict {
+        /// The outcome's name.
+        outcome: &'static str,
+    },
+    /// The kernel no longer has its config.
+    #[error("its config is none of the kernel's now")]
+    UnknownConfig,
+    /// Its config has no value for a parameter.
+    #[error("its config lacks a parameter")]
+    MissingParam,
+}
 
 /// Results, and what could not be one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +35,7 @@ pub struct Exported {
     /// The results.
     pub results: Results,
     /// Trials left out, by why.
-    pub left_out: BTreeMap<String, usize>,
+    pub left_out: BTreeMap<LeftOut, usize>,
 }
 
 /// What trials under a key say. A trial without a verdict on its config is left out and counted.
@@ -107,10 +126,10 @@ fn size(value: ProblemValue) -> Value {
 }
 
 /// The row of a trial, or why there is none.
-fn row(spec: &KernelSpec, trial: &Trial) -> Result<ResultRow, String> {
+fn row(spec: &KernelSpec, trial: &Trial) -> Result<ResultRow, LeftOut> {
     let config: Config = spec
         .parse_config(&trial.config)
-        .map_err(|_| "its config is none of the kernel's now".to_owned())?;
+        .map_err(|_| LeftOut::UnknownConfig)?;
     let values = spec
         .params
         .iter()
@@ -118,10 +137,12 @@ fn row(spec: &KernelSpec, trial: &Trial) -> Result<ResultRow, String> {
     let values: Option<Vec<Value>> = values.collect();
     let invalidity = invalidity(&trial.outcome)
         .filter(|_| trial.stands())
-        .ok_or_else(|| trial.outcome.name().to_owned())?;
+        .ok_or(LeftOut::NoVerdict {
+            outcome: trial.outcome.name(),
+        })?;
     let summary = trial.outcome.summary();
     Ok(ResultRow {
-        values: values.ok_or("its config lacks a parameter")?,
+        values: values.ok_or(LeftOut::MissingParam)?,
         invalidity,
         reason: summary.is_none().then(|| trial.outcome.to_string()),
         verified_against: summary.map(|_| trial.grade.to_string()),

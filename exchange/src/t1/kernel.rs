@@ -12,8 +12,9 @@ use kiln_spec::space::SearchSpace;
 use kiln_spec::{Config, DeviceLimits, Expr, KernelSpec, ParamValue, Problem, ProblemValue};
 use serde_json::{Map, Value, json};
 
+use super::error::T1Error;
 use super::write;
-use crate::definition::{Constraint, Definition, Literal, Param};
+use crate::definition::{Constraint, Definition, DefinitionError, Literal, Param};
 use crate::python;
 use crate::python::write::{condition, integer};
 
@@ -30,7 +31,7 @@ pub fn kernel_as_t1(
     limits: &DeviceLimits,
     device: &str,
     source: &Path,
-) -> Result<String, String> {
+) -> Result<String, T1Error> {
     let config = Config::default();
     let scope = LaunchScope {
         config: &config,
@@ -67,7 +68,7 @@ pub fn kernel_as_t1(
 }
 
 /// Parameters, constraints and limits.
-fn definition(scope: &LaunchScope<'_>) -> Result<Definition, String> {
+fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     let literal = |value: &ParamValue| match value {
         ParamValue::Bool(x) => Literal::Bool(*x),
         ParamValue::Int(x) => Literal::Int((*x).into()),
@@ -85,7 +86,10 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, String> {
     let limits = limits(scope);
     let mut constraints: Vec<Constraint> = Vec::new();
     for expr in declared.chain(&limits) {
-        let piece = condition(expr, scope).map_err(|why| format!("`{expr}`: {why}"))?;
+        let piece = condition(expr, scope).map_err(|error| T1Error::Constraint {
+            expr: expr.to_string(),
+            error,
+        })?;
         if piece.truth == Some(true) || !depends(expr, scope) {
             continue;
         }
@@ -93,7 +97,10 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, String> {
             continue;
         }
         let parsed = python::parse(&piece.text);
-        let parsed = parsed.map_err(|why| format!("`{}`: {why}", piece.text))?;
+        let parsed = parsed.map_err(|error| T1Error::NotReadable {
+            text: piece.text.clone(),
+            error,
+        })?;
         constraints.push(Constraint {
             text: piece.text,
             expr: parsed,
@@ -149,19 +156,16 @@ fn is_the_same(
     definition: &Definition,
     scope: &LaunchScope<'_>,
     limits: &DeviceLimits,
-) -> Result<(), String> {
-    let space = SearchSpace::build(scope.spec, scope.problem, limits);
-    let space = space.map_err(|error| error.to_string())?;
-    let model = definition.model().map_err(|error| error.to_string())?;
-    let written = model.relaxed(Budget::default());
-    let written = written.map_err(|error| error.to_string())?;
+) -> Result<(), T1Error> {
+    let space = SearchSpace::build(scope.spec, scope.problem, limits)?;
+    let relaxed = definition.model()?.relaxed(Budget::default());
+    let written = relaxed.map_err(DefinitionError::from)?;
     let is_exact = written.is_exact() && space.sampled().is_none();
     if is_exact && written.set().len() != space.len() as u128 {
-        return Err(format!(
-            "written in Python, the space has {} configs, in the kernel's spec {}",
-            written.set().len(),
-            space.len()
-        ));
+        return Err(T1Error::ConfigCount {
+            written: written.set().len(),
+            declared: space.len(),
+        });
     }
     let step = space.len().div_ceil(LOOKED_UP).max(1);
     let stranger = (0..space.len()).step_by(step).find(|index| {
@@ -174,14 +178,13 @@ fn is_the_same(
     });
     match stranger {
         None => Ok(()),
-        Some(index) => Err(format!(
-            "written in Python, the space lacks {}",
-            space.config(index)
-        )),
+        Some(index) => Err(T1Error::MissingConfig {
+            config: space.config(index),
+        }),
     }
 }
 
-fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, String> {
+fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     let mut extents = Map::new();
     for (axis, expr) in ["X", "Y", "Z"].into_iter().zip(axes) {
         extents.insert(axis.into(), integer(expr, scope)?.into());
@@ -189,20 +192,20 @@ fn extents(axes: &[Expr], scope: &LaunchScope<'_>) -> Result<Value, String> {
     Ok(extents.into())
 }
 
-fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String> {
+fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     match argument {
         ArgSpec::Slice(SliceArg {
             name,
             constant: Some(variable),
             ..
-        }) => Err(format!(
-            "`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot say"
-        )),
+        }) => Err(T1Error::ConstantVariable {
+            name: name.clone(),
+            variable: variable.clone(),
+        }),
         ArgSpec::Slice(slice) => vector(slice, scope),
-        ArgSpec::Plain(plain) => Err(format!(
-            "`{}` is a struct or an array by value, which T1 does not have",
-            plain.name
-        )),
+        ArgSpec::Plain(plain) => Err(T1Error::PlainArgument {
+            name: plain.name.clone(),
+        }),
         ArgSpec::Scalar(scalar) => {
             let value = match (&scalar.passing, scalar.value) {
                 (Passing::Computed(expr), _) => computed(scalar, expr, scope)?,
@@ -210,7 +213,10 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String
                 (_, Some(ScalarValue::Float(x))) => json!(x),
                 (_, None) => match scope.problem.size(&scalar.name) {
                     Some(size) => json!(size),
-                    None => return Err(format!("the scalar `{}` has no value", scalar.name)),
+                    None => {
+                        let name = scalar.name.clone();
+                        return Err(T1Error::NoScalarValue { name });
+                    }
                 },
             };
             Ok(json!({
@@ -226,15 +232,14 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, String
 }
 
 /// The value of a computed argument, which T1 can only say where all configs have one.
-fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, String> {
+fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     let (name, spec) = (&scalar.name, scope.spec);
     if depends(expr, scope) {
-        return Err(format!(
-            "the argument `{name}` depends on tunable parameters, which T1 cannot say"
-        ));
+        let name = name.clone();
+        return Err(T1Error::DependsOnParams { name });
     }
-    let value = spec.computed(scalar, expr, scope.config, scope.problem);
-    value.map(Value::from).map_err(|error| error.to_string())
+    let value = spec.computed(scalar, expr, scope.config, scope.problem)?;
+    Ok(value.into())
 }
 
 /// T1's name of a scalar's type. Unsigned ones that fit are named as signed: Kernel Tuner reads `int32` and `float`
@@ -255,11 +260,12 @@ fn scalar_type(ty: ScalarType, value: &Value) -> &'static str {
     }
 }
 
-fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, String> {
-    let length = evaluate_int(&slice.len, scope).map_err(|error| error.to_string())?;
-    let length = i64::try_from(length).map_err(|_| format!("`{}` is too long", slice.name))?;
+fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
+    let name = || slice.name.clone();
+    let length = evaluate_int(&slice.len, scope)?;
+    let length = i64::try_from(length).map_err(|_| T1Error::TooLong { name: name() })?;
     let ty = scope.spec.elem_type(slice, scope.problem);
-    let name = match ty.ok_or_else(|| format!("`{}` has no type", slice.name))? {
+    let type_name = match ty.ok_or_else(|| T1Error::NoType { name: name() })? {
         ElemType::F64 => "double",
         ElemType::F32 => "float",
         ElemType::F16 => "half",
@@ -281,7 +287,7 @@ fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, String> {
     };
     let mut vector = json!({
         "Name": slice.name,
-        "Type": name,
+        "Type": type_name,
         "MemoryType": "Vector",
         "AccessType": access,
         "Size": length,

@@ -1,7 +1,9 @@
 //! T1 files: search spaces as the FAIR auto-tuning papers write them, with values and conditions in Python.
 
+mod error;
 mod kernel;
 pub(crate) mod read;
 mod write;
 
+pub use error::T1Error;
 pub use kernel::kernel_as_t1;

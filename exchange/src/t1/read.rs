@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::definition::error::DefinitionError;
-use crate::definition::json::{Source, constraint, problem_of};
+use crate::definition::error::{DefinitionError, FieldProblem};
+use crate::definition::json::{Source, check, constraint};
 use crate::definition::model::{Definition, Param};
 use crate::python::{self, evaluate};
 
@@ -56,20 +56,18 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
         let param: RawParam<'_> = source.parse(raw.get(), &field)?;
         let field = format!("`Values` of {}", param.name);
         let list = param.values.get();
-        let wrong = |problem| source.error(list, &field, problem);
+        let wrong = |problem: FieldProblem| source.error(list, &field, problem);
         // A list may stand there itself, or a string with one.
         let written = match list.starts_with('"') {
             true => source.owned::<String>(list, &field)?,
             false => list.into(),
         };
-        let expr = python::parse(&written).map_err(wrong)?;
+        let expr = python::parse(&written).map_err(|error| wrong(error.into()))?;
         let param = Param {
             name: param.name,
-            values: evaluate::list(&expr).map_err(wrong)?,
+            values: evaluate::list(&expr).map_err(|error| wrong(error.into()))?,
         };
-        if let Some(problem) = problem_of(&param, &params) {
-            return Err(wrong(problem));
-        }
+        check(&param, &params).map_err(wrong)?;
         params.push(param);
     }
     let mut constraints = Vec::with_capacity(space.conditions.len());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::error::T1Error;
 use crate::definition::{Definition, Literal, Param};
 
 impl Definition {
@@ -9,7 +10,7 @@ impl Definition {
     ///
     /// # Errors
     /// A value that Python's literals cannot say here.
-    pub fn to_t1(&self) -> Result<String, String> {
+    pub fn to_t1(&self) -> Result<String, T1Error> {
         let general = json!({"BenchmarkName": self.name, "FormatVersion": 1});
         let space = configuration_space(self)?;
         Ok(pretty(
@@ -25,7 +26,7 @@ pub(crate) fn pretty(value: &Value) -> String {
 }
 
 /// T1's `ConfigurationSpace`.
-pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, String> {
+pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, T1Error> {
     let params = definition.params.iter().map(parameter);
     let params = params.collect::<Result<Vec<_>, _>>()?;
     let condition = |constraint: &crate::definition::Constraint| {
@@ -40,13 +41,11 @@ pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, Stri
     Ok(json!({"TuningParameters": params, "Conditions": conditions}))
 }
 
-fn parameter(param: &Param) -> Result<Value, String> {
+fn parameter(param: &Param) -> Result<Value, T1Error> {
     let values = param.values.iter().map(|value| {
-        python(value).ok_or_else(|| {
-            format!(
-                "the value {value} of `{}` is not a Python literal that is read here",
-                param.name
-            )
+        python(value).ok_or_else(|| T1Error::Value {
+            param: param.name.clone(),
+            value: value.clone(),
         })
     });
     let values = values.collect::<Result<Vec<_>, _>>()?;

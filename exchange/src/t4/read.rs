@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::lines::offset_of;
-use crate::recording::error::TextFault;
+use crate::recording::error::{ConfigProblem, FileProblem, TextFault};
 use crate::recording::invalidity::Invalidity;
 use crate::recording::model::Entry;
 use crate::recording::param::{RecordedParam, spelled};
@@ -49,11 +49,8 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
     let unit = match file.metadata.get("timeunit") {
         None => 1.0,
         Some(unit) => milliseconds_in(unit.as_str().unwrap_or_default()).ok_or_else(|| {
-            TextFault::field(
-                text,
-                "timeunit",
-                &format!("{} is not a known unit", shown(unit)),
-            )
+            let found = shown(unit);
+            TextFault::field(text, "timeunit", FileProblem::UnknownUnit { found })
         })?,
     };
     let read = |(place, raw): (usize, &&RawValue)| {
@@ -67,7 +64,7 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
     let lookup = lookups(&params);
     let row = |((place, result), raw): ((usize, &ResultEntry), &&RawValue)| {
         let name = format!("results[{place}]");
-        let wrong = |reason: String| TextFault::at(text, raw.get(), format!("`{name}`: {reason}"));
+        let wrong = |problem| TextFault::config(text, raw.get(), &name, problem);
         let positions = config(&params, &lookup, result).map_err(wrong)?;
         let entry = entry(result, unit).map_err(wrong)?;
         let offset = offset_of(text, raw.get());
@@ -116,14 +113,11 @@ fn config(
     params: &[RecordedParam],
     lookup: &[std::collections::HashMap<String, u32>],
     result: &ResultEntry,
-) -> Result<Vec<u32>, String> {
+) -> Result<Vec<u32>, ConfigProblem> {
     let value = |param: &RecordedParam| {
         let value = result.configuration.get(&param.name).map(spelled);
-        value.ok_or_else(|| {
-            format!(
-                "field `configuration`: no `{}`, which other results have",
-                param.name
-            )
+        value.ok_or_else(|| ConfigProblem::MissingParam {
+            param: param.name.clone(),
         })
     };
     let values = params.iter().map(value).collect::<Result<Vec<_>, _>>()?;
@@ -131,15 +125,12 @@ fn config(
     positions(params, lookup, &values)
 }
 
-fn entry(result: &ResultEntry, unit: f64) -> Result<Entry, String> {
+fn entry(result: &ResultEntry, unit: f64) -> Result<Entry, ConfigProblem> {
     let invalidity = Invalidity::from_name(&result.invalidity).ok_or_else(|| {
-        let known = Invalidity::ALL.map(Invalidity::name).join(", ");
-        format!(
-            "field `invalidity`: `{:.40}` is none of {known}",
-            result.invalidity
-        )
+        let found = result.invalidity.clone();
+        ConfigProblem::UnknownInvalidity { found }
     })?;
-    let part = |field: &str| milliseconds(result.times.get(field), field);
+    let part = |field: &'static str| milliseconds(result.times.get(field), field);
     let runtimes = result.times.get("runtimes").and_then(Value::as_array);
     let mut launches = 0.0;
     for runtime in runtimes.into_iter().flatten() {
@@ -162,7 +153,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<Entry, String> {
 }
 
 /// The time of a correct result in milliseconds: its own unit counts, else that of the file.
-fn time(result: &ResultEntry, unit: f64) -> Result<f64, String> {
+fn time(result: &ResultEntry, unit: f64) -> Result<f64, ConfigProblem> {
     let measured = result.measurements.iter().find(|one| one.name == "time");
     let time = measured.and_then(|one| {
         let unit = match one.unit.as_str() {
@@ -172,7 +163,5 @@ fn time(result: &ResultEntry, unit: f64) -> Result<f64, String> {
         Some(one.value.as_f64()? * unit)
     });
     time.filter(|time| *time > 0.0 && *time < FAILED_FROM_MS)
-        .ok_or_else(|| {
-            "field `measurements`: a correct result has a `time` above 0 in s, ms, us or ns".into()
-        })
+        .ok_or(ConfigProblem::CorrectWithoutTime)
 }

@@ -469,6 +469,7 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
     assert!(
         Curves::parse(&text.replace("curves/1", "curves/9"))
             .unwrap_err()
+            .to_string()
             .contains("curves/9")
     );
 }

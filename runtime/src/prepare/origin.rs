@@ -1,7 +1,7 @@
 //! Where loaded entries come from: the image embedded in the program, or else a compiler.
 
-use kiln_spec::Hash;
 use kiln_spec::codegen::TranslationUnit;
+use kiln_spec::{Hash, NotAHash};
 use thiserror::Error;
 
 use super::{PrepareError, Prepared, load};
@@ -83,7 +83,10 @@ fn embedded(
         let target = image.target;
         return Err(NoImage::OtherArchitecture { target });
     }
-    let hash = image.hash.parse().map_err(|why: String| refused(&why))?;
+    let hash = image
+        .hash
+        .parse()
+        .map_err(|why: NotAHash| refused(&why.to_string()))?;
     let artifact = Artifact::new(
         key.backend,
         image.target,

@@ -40,15 +40,21 @@ pub struct BakedTable {
 }
 
 /// A problem's dimensions, sizes compared as numbers.
-type SortKey = Vec<(String, Result<i64, String>)>;
+type SortKey = Vec<(String, SortValue)>;
+
+/// The value of a dimension: sizes come before types.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SortValue {
+    Size(i64),
+    Type(String),
+}
 
 fn sort_key(problem: &str) -> SortKey {
     let pieces = problem.split(',').map(|piece| {
         let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
-        (
-            name.to_string(),
-            value.parse().map_err(|_| value.to_string()),
-        )
+        let size = value.parse().map(SortValue::Size);
+        let value = size.unwrap_or_else(|_| SortValue::Type(value.to_string()));
+        (name.to_string(), value)
     });
     pieces.collect()
 }

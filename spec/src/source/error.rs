@@ -1,6 +1,7 @@
 //! What can be wrong with a kernel's source.
 
-use std::fmt;
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -19,20 +20,72 @@ impl fmt::Display for Location {
     }
 }
 
-/// A reader's reason: a path that leads out of the package over a link.
-pub const OUTSIDE: &str = "it is a link to a file outside the package";
-/// A reader's reason: bytes that are not text.
-pub const NOT_TEXT: &str = "it is not UTF-8 text";
-/// Why a source whose path has too many `..` is not read.
-pub(super) const LEAVES: &str = "the path leaves the package";
+/// Why a reader cannot give the text of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// A link that leads out of the package.
+    #[error("it is a link to a file outside the package")]
+    LinkOutside,
+    /// A path that has too many `..`.
+    #[error("the path leaves the package")]
+    PathOutside,
+    /// Bytes that are not UTF-8.
+    #[error("it is not UTF-8 text")]
+    NotText,
+    /// A folder, a pipe or a device.
+    #[error("it is not a regular file")]
+    NotAFile,
+    /// A file that is larger than the reader takes.
+    #[error("it is larger than {limit_bytes} bytes")]
+    TooLarge {
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// The path cannot be resolved to a file.
+    #[error("{message} ({})", .path.display())]
+    Unresolved {
+        /// The path.
+        path: PathBuf,
+        /// The system's message.
+        message: String,
+    },
+    /// The file cannot be read.
+    #[error("{message}")]
+    Io {
+        /// The kind of failure.
+        kind: io::ErrorKind,
+        /// The system's message.
+        message: String,
+    },
+}
 
-/// What helps with a reader's reason for not reading a kernel's source.
-fn root_help(message: &str) -> &'static str {
-    match message {
-        OUTSIDE | LEAVES => {
+impl ReadError {
+    /// The error of a path that cannot be resolved.
+    pub fn unresolved(path: impl Into<PathBuf>, error: &io::Error) -> ReadError {
+        ReadError::Unresolved {
+            path: path.into(),
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::Io {
+            kind: error.kind(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// The help for a kernel's source that cannot be read.
+fn root_help(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::LinkOutside | ReadError::PathOutside => {
             "keep the source inside the package, as a file and not as a link, so that its hash covers it"
         }
-        NOT_TEXT => "save the file as UTF-8",
+        ReadError::NotText => "save the file as UTF-8",
         _ => "`source = \"..\"` is relative to the file that declares the kernel",
     }
 }
@@ -43,25 +96,25 @@ fn root_help(message: &str) -> &'static str {
 pub enum SourceError {
     /// The source itself cannot be read.
     #[error(
-        "cannot read kernel source `{name}`: {message}\nhelp: {}", root_help(.message)
+        "cannot read kernel source `{name}`: {error}\nhelp: {}", root_help(.error)
     )]
     Root {
         /// Its name.
         name: String,
-        /// The reader's reason.
-        message: String,
+        /// Why not.
+        error: ReadError,
     },
     /// An included file cannot be read.
     #[error(
-        "{at}: cannot read included file `{name}`: {message}\nhelp: Kiln inlines `#include \"..\"` so that it can hash it; write a system header as `#include <..>`"
+        "{at}: cannot read included file `{name}`: {error}\nhelp: Kiln inlines `#include \"..\"` so that it can hash it; write a system header as `#include <..>`"
     )]
     Include {
         /// The file that is missing.
         name: String,
         /// Where it is included.
         at: Location,
-        /// The reader's reason.
-        message: String,
+        /// Why not.
+        error: ReadError,
     },
     /// An include that leaves the package or names an absolute path.
     #[error(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::conditional::ONCE_GUARD;
-use super::error::{Location, SourceError};
+use super::error::{Location, ReadError, SourceError};
 use super::fingerprint;
 use super::lexer::{Token, TokenKind, lex, lex_directive};
 use super::lines::LineMap;
@@ -20,8 +20,8 @@ pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 /// Deepest nesting of includes.
 pub const MAX_INCLUDE_DEPTH: usize = 64;
 
-/// Reads a file of the package by its normalised name: UTF-8 text, or the reason there is none.
-pub type Reader<'r> = dyn FnMut(&str) -> Result<String, String> + 'r;
+/// Reads a file of the package by its normalised name.
+pub type Reader<'r> = dyn FnMut(&str) -> Result<String, ReadError> + 'r;
 
 /// One file that went into an expanded source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,15 +52,12 @@ impl SourceText {
     /// When a file cannot be read, an include is computed, circular, too deep or leaves the root, or
     /// the text is too large or does not lex.
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
-        let name = path::normalise(root_name).ok_or_else(|| SourceError::Root {
+        let unread = |error| SourceError::Root {
             name: root_name.into(),
-            message: super::error::LEAVES.into(),
-        })?;
-        let message = |message| SourceError::Root {
-            name: root_name.into(),
-            message,
+            error,
         };
-        let text = reader(&name).map_err(message)?;
+        let name = path::normalise(root_name).ok_or_else(|| unread(ReadError::PathOutside))?;
+        let text = reader(&name).map_err(unread)?;
         let mut flattener = Flattener {
             reader,
             root: name.clone(),
@@ -241,7 +238,7 @@ impl Flattener<'_, '_> {
             Err(_) if is_device_header(path) => {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
-            Err(message) => return Err(SourceError::Include { name, at, message }),
+            Err(error) => return Err(SourceError::Include { name, at, error }),
         };
         self.file(&name, &text)?;
         let guarded = lex(&text).is_ok_and(|t| t.iter().any(|t| is_pragma_once(&text, t)));

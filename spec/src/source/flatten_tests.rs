@@ -1,5 +1,7 @@
 //! Tests of the flattener over files in memory.
 
+use std::io;
+
 use super::*;
 
 fn load(files: &[(&str, &str)]) -> Result<SourceText, SourceError> {
@@ -10,7 +12,7 @@ fn load(files: &[(&str, &str)]) -> Result<SourceText, SourceError> {
     SourceText::load(&files[0].0, &mut |name| {
         let file = files.iter().find(|(file, _)| file == name);
         file.map(|(_, text)| text.clone())
-            .ok_or_else(|| "no such file".into())
+            .ok_or_else(|| io::Error::other("no such file").into())
     })
 }
 

@@ -29,7 +29,7 @@ pub use constant::ConstantVariable;
 pub use ctype::{Aliases, CType};
 pub use entry::{Entry, EntryError};
 pub use entry_path::EntryPath;
-pub use error::{Location, NOT_TEXT, OUTSIDE, SourceError};
+pub use error::{Location, ReadError, SourceError};
 pub(crate) use flatten::line_marker;
 pub use flatten::{
     MAX_INCLUDE_DEPTH, MAX_SOURCE_BYTES, PRELUDE_HEADERS, Reader, SourceFile, SourceText,

@@ -56,7 +56,7 @@ impl Case {
         let mut reader = |name: &str| {
             let file = files.iter().find(|(file, _)| *file == name);
             file.map(|(_, text)| (*text).to_owned())
-                .ok_or_else(|| "no such file".to_owned())
+                .ok_or_else(|| std::io::Error::other("no such file").into())
         };
         let source = SourceText::load(files[0].0, &mut reader).expect("the source should load");
         let scan = SourceScan::new(&source).expect("the source should scan");

@@ -22,9 +22,10 @@ pub(super) fn check(bytes: &[u8]) {
     let recording = match parse(text, "kernel@device".into()) {
         Ok(recording) => recording,
         Err(fault) => {
-            assert_line(text, fault.line, &fault.reason);
-            let named = fault.reason.contains('`') || fault.reason.starts_with("the file: ");
-            assert!(named, "no field is named: {}", fault.reason);
+            let problem = fault.problem.to_string();
+            assert_line(text, fault.line, &problem);
+            let named = problem.contains('`') || problem.starts_with("the file: ");
+            assert!(named, "no field is named: {problem}");
             return;
         }
     };

@@ -135,15 +135,14 @@ fn fixture(package: &str, file: &str) -> Vec<(KernelSpec, SourceText)> {
         .join("fixtures")
         .join(package)
         .join("src");
-    let read =
-        |name: &str| std::fs::read_to_string(source.join(name)).map_err(|error| error.to_string());
+    let read = |name: &str| std::fs::read_to_string(source.join(name));
     let found = discover(&read(file).unwrap(), &Layout::Root, &BTreeSet::new()).unwrap();
     let specs = found
         .kernels
         .into_iter()
         .map(|kernel| kernel.kernel.unwrap().spec);
     let with_source = specs.map(|spec| {
-        let text = SourceText::load(&spec.source, &mut |name| read(name)).unwrap();
+        let text = SourceText::load(&spec.source, &mut |name| Ok(read(name)?)).unwrap();
         (spec, text)
     });
     with_source.collect()

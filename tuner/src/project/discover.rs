@@ -10,7 +10,7 @@ use kiln_spec::check::check_source;
 use kiln_spec::diagnostic::Diagnostics;
 use kiln_spec::parse::ParsedKernel;
 use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover, may_declare};
-use kiln_spec::source::{NOT_TEXT, OUTSIDE, SourceScan, SourceText};
+use kiln_spec::source::{ReadError, SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
 use super::kernel::{HiddenKernel, TunedKernel};
@@ -272,12 +272,12 @@ impl<'a> Walk<'a> {
         let mut read = |name: &str| {
             let path = root.join(name);
             let real =
-                fs::canonicalize(&path).map_err(|error| format!("{error} ({})", path.display()))?;
+                fs::canonicalize(&path).map_err(|error| ReadError::unresolved(&path, &error))?;
             if !real.starts_with(&root) {
-                return Err(OUTSIDE.to_owned());
+                return Err(ReadError::LinkOutside);
             }
-            let bytes = fs::read(&real).map_err(|error| error.to_string())?;
-            String::from_utf8(bytes).map_err(|_| NOT_TEXT.to_owned())
+            let bytes = fs::read(&real)?;
+            String::from_utf8(bytes).map_err(|_| ReadError::NotText)
         };
         let text =
             SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;
