@@ -1,6 +1,5 @@
 //! Finding and opening devices.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Backend;
@@ -201,12 +200,6 @@ fn arch_of(name: &str) -> Option<Backend> {
     let forms = [("sm_", Backend::Cuda), ("gfx", Backend::Hip)];
     let form = forms.into_iter().find(|(form, _)| name.starts_with(form));
     form.map(|(_, backend)| backend)
-}
-
-/// The index of one more device object.
-pub(crate) fn next_index() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The cpu device of this process.

@@ -89,7 +89,7 @@ fn raw<T: Element>(
         address: memory.address(),
         len: memory.len() as u64,
         device_index: stream.device_index(),
-        lent: Lent::borrowed(stream),
+        lent: Lent::borrowed(stream.id()),
     })
 }
 
@@ -108,7 +108,7 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
-                lent: Lent::vouched(stream),
+                lent: Lent::vouched(stream.id()),
             },
             _borrowed: PhantomData,
         }
@@ -126,7 +126,7 @@ impl<'a, T: Element> ForeignSliceMut<'a, T> {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
-                lent: Lent::vouched(stream),
+                lent: Lent::vouched(stream.id()),
             },
             _borrowed: PhantomData,
         }

@@ -22,12 +22,13 @@ use crate::launch_checks::{check_launch, entry_of};
 use super::choice::compiler;
 use super::context::Context;
 use super::ffi::{OwnedStream, Place};
-use super::host_arch::{HOST_ARCH, HostCompiler};
+use super::host_arch::HostCompiler;
 use super::library::{Runtime, runtime};
 use super::limits::device_info;
 use super::module::{Entry, HipModule};
 use super::status::Failure;
 use super::{memory, processes};
+use crate::dialect::HOST_ARCH;
 
 /// One AMD GPU.
 pub struct HipDevice {

@@ -10,9 +10,9 @@ use crate::device_error::DeviceError;
 use crate::image::HIP_RUNTIME;
 
 use super::ffi::Place;
-use super::host_arch::HOST_ARCH;
 use super::status::Failure;
 use super::types::Attribute;
+use crate::dialect::HOST_ARCH;
 
 /// The smallest difference between two times that events are trusted to tell, in nanoseconds: the runtime states no
 /// resolution, an event takes it ten microseconds or more, and before ROCm 6.3 it queues a recording launch by launch. A

@@ -13,7 +13,7 @@ mod ffi;
 mod gpu;
 mod hiprtc;
 mod hiprtc_compiler;
-pub(crate) mod host_arch;
+mod host_arch;
 mod library;
 mod limits;
 mod memory;

@@ -14,10 +14,11 @@ use crate::launch_checks::KernelBounds;
 
 use super::context::Context;
 use super::ffi::{LoadedKernel, LoadedModule};
-use super::host_arch::{self, HOST_ARCH};
+use super::host_arch;
 use super::metadata::{self, KernelFacts, Kernels};
 use super::status::Failure;
 use super::types::FunctionAttribute;
+use crate::dialect::HOST_ARCH;
 
 /// A loaded code object.
 #[derive(Debug)]
