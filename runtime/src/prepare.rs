@@ -155,6 +155,7 @@ fn prepare(
             baked: baked.into(),
         });
     }
+    #[cfg(feature = "testing")]
     if backend == Backend::Fake {
         crate::backend::fake::provide_kernel(baked, kernel);
     }

@@ -16,7 +16,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
-/// let device = kiln::open("fake")?;
+/// let device = kiln::Device::cpu()?;
 /// let stream = device.new_stream()?;
 /// stream.synchronize()?;
 /// # Ok(())

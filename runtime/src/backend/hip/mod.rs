@@ -13,6 +13,7 @@ mod ffi;
 mod gpu;
 mod hiprtc;
 mod hiprtc_compiler;
+#[cfg(feature = "testing")]
 mod host_arch;
 mod library;
 mod limits;

@@ -14,11 +14,13 @@ use crate::launch_checks::KernelBounds;
 
 use super::context::Context;
 use super::ffi::{LoadedKernel, LoadedModule};
+#[cfg(feature = "testing")]
 use super::host_arch;
 use super::metadata::{self, KernelFacts, Kernels};
 use super::status::Failure;
 use super::types::FunctionAttribute;
-use crate::dialect::HOST_ARCH;
+#[cfg(feature = "testing")]
+use crate::dialect;
 
 /// A loaded code object.
 #[derive(Debug)]
@@ -75,7 +77,8 @@ fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
         let target = &artifact.target;
         return Err(format!("it was compiled for {target}, not for {arch}"));
     }
-    if arch == HOST_ARCH {
+    #[cfg(feature = "testing")]
+    if dialect::is_test_library(arch) {
         return host_arch::kernels(artifact);
     }
     let checked = image::check(artifact, &Wanted::of_device(info));
