@@ -83,7 +83,7 @@ fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
     }
     let checked = image::check(artifact, &Wanted::of_device(info));
     checked.map_err(|error| error.to_string())?;
-    metadata::kernels(&artifact.image)
+    metadata::kernels(&artifact.image).map_err(|error| error.to_string())
 }
 
 impl Drop for HipModule {
