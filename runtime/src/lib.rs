@@ -127,6 +127,8 @@ mod selection;
 mod slice_needs;
 pub mod smoke;
 pub mod stream;
+#[doc(hidden)]
+pub mod supervise;
 
 pub use buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};
 pub use device::Device;
