@@ -6,7 +6,6 @@
 //! inequality the true median is then outside with a chance of at most `miss`, at whatever moment one stops.
 //! The ends are still order statistics: 6 processes give the least and the greatest, 24 the 5th of each end.
 
-use super::wealth::product;
 use serde::{Deserialize, Serialize};
 
 /// Chance that an interval misses, at most: intervals are 95 %.
@@ -35,6 +34,12 @@ impl Interval {
 /// Whether a value is outside, with that many processes on one side of it and that many on the other.
 pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
     product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
+}
+
+/// What that many factors of each kind multiply to.
+pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
+    let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
+    power(win, wins) * power(loss, losses)
 }
 
 /// The interval for the median of `log_ratios`, as ratios; `None` for fewer than 6 processes, which

@@ -22,7 +22,7 @@
 //! satisfy the same bound only barely: a 2 % load-order effect makes every process a coin of chance 0.42,
 //! and 0.15 % of identical kernels pass. In pairs, the effect wins one and loses the other: 1e-12.
 
-use super::interval::is_outside;
+use super::interval::{is_outside, product};
 use serde::{Deserialize, Serialize};
 
 /// Factor on the coin's wealth after a win.
@@ -161,12 +161,6 @@ impl Wealth {
         }
         Standing::Open
     }
-}
-
-/// What that many factors of each kind multiply to.
-pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
-    let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
-    power(win, wins) * power(loss, losses)
 }
 
 #[cfg(test)]

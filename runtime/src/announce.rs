@@ -10,7 +10,7 @@ use kiln_spec::Problem;
 
 use crate::device::DeviceInfo;
 use crate::kernel::{Evidence, Kernel};
-use crate::select::{BaselineReason, Choice, Selection};
+use crate::selection::{BaselineReason, Choice, Selection};
 
 /// What is worth a warning, by kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -106,20 +106,9 @@ impl ArtifactCache {
         if !is_private(&self.folder) {
             return Err(io::Error::other("the cache folder is open to other users"));
         }
-        let unique = format!(
-            "{}.{}.{:?}.tmp",
-            key.hash,
-            std::process::id(),
-            std::thread::current().id()
-        );
-        let staged = parent.join(unique);
-        let written = fs::File::create_new(&staged)
-            .and_then(|mut file| file.write_all(&encode(artifact)))
-            .and_then(|()| fs::rename(&staged, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&staged);
-        }
-        written?;
+        let mut staged = tempfile::NamedTempFile::new_in(parent)?;
+        staged.write_all(&encode(artifact))?;
+        staged.persist(&path)?;
         if self.may_be_full(artifact.image.len() as u64) {
             self.evict();
         }

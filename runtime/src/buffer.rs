@@ -50,7 +50,7 @@ pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
-/// let stream = kiln::Device::open("fake")?.stream();
+/// let stream = kiln::Device::cpu()?.stream();
 /// let buffer = kiln::Buffer::from_slice(&stream, &[1.0f32, 2.0, 3.0])?;
 /// assert_eq!(buffer.len(), 3);
 /// assert_eq!(buffer.view(1..).to_vec(&stream)?, [2.0, 3.0]);

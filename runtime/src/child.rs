@@ -1,35 +1,17 @@
-//! Running a child process within limits: in a process group of its own, killed as a whole at the deadline.
+//! Running a compiler within limits of time and memory, and keeping what it prints.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
-
 use crate::compiler::CompileLimits;
+use crate::supervise::{Ended, Supervised};
 
 /// What is kept of a compiler's output, in bytes: a template error can go on for ever.
 const LOG_BYTES: usize = 1 << 20;
-
-/// How a process ended.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    /// By itself, or by a signal from elsewhere.
-    Exited(ExitStatus),
-    /// Killed at its deadline.
-    TimedOut,
-}
-
-impl Ended {
-    /// Whether it succeeded.
-    pub fn succeeded(&self) -> bool {
-        matches!(self, Ended::Exited(status) if status.success())
-    }
-}
 
 /// Runs a command to its end or to a limit; what it printed, both streams together, comes along.
 ///
@@ -43,7 +25,7 @@ pub(crate) fn run_limited(
     let mut shell = limited(command, limits);
     shell.stdout(writer.try_clone()?).stderr(writer);
     let deadline = Instant::now() + limits.deadline;
-    let mut group = Group(shell.spawn()?);
+    let mut group = Supervised::spawn(&mut shell)?;
     // The shell's own description of the pipe must close, or the output would never end.
     drop(shell);
     let (send, receive) = mpsc::channel();
@@ -59,8 +41,11 @@ pub(crate) fn run_limited(
     // The output ends when the last process of the group has closed it.
     let silent = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()));
     let ended = match silent {
-        Err(RecvTimeoutError::Timeout) => group.kill()?,
-        _ => group.wait_until(deadline)?,
+        Err(RecvTimeoutError::Timeout) => {
+            group.kill()?;
+            Ended::TimedOut
+        }
+        _ => group.end_by(deadline)?,
     };
     let log = reading.join().unwrap_or_default();
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))
@@ -77,8 +62,7 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg((limits.deadline.as_secs() + 1).to_string())
         .arg(command.get_program())
         .args(command.get_args())
-        .stdin(Stdio::null())
-        .process_group(0);
+        .stdin(Stdio::null());
     // A sanitizer of this process is none of the compiler's business, and does not fit its memory limit.
     shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
@@ -94,37 +78,6 @@ fn copy_environment(from: &Command, to: &mut Command) {
             Some(value) => to.env(name, value),
             None => to.env_remove(name),
         };
-    }
-}
-
-/// A child and its process group; both are gone when this is.
-struct Group(Child);
-
-impl Group {
-    fn wait_until(&mut self, deadline: Instant) -> io::Result<Ended> {
-        loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(Ended::Exited(status));
-            }
-            if Instant::now() >= deadline {
-                return self.kill();
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    fn kill(&mut self) -> io::Result<Ended> {
-        let _ = rustix::process::kill_process_group(Pid::from_child(&self.0), Signal::KILL);
-        self.0.wait()?;
-        Ok(Ended::TimedOut)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if !matches!(self.0.try_wait(), Ok(Some(_))) {
-            let _ = self.kill();
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use crate::compiler::is_of_a_crash;
+use crate::compile_error::is_of_a_crash;
 
 /// What a compiler says of a part of it that something outside ended: g++ of `cc1plus`, clang of its linker.
 const PART_ENDED: [&str; 6] = [

@@ -6,9 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::child::{Ended, run_limited};
+use crate::child::run_limited;
 use crate::compile_end::NoVerdict;
 use crate::compiler::{CompileError, CompileRequest};
+use crate::supervise::Ended;
 
 /// Variables that would change what a compiler includes or adds: a compile must not depend on them.
 const CLEARED: [&str; 8] = [

@@ -1,23 +1,24 @@
 //! [`Device`], what programs hold, and [`DeviceBackend`], the trait that each backend implements.
 //!
 //! A device loads [`Artifact`]s into [`Module`]s, hands out [`Function`]s of them by symbol, and launches
-//! those with a [`LaunchPlan`] on a stream. Work of one stream runs in order; [`Stream`] keeps its device
+//! those with a [`LaunchPlan`] on a stream. Work of one stream runs in order; [`Stream`](crate::Stream) keeps its device
 //! alive. Errors are values, sorted by cause into [`ErrorClass`]es.
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::ffi::c_void;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use kiln_spec::{DeviceKey, DeviceLimits, LaunchPlan};
 
-use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::compile_error::CompileError;
+use crate::compiler::{Artifact, Compiler};
 use crate::interop::VouchedStream;
 
 pub use crate::device_error::{DeviceError, ErrorClass};
-pub use crate::stream::Stream;
+pub use crate::kernel_args::{ArgMemory, ArgSets, KernelArgs};
 
 /// What is known of a device before anything runs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,12 @@ impl PartialEq for Device {
 }
 
 impl Eq for Device {}
+
+/// The index of one more device object.
+pub(crate) fn next_index() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 /// What a backend offers of one of its devices. [`Device`] is the handle that programs hold.
 pub trait DeviceBackend: Send + Sync + fmt::Debug {
@@ -224,7 +231,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// What a kernel did wrong since the last synchronisation.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Opens a stream of its own; [`Stream`] closes it.
+    /// Opens a stream of its own; [`Stream`](crate::Stream) closes it.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -449,79 +456,6 @@ impl fmt::Debug for Function {
             .field("symbol", &self.symbol)
             .field("device_index", &self.device_index)
             .finish_non_exhaustive()
-    }
-}
-
-/// Arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as
-/// `cuLaunchKernel` takes them.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelArgs<'a> {
-    pub(crate) pointers: &'a [*const c_void],
-    memory: &'a [ArgMemory<'a>],
-}
-
-/// The memory behind one argument, for builds that check every access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArgMemory<'a> {
-    /// The argument's name.
-    pub name: &'a str,
-    /// The first address, as the kernel sees it.
-    pub address: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
-}
-
-impl<'a> KernelArgs<'a> {
-    /// Arguments without a description of their memory.
-    pub(crate) const fn of(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
-        KernelArgs {
-            pointers,
-            memory: &[],
-        }
-    }
-
-    /// The same with all memory that the kernel may use. A build for checking that is not told which takes every
-    /// allocation of the device.
-    pub fn with_memory(self, memory: &'a [ArgMemory<'a>]) -> KernelArgs<'a> {
-        KernelArgs { memory, ..self }
-    }
-
-    /// The pointers.
-    pub fn pointers(self) -> &'a [*const c_void] {
-        self.pointers
-    }
-
-    /// The memory that the kernel may use, if that is known.
-    pub fn memory(self) -> &'a [ArgMemory<'a>] {
-        self.memory
-    }
-}
-
-/// Arguments of launches that take them in turn: each set is of one launch, with data of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
-
-impl<'a> ArgSets<'a> {
-    /// Sets of arguments; `None` where there is no set, or not every one has the same number of arguments.
-    pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
-        let count = sets.first()?.pointers.len();
-        let alike = sets.iter().all(|args| args.pointers.len() == count);
-        alike.then_some(ArgSets(sets))
-    }
-
-    /// The first set.
-    pub fn first(self) -> KernelArgs<'a> {
-        self.0[0]
-    }
-
-    /// The sets of `launches` launches.
-    pub fn in_turn(self, launches: u32) -> impl Iterator<Item = KernelArgs<'a>> {
-        self.0.iter().copied().cycle().take(launches as usize)
-    }
-
-    /// The sets that `launches` launches take, each once.
-    pub fn of_launches(self, launches: u32) -> &'a [KernelArgs<'a>] {
-        &self.0[..self.0.len().min(launches as usize)]
     }
 }
 

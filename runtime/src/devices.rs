@@ -1,12 +1,12 @@
 //! Finding and opening devices.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Backend;
 
 use crate::backend::cpu::{CpuDevice, CpuOptions};
 use crate::backend::cuda::CudaDevice;
+#[cfg(feature = "testing")]
 use crate::backend::fake::FakeDevice;
 use crate::backend::hip::HipDevice;
 use crate::device::{Device, DeviceBackend, DeviceError};
@@ -38,14 +38,15 @@ const GPUS: [Gpus; 2] = [
 ];
 
 /// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, by the
-/// number that its driver gives it; `fake` (`fake:script.json`) for tests.
+/// number that its driver gives it. With the feature `testing` also `fake` (`fake:script.json`), a device that does what
+/// a script says.
 ///
 /// A process has one object for each device, however often it is opened; only fake ones with a script are new.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
-/// let device = kiln::open("fake")?;
-/// assert_eq!(device.info().key.backend.name(), "fake");
+/// let device = kiln::open("cpu")?;
+/// assert_eq!(device.info().key.backend.name(), "cpu");
 /// assert!(kiln::open("toaster").is_err());
 /// # Ok(())
 /// # }
@@ -58,6 +59,7 @@ pub fn open(name: &str) -> Result<Device, DeviceError> {
     let gpus = GPUS.iter().find(|gpus| gpus.backend.name() == backend);
     let why = match (backend, gpus, ordinal(which)) {
         ("cpu", ..) if which.is_none() => return Ok(cpu()?.into()),
+        #[cfg(feature = "testing")]
         ("fake", ..) => return Ok(FakeDevice::open(which)?.into()),
         (_, Some(gpus), Some(ordinal)) => match (gpus.open)(ordinal) {
             Ok(device) => return Ok(device),
@@ -201,12 +203,6 @@ fn arch_of(name: &str) -> Option<Backend> {
     let forms = [("sm_", Backend::Cuda), ("gfx", Backend::Hip)];
     let form = forms.into_iter().find(|(form, _)| name.starts_with(form));
     form.map(|(_, backend)| backend)
-}
-
-/// The index of one more device object.
-pub(crate) fn next_index() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The cpu device of this process.

@@ -5,12 +5,12 @@ use std::fmt;
 use kiln_spec::{PlanError, TextError};
 use thiserror::Error as ErrorTrait;
 
-use crate::compiler::CompileError;
+use crate::arg_data::DataError;
+use crate::compile_error::CompileError;
 use crate::device_error::DeviceError;
 use crate::launch_error::LaunchError;
-use crate::prepare::PrepareError;
+use crate::prepare_error::PrepareError;
 use crate::receipt::ReceiptMismatch;
-use crate::reference::DataError;
 use crate::rig::RigError;
 
 /// Any error of this crate, for programs that pass errors on with `?` and do not tell them apart.

@@ -5,6 +5,8 @@
 //! reaches a driver before its own header says that it is for that device and that it is whole, and before it has
 //! the hash that was baked with it. See docs/images.md.
 
+#[doc(hidden)]
+pub mod amd_metadata;
 mod code_object;
 mod cubin;
 mod elf;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use kiln_spec::cache_folder::cache_folder as user_folder;
 use kiln_spec::prelude::prelude_hash;
 
-use crate::compiler::CompileError;
+use crate::compile_error::CompileError;
 
 /// Header names below the folder, and texts.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];

@@ -9,11 +9,12 @@ use kiln_spec::{
     ParamValue, Problem, ProblemValue,
 };
 
-use crate::__private::LaunchCall;
-use crate::inputs::InputsFn;
-use crate::prepare::PreparedTable;
+use crate::inputs_call::InputsFn;
+use crate::launch_call::LaunchCall;
+use crate::launch_error::LaunchError;
+use crate::prepared::PreparedTable;
 use crate::reference::ReferenceCall;
-use crate::select::Choice;
+use crate::selection::Choice;
 
 /// How good the evidence behind a baked row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,7 +148,7 @@ impl ConstSymbols {
 pub type ReferenceFn = fn(&mut ReferenceCall);
 
 /// The generated launch function, behind one signature for all kernels.
-pub type LaunchFn = fn(&mut LaunchCall<'_>) -> Result<(), crate::LaunchError>;
+pub type LaunchFn = fn(&mut LaunchCall<'_>) -> Result<(), LaunchError>;
 
 /// What generated code gives a [`Kernel`].
 #[derive(Clone, Copy, Debug)]

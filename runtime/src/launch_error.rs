@@ -5,8 +5,8 @@ use std::fmt;
 use kiln_spec::{EvalError, PlanError};
 use thiserror::Error;
 
-use crate::device::DeviceError;
-use crate::prepare::PrepareError;
+use crate::device_error::DeviceError;
+use crate::prepare_error::PrepareError;
 
 /// A launch function refused, or the device did.
 ///

@@ -4,12 +4,10 @@
 //! freed in the order of the stream that it was lent to, as soon as it is no longer borrowed: work on another stream may
 //! still use it then, and so may a replay.
 
-use crate::stream::Stream;
-
 /// What a slice may be launched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lent {
-    /// The [`Stream::id`] that it was lent to; 0 where any stream of the device will do.
+    /// The [`Stream::id`](crate::Stream) that it was lent to; 0 where any stream of the device will do.
     stream: u64,
     /// Whether a recording may name it.
     recordable: bool,
@@ -23,22 +21,22 @@ impl Lent {
     };
 
     /// Memory that another library keeps for as long as it is borrowed, and until the stream's work on it is done.
-    pub fn borrowed(stream: &Stream) -> Lent {
+    pub fn borrowed(stream: u64) -> Lent {
         Lent {
-            stream: stream.id(),
+            stream,
             recordable: false,
         }
     }
 
     /// Memory that the caller keeps for as long as anything uses it, replays included.
-    pub fn vouched(stream: &Stream) -> Lent {
+    pub fn vouched(stream: u64) -> Lent {
         Lent {
-            stream: stream.id(),
+            stream,
             recordable: true,
         }
     }
 
-    /// Whether work on the stream of that [`Stream::id`] may use it.
+    /// Whether work on the stream of that [`Stream::id`](crate::Stream) may use it.
     #[inline]
     pub fn goes_with(self, stream: u64) -> bool {
         (self.stream == 0) | (self.stream == stream)

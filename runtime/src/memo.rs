@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use kiln_spec::LaunchPlan;
 
-use crate::prepare::Prepared;
+use crate::prepared::Prepared;
 
 /// Problems that one thread alternates between without selecting again.
 const WAYS: usize = 4;

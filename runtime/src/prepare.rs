@@ -2,88 +2,23 @@
 
 mod origin;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
-use kiln_spec::codegen::{CodegenError, Target, TranslationUnit};
-use kiln_spec::source::{SourceError, SourceScan, SourceText};
-use kiln_spec::{Backend, Config, DeviceKey, Problem};
-use thiserror::Error;
+use kiln_spec::codegen::{Target, TranslationUnit};
+use kiln_spec::source::{SourceScan, SourceText};
+use kiln_spec::{Backend, Config, Problem};
 
-pub use origin::{NoImage, Origin};
+pub use crate::dialect::dialect;
+pub use crate::prepare_error::PrepareError;
+pub use crate::prepared::{NoImage, Origin, Prepared};
 
 use crate::artifacts::ArtifactCache;
-use crate::backend::hip::host_arch::HOST_ARCH;
-use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
-use crate::device::{Device, DeviceBackend, DeviceError, Function};
+use crate::compile_error::CompileError;
+use crate::compiler::{Artifact, BuildKind, CompileRequest};
+use crate::device::{Device, DeviceBackend, DeviceError};
 use crate::kernel::Kernel;
-use crate::select::Choice;
-
-/// Why an entry cannot be launched on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum PrepareError {
-    /// The embedded source cannot be scanned.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// No translation unit can be generated.
-    #[error(transparent)]
-    Codegen(#[from] CodegenError),
-    /// The generated entry is not the one that was baked.
-    #[error(
-        "the entry generated for {choice} is `{generated}`, but `{baked}` was baked\n\
-         help: the program was built with another version of Kiln than its tables; rebuild it"
-    )]
-    Symbol {
-        /// What was to be prepared.
-        choice: Choice,
-        /// The symbol generated now.
-        generated: String,
-        /// The symbol in the table.
-        baked: String,
-    },
-    /// The compiler failed.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// Neither an image nor a compiler is there.
-    #[error("{choice} has {image}, and cannot be compiled here: {missing}\nhelp: {help}")]
-    NoImageNoCompiler {
-        /// What was to be prepared.
-        choice: Choice,
-        /// Why no image is used.
-        image: NoImage,
-        /// The compiler that was not found, and where it was looked for.
-        missing: String,
-        /// What to do.
-        help: String,
-    },
-    /// The artifact cannot be loaded.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-}
-
-/// The two entries of one config, loaded on one device.
-#[derive(Clone, Debug)]
-pub struct Prepared {
-    /// The release entry: nothing added.
-    pub release: Function,
-    /// The receipt entry: the same body, and a record of what ran.
-    pub receipt: Function,
-    /// The hash in both symbols.
-    pub symbol_hash: u64,
-    /// Hash of the config.
-    pub config_hash: u64,
-    /// Where they came from.
-    pub origin: Origin,
-}
-
-/// The backend whose dialect the units of a device are generated in, and whose symbols its entries have: its own,
-/// but for the test library of the hip backend, which runs those of the cpu device.
-pub fn dialect(key: &DeviceKey) -> Backend {
-    match key.backend {
-        Backend::Hip if key.arch == HOST_ARCH => Backend::Cpu,
-        own => own,
-    }
-}
+use crate::prepared::Slot;
+use crate::selection::Choice;
 
 /// Compiles the unit of a config for a device, through the user's artifact cache.
 ///
@@ -163,7 +98,27 @@ pub fn get(
     choice: Choice,
     problem: &Problem,
 ) -> Result<&'static Prepared, PrepareError> {
-    kernel.prepared().get(kernel, &**device, choice, problem)
+    get_on(kernel, &**device, choice, problem)
+}
+
+/// As [`get`], without the handle of the device.
+pub(crate) fn get_on(
+    kernel: &'static Kernel,
+    device: &dyn DeviceBackend,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<&'static Prepared, PrepareError> {
+    let rows = kernel.rows().len();
+    let slot = Slot {
+        device_index: device.index(),
+        number: match choice {
+            Choice::Row(row) => row,
+            Choice::Baseline => rows + kernel.type_combination(problem),
+        },
+        of: rows + kernel.type_combinations(),
+    };
+    let table = kernel.prepared();
+    table.get_or_prepare(slot, || prepare(kernel, device, choice, problem))
 }
 
 impl Kernel {
@@ -200,6 +155,7 @@ fn prepare(
             baked: baked.into(),
         });
     }
+    #[cfg(feature = "testing")]
     if backend == Backend::Fake {
         crate::backend::fake::provide_kernel(baked, kernel);
     }
@@ -214,67 +170,4 @@ fn prepare(
     let prepared = load(device, &unit, &artifact)?;
     let origin = Origin::Compiler { instead_of };
     Ok(Prepared { origin, ..prepared })
-}
-
-/// What one kernel has loaded: a slot for every choice on every device, filled at first use.
-///
-/// Slots are found by index, without a lock; only filling one takes a lock.
-pub(crate) struct PreparedTable {
-    /// Devices by index; bucket `b` has `2^b` of them, so that no slot ever moves.
-    buckets: [OnceLock<Box<[DeviceSlots]>>; 32],
-    filling: Mutex<()>,
-}
-
-type DeviceSlots = OnceLock<Box<[OnceLock<Prepared>]>>;
-
-impl PreparedTable {
-    pub(crate) const fn new() -> PreparedTable {
-        PreparedTable {
-            buckets: [const { OnceLock::new() }; 32],
-            filling: Mutex::new(()),
-        }
-    }
-
-    /// The loaded entries of a choice on a device, prepared now if they are not yet.
-    ///
-    /// A failure is not kept: the next launch tries again.
-    pub(crate) fn get(
-        &'static self,
-        kernel: &'static Kernel,
-        device: &dyn DeviceBackend,
-        choice: Choice,
-        problem: &Problem,
-    ) -> Result<&'static Prepared, PrepareError> {
-        let slot = self.slot(kernel, device.index(), choice, problem);
-        if let Some(prepared) = slot.get() {
-            return Ok(prepared);
-        }
-        let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(prepared) = slot.get() {
-            return Ok(prepared);
-        }
-        let prepared = prepare(kernel, device, choice, problem)?;
-        Ok(slot.get_or_init(|| prepared))
-    }
-
-    fn slot(
-        &'static self,
-        kernel: &'static Kernel,
-        device_index: u32,
-        choice: Choice,
-        problem: &Problem,
-    ) -> &'static OnceLock<Prepared> {
-        let number = u64::from(device_index) + 1;
-        let bucket = number.ilog2() as usize;
-        let devices = self.buckets[bucket]
-            .get_or_init(|| (0..1u64 << bucket).map(|_| OnceLock::new()).collect());
-        let slots = devices[(number - (1 << bucket)) as usize].get_or_init(|| {
-            let slots = kernel.rows().len() + kernel.type_combinations();
-            (0..slots).map(|_| OnceLock::new()).collect()
-        });
-        match choice {
-            Choice::Row(row) => &slots[row],
-            Choice::Baseline => &slots[kernel.rows().len() + kernel.type_combination(problem)],
-        }
-    }
 }

@@ -6,7 +6,7 @@
 use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;
 
-use crate::compiler::CompileError;
+use crate::compile_error::CompileError;
 use crate::include_folder::IncludeFolder;
 
 /// Headers and flags in place of a compiler's own.

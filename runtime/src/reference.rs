@@ -7,10 +7,12 @@ use kiln_spec::{
     Access, ArgSpec, Config, ElemType, KernelSpec, Passing, PlanError, Problem, ProblemValue,
     ScalarArg, ScalarType, ScalarValue,
 };
-use thiserror::Error;
+
+pub use crate::arg_data::{ArgData, DataError};
 
 use crate::element::{Element, Scalar, for_elem_type};
-use crate::fill::{FillError, fill};
+use crate::fill::fill;
+use crate::inputs_call;
 
 /// Calls a body with the vector of a [`Wide`], whatever its type.
 macro_rules! for_wide {
@@ -186,70 +188,6 @@ fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
         .expect("generated code should ask for the type that the spec declares")
 }
 
-/// Why the data of a launch cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DataError {
-    /// An input cannot be made.
-    #[error(transparent)]
-    Fill(#[from] FillError),
-    /// A slice has no length for this problem.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A scalar that is not a problem size has no declared value.
-    #[error("`{argument}` is not a problem size and has no `#[value(..)]`")]
-    NoValue {
-        /// The argument.
-        argument: String,
-    },
-    /// A scalar's value does not fit its type.
-    #[error("`{argument}` is {value}, which is not a value of {ty}")]
-    BadValue {
-        /// The argument.
-        argument: String,
-        /// Its value.
-        value: String,
-        /// Its type.
-        ty: ScalarType,
-    },
-    /// The function that makes the inputs is not linked into this program.
-    #[error(
-        "the inputs of `{kernel}` are made by the Rust function `{function}`, which is not linked into this program\nhelp: run `tune init --own`, which writes a `tune` with the crate linked in, and tune with that one"
-    )]
-    NoInputs {
-        /// The kernel.
-        kernel: String,
-        /// The function's path.
-        function: String,
-    },
-    /// A slice does not fit into the address space.
-    #[error("`{argument}` has {len} elements, more than this machine can address")]
-    TooLarge {
-        /// The argument.
-        argument: String,
-        /// Its length.
-        len: u64,
-    },
-}
-
-/// The data of one argument on the host.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ArgData {
-    /// The bytes of a scalar.
-    Scalar(Vec<u8>),
-    /// The bytes of a slice before the launch. Outputs are zero.
-    Slice(Vec<u8>),
-}
-
-impl ArgData {
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            ArgData::Scalar(bytes) | ArgData::Slice(bytes) => bytes,
-        }
-    }
-}
-
 /// The data of every argument for a problem, made from a seed as the spec declares: by `#[fill(..)]`, then by the function
 /// that `inputs` names, which [`crate::inputs::provide`] must have provided.
 ///
@@ -307,7 +245,7 @@ pub fn make_data_for(
             }
         })
         .collect::<Result<Vec<_>, DataError>>()?;
-    crate::inputs::make(spec, problem, seed, data)
+    inputs_call::make(spec, problem, seed, data)
 }
 
 /// The bytes of a struct or array; padding is zero.

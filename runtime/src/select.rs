@@ -4,216 +4,17 @@
 //! backend and architecture; of the nearest tuned problem, if its config is valid here; the baseline.
 //! A config of another vendor or architecture is never used, nor one that cannot be launched here.
 
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::ptr;
 
+use kiln_spec::Problem;
 use kiln_spec::selection::{Fit, Offer, best_first};
-use kiln_spec::{LaunchPlan, Problem};
 
 use crate::device::{Device, DeviceInfo};
+use crate::forced::ReceiptSlot;
 use crate::kernel::{Evidence, Kernel};
 
-/// One of the things a kernel can be launched as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// The baseline.
-    Baseline,
-    /// The baked row of this number, as in [`Kernel::rows`].
-    Row(usize),
-}
-
-/// What a launch function launches for a device and a problem, and why.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Selection {
-    /// The row baked for exactly this device and problem.
-    Exact {
-        /// The row's number.
-        row: usize,
-    },
-    /// The row baked for exactly this problem on another device of the same architecture.
-    SameArchitecture {
-        /// The row's number.
-        row: usize,
-    },
-    /// The row of the nearest tuned problem.
-    Nearest {
-        /// The row's number.
-        row: usize,
-        /// Whether it was tuned on this very device, or on another of the same architecture.
-        same_device: bool,
-        /// How far that problem is: the sum over the sizes of |log2(tuned / wanted)|.
-        distance: f64,
-    },
-    /// The baseline.
-    Baseline {
-        /// Why no row is used.
-        reason: BaselineReason,
-    },
-    /// What the caller forced, whatever the device is.
-    Forced {
-        /// What was forced.
-        choice: Choice,
-    },
-}
-
-/// Why the baseline is launched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BaselineReason {
-    /// No row was baked for any device.
-    NothingBaked,
-    /// No row was baked for this backend and architecture.
-    NoRowForDevice,
-    /// There are rows for this architecture, but none for the element types of this problem.
-    NoRowForTypes,
-    /// Rows were baked for this architecture, but none can be launched for this problem here.
-    NoValidRow {
-        /// The row that was nearest.
-        row: usize,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl Selection {
-    /// What is launched.
-    pub fn choice(&self) -> Choice {
-        match self {
-            Selection::Exact { row }
-            | Selection::SameArchitecture { row }
-            | Selection::Nearest { row, .. } => Choice::Row(*row),
-            Selection::Baseline { .. } => Choice::Baseline,
-            Selection::Forced { choice } => *choice,
-        }
-    }
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Choice::Baseline => f.write_str("baseline"),
-            Choice::Row(row) => write!(f, "baked row {row}"),
-        }
-    }
-}
-
-impl fmt::Display for Selection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Selection::Exact { row } => write!(f, "baked row {row}: this device and problem"),
-            Selection::SameArchitecture { row } => {
-                write!(f, "baked row {row}: this problem, same architecture")
-            }
-            Selection::Nearest {
-                row,
-                same_device,
-                distance,
-            } => {
-                let device = if *same_device {
-                    "this device"
-                } else {
-                    "same architecture"
-                };
-                write!(
-                    f,
-                    "baked row {row}: nearest tuned problem (log2 distance {distance:.2}), {device}"
-                )
-            }
-            Selection::Baseline { reason } => write!(f, "baseline: {reason}"),
-            Selection::Forced { choice } => write!(f, "{choice}: forced"),
-        }
-    }
-}
-
-impl fmt::Display for BaselineReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BaselineReason::NothingBaked => f.write_str("nothing is baked for this kernel"),
-            BaselineReason::NoRowForDevice => {
-                f.write_str("nothing is baked for this device or its architecture")
-            }
-            BaselineReason::NoRowForTypes => {
-                f.write_str("nothing is baked for these element types")
-            }
-            BaselineReason::NoValidRow { row, why } => {
-                write!(f, "baked row {row} cannot be launched here: {why}")
-            }
-        }
-    }
-}
-
-/// What launch functions launch on a stream made by [`crate::Stream::forced`], instead of selecting.
-#[derive(Debug)]
-pub struct Forced {
-    kernel: &'static Kernel,
-    choice: Choice,
-    receipt: Option<ReceiptSlot>,
-    launched: Mutex<Vec<LaunchRecord>>,
-}
-
-/// Where a receipt entry writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReceiptSlot {
-    /// The address of the record, as kernels see it.
-    pub(crate) address: u64,
-}
-
-/// What a launch function did on a forcing stream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchRecord {
-    /// What it launched, and why.
-    pub selection: Selection,
-    /// The symbol it launched.
-    pub symbol: String,
-    /// The plan it launched with.
-    pub plan: LaunchPlan,
-}
-
-impl Forced {
-    /// Launches of `kernel` launch `choice`; other kernels select as always.
-    pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
-        Forced {
-            kernel,
-            choice,
-            receipt: None,
-            launched: Mutex::default(),
-        }
-    }
-
-    /// As [`Self::new`], through the receipt entry, which writes its record to a device address.
-    pub(crate) fn with_receipt(
-        kernel: &'static Kernel,
-        choice: Choice,
-        slot: ReceiptSlot,
-    ) -> Forced {
-        Forced {
-            receipt: Some(slot),
-            ..Forced::new(kernel, choice)
-        }
-    }
-
-    /// What is forced for a kernel, if it is this one's.
-    pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
-        std::ptr::eq(self.kernel, kernel).then_some(self.choice)
-    }
-
-    pub(crate) fn receipt(&self) -> Option<ReceiptSlot> {
-        self.receipt
-    }
-
-    pub(crate) fn record(&self, record: LaunchRecord) {
-        self.launched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(record);
-    }
-
-    /// Takes the records of the launches so far.
-    pub fn take_launched(&self) -> Vec<LaunchRecord> {
-        let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut launched)
-    }
-}
+pub use crate::forced::{Forced, LaunchRecord};
+pub use crate::selection::{BaselineReason, Choice, Selection};
 
 /// Selects for what is known of a device, and a problem.
 pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
@@ -297,5 +98,26 @@ impl Kernel {
     /// What a launch function launches on a device for a problem, and why.
     pub fn selection(&'static self, device: &Device, problem: &Problem) -> Selection {
         select(self, device.info(), problem)
+    }
+}
+
+impl Forced {
+    /// Launches of `kernel` launch `choice`; other kernels select as always.
+    pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
+        Forced::of(ptr::from_ref(kernel).addr(), choice, None)
+    }
+
+    /// As [`Self::new`], through the receipt entry, which writes its record to a device address.
+    pub(crate) fn with_receipt(
+        kernel: &'static Kernel,
+        choice: Choice,
+        slot: ReceiptSlot,
+    ) -> Forced {
+        Forced::of(ptr::from_ref(kernel).addr(), choice, Some(slot))
+    }
+
+    /// What is forced for a kernel, if it is this one's.
+    pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
+        self.choice_at(ptr::from_ref(kernel).addr())
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::{Device, DeviceError, StreamHandle};
+use crate::forced::Forced;
 use crate::interop::VouchedStream;
-use crate::select::Forced;
 
 /// Numbers of streams that are opened: above those of default streams, which are 1 and the device's index.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
@@ -16,7 +16,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
-/// let device = kiln::open("fake")?;
+/// let device = kiln::Device::cpu()?;
 /// let stream = device.new_stream()?;
 /// stream.synchronize()?;
 /// # Ok(())

@@ -5,11 +5,27 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::prose;
+use crate::rings;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
 /// No Rust or kernel file may be longer.
 const MAX_LINES: usize = 700;
+
+/// The sources of the crates in which no files import each other in a ring.
+const CRATES: [&str; 11] = [
+    "cache/src",
+    "exchange/src",
+    "kernels/src",
+    "macros/src",
+    "measure/src",
+    "report/src",
+    "runtime/src",
+    "search/src",
+    "spec/src",
+    "tuner/src",
+    "xtask/src",
+];
 
 /// Turns on the adapters for other libraries, with the versions of theirs that the examples choose.
 const ADAPTERS: [&str; 2] = ["--features", "kiln-examples/cudarc"];
@@ -43,10 +59,11 @@ pub fn run() -> Result<(), String> {
     layout(&step::root())
 }
 
-/// Length of files, names that say nothing, and where `unsafe` stands.
+/// Length of files, names that say nothing, where `unsafe` is, and files that import each other in a ring.
 fn layout(root: &Path) -> Result<(), String> {
-    let mut problems = Vec::new();
-    for file in tracked(root)? {
+    let tracked = tracked(root)?;
+    let mut problems = ring_problems(root, &tracked)?;
+    for file in tracked {
         let Ok(text) = fs::read_to_string(root.join(&file)) else {
             continue;
         };
@@ -96,6 +113,20 @@ fn layout(root: &Path) -> Result<(), String> {
     } else {
         Err(format!("layout:\n  {}", problems.join("\n  ")))
     }
+}
+
+/// Files of one crate that import each other.
+fn ring_problems(root: &Path, tracked: &[String]) -> Result<Vec<String>, String> {
+    let mut problems = Vec::new();
+    for source in CRATES {
+        let rings = rings::of_crate(root, source, tracked)?;
+        problems.extend(
+            rings
+                .iter()
+                .map(|ring| format!("{source}: import each other: {ring}")),
+        );
+    }
+    Ok(problems)
 }
 
 /// Files that name the wording that is ruled out.

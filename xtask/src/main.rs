@@ -8,6 +8,7 @@ mod fuzz;
 mod gpu_day;
 mod mutants;
 mod prose;
+mod rings;
 mod setup;
 mod step;
 mod suite;

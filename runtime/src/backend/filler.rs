@@ -4,7 +4,7 @@
 //! the first launch behind it (microseconds, tens of them for a recording) would be a part of the time. Behind a filler the
 //! event is reached when the filler ends, and the launches are queued by then.
 
-use super::gpu::{Gpu, Graph as _, Memory as _};
+use super::gpu::{Filler, Gpu, Graph as _, Memory as _};
 
 /// Fills of a few bytes, one behind the other: each takes the front end between one and five microseconds, together longer
 /// than a host takes to queue two events and a recording.
@@ -12,13 +12,6 @@ const FILLS: usize = 40;
 
 /// Memory that they go to, in bytes: too little to drive anything out of a cache.
 const BYTES: usize = 256;
-
-/// A recording of such work for one stream.
-pub(crate) struct Filler<G: Gpu> {
-    // Dropped before the memory that it names.
-    graph: G::Graph,
-    _memory: G::Memory,
-}
 
 impl<G: Gpu> Filler<G> {
     /// Records it on a stream that nothing else is on.

@@ -1,14 +1,14 @@
 //! What memory, recordings and timing ask of a GPU: CUDA's driver and HIP's runtime offer the same calls.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
 use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
+use super::batch::Recorder;
 use super::freed::Freed;
 use super::recorded_streams::RecordedStreams;
-use super::timer::Timer;
 
 /// One GPU of this process, by its driver's own calls.
 pub(crate) trait Gpu: Send + Sync + Sized + 'static {
@@ -156,5 +156,44 @@ impl<G: Gpu> Default for Kept<G> {
             timer: Timer::default(),
             freed: Freed::default(),
         }
+    }
+}
+
+/// What timing keeps from one batch to the next.
+pub(crate) struct Timer<G: Gpu> {
+    /// How batches are recorded.
+    pub recorder: Recorder,
+    /// Those that no batch is on.
+    idle: Mutex<Vec<Lane<G>>>,
+}
+
+/// A stream of the timer's own, since the caller's may be the default one, which is not recorded.
+pub(crate) struct Lane<G: Gpu> {
+    /// The stream.
+    pub stream: G::Stream,
+    /// What keeps it busy while a batch is queued.
+    pub filler: Filler<G>,
+}
+
+/// A recording of work that keeps one stream busy.
+pub(crate) struct Filler<G: Gpu> {
+    // Dropped before the memory that it names.
+    pub(super) graph: G::Graph,
+    pub(super) _memory: G::Memory,
+}
+
+impl<G: Gpu> Default for Timer<G> {
+    fn default() -> Timer<G> {
+        Timer {
+            recorder: Recorder::default(),
+            idle: Mutex::default(),
+        }
+    }
+}
+
+impl<G: Gpu> Timer<G> {
+    /// The streams that no batch is on.
+    pub fn idle(&self) -> MutexGuard<'_, Vec<Lane<G>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod batch;
 mod constants;
 pub mod cpu;
 pub mod cuda;
+#[cfg(feature = "testing")]
 pub mod fake;
 pub(crate) mod filler;
 pub(crate) mod freed;

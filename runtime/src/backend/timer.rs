@@ -1,43 +1,11 @@
 //! Timing with a GPU's own clock: two events around launches that run back to back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use kiln_spec::LaunchPlan;
 
 use crate::device::{ArgSets, DeviceError};
 
-use super::batch::{Batch, Recorder, Untimed};
-use super::filler::Filler;
-use super::gpu::{Event as _, Gpu, Graph as _};
-
-/// What timing keeps from one batch to the next.
-pub(crate) struct Timer<G: Gpu> {
-    recorder: Recorder,
-    /// Those that no batch is on.
-    idle: Mutex<Vec<Lane<G>>>,
-}
-
-/// A stream of the timer's own, since the caller's may be the default one, which is not recorded.
-struct Lane<G: Gpu> {
-    stream: G::Stream,
-    /// What keeps it busy while a batch is queued.
-    filler: Filler<G>,
-}
-
-impl<G: Gpu> Default for Timer<G> {
-    fn default() -> Timer<G> {
-        Timer {
-            recorder: Recorder::default(),
-            idle: Mutex::default(),
-        }
-    }
-}
-
-impl<G: Gpu> Timer<G> {
-    fn idle(&self) -> MutexGuard<'_, Vec<Lane<G>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use super::batch::{Batch, Untimed};
+use super::gpu::{Event as _, Filler, Gpu, Graph as _, Lane};
 
 /// Launches that are timed together.
 pub(crate) struct Timed<'a, G: Gpu> {

@@ -1,26 +1,27 @@
 //! The header of an ELF file, and whether everything that it announces is there.
 //!
-//! Layout: the System V ABI (gabi 4.1), chapter 4. Nothing here trusts a number in the file: every access is checked.
+//! The layout is read by the crate `object`. What it does not check is whether every section and segment ends inside the
+//! file, and which part is missing.
+
+use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
+use object::pod::{self, Pod};
+use object::read::elf::{SectionHeader as _, SectionTable, Sym as _, SymbolTable};
+use object::{LittleEndian, StringTable};
 
 use super::ImageError;
 
-const HEADER_BYTES: usize = 64;
-const SECTION_BYTES: u64 = 64;
-const SEGMENT_BYTES: u64 = 56;
-const SYMBOL_BYTES: usize = 24;
+const LE: LittleEndian = LittleEndian;
+const HEADER_BYTES: u64 = size_of::<Header>() as u64;
 
-/// `SHT_SYMTAB`, `SHT_NOBITS`, `SHT_DYNSYM`.
-const SYMTAB: u32 = 2;
-const NOBITS: u32 = 8;
-const DYNSYM: u32 = 11;
+type Header = FileHeader64<LittleEndian>;
+type Segment = ProgramHeader64<LittleEndian>;
+type Section = SectionHeader64<LittleEndian>;
 
 /// A 64-bit little-endian ELF file that is wholly there.
 #[derive(Clone, Debug)]
 pub(super) struct Elf<'a> {
     bytes: &'a [u8],
-    sections: Vec<Section>,
-    /// The number of the section that holds the names of sections.
-    names: usize,
+    sections: SectionTable<'a, Header>,
     /// `EI_OSABI`.
     pub os_abi: u8,
     /// `EI_ABIVERSION`.
@@ -33,149 +34,149 @@ pub(super) struct Elf<'a> {
     pub flags: u32,
 }
 
-#[derive(Clone, Debug)]
-struct Section {
-    name: u32,
-    kind: u32,
-    offset: u64,
-    bytes: u64,
-    link: u32,
-}
-
 impl<'a> Elf<'a> {
     /// Reads the header and both tables, and checks that every section and segment ends inside the file.
     ///
     /// # Errors
     /// What is wrong first.
     pub fn read(bytes: &'a [u8]) -> Result<Elf<'a>, ImageError> {
-        const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
-        let start = &bytes[..bytes.len().min(MAGIC.len())];
-        if !MAGIC.starts_with(start) || start.is_empty() {
-            let found: Vec<String> = start.iter().map(|byte| format!("{byte:02x}")).collect();
-            let found = match found.is_empty() {
-                true => "nothing".to_owned(),
-                false => found.join(" "),
-            };
-            return Err(ImageError::NotElf { found });
-        }
-        let header = bytes.get(..HEADER_BYTES);
-        let header = header.ok_or_else(|| truncated("header", HEADER_BYTES as u64, bytes))?;
-        let mut elf = Elf {
+        check_magic(bytes)?;
+        let header = pod::from_bytes::<Header>(bytes);
+        let (header, _) = header.map_err(|()| truncated("header", HEADER_BYTES, bytes))?;
+        check_segments(bytes, header)?;
+        Ok(Elf {
             bytes,
-            sections: Vec::new(),
-            names: usize::from(u16_at(header, 62)),
-            os_abi: header[7],
-            abi_version: header[8],
-            machine: u16_at(header, 18),
-            version: u32_at(header, 20),
-            flags: u32_at(header, 48),
-        };
-        elf.read_segments(header)?;
-        elf.read_sections(header)?;
-        Ok(elf)
-    }
-
-    fn read_segments(&self, header: &[u8]) -> Result<(), ImageError> {
-        let (offset, count) = (u64_at(header, 32), u16_at(header, 56));
-        let size = u16_at(header, 54);
-        let table = self.table("segment table", offset, count, size, SEGMENT_BYTES)?;
-        for (number, entry) in table.chunks_exact(SEGMENT_BYTES as usize).enumerate() {
-            let (offset, bytes) = (u64_at(entry, 8), u64_at(entry, 32));
-            self.inside(&format!("segment {number}"), offset, bytes)?;
-        }
-        Ok(())
-    }
-
-    fn read_sections(&mut self, header: &[u8]) -> Result<(), ImageError> {
-        let (offset, count) = (u64_at(header, 40), u16_at(header, 60));
-        let size = u16_at(header, 58);
-        let table = self.table("section table", offset, count, size, SECTION_BYTES)?;
-        for (number, entry) in table.chunks_exact(SECTION_BYTES as usize).enumerate() {
-            let section = Section {
-                name: u32_at(entry, 0),
-                kind: u32_at(entry, 4),
-                offset: u64_at(entry, 24),
-                bytes: u64_at(entry, 32),
-                link: u32_at(entry, 40),
-            };
-            if section.kind != NOBITS {
-                self.inside(&format!("section {number}"), section.offset, section.bytes)?;
-            }
-            self.sections.push(section);
-        }
-        if count > 0 && self.names >= usize::from(count) {
-            let what = format!("its section names are section {} of {count}", self.names);
-            return Err(ImageError::Damaged { what });
-        }
-        Ok(())
-    }
-
-    /// The bytes of a table of entries.
-    fn table(
-        &self,
-        part: &str,
-        offset: u64,
-        count: u16,
-        entry_bytes: u16,
-        wanted_bytes: u64,
-    ) -> Result<&'a [u8], ImageError> {
-        if count == 0 {
-            return Ok(&[]);
-        }
-        if u64::from(entry_bytes) != wanted_bytes {
-            let what =
-                format!("the entries of its {part} have {entry_bytes} bytes, not {wanted_bytes}");
-            return Err(ImageError::Damaged { what });
-        }
-        self.inside(part, offset, u64::from(count) * wanted_bytes)
-    }
-
-    /// A range of the file, which must be wholly there.
-    fn inside(&self, part: &str, offset: u64, bytes: u64) -> Result<&'a [u8], ImageError> {
-        let end = offset.saturating_add(bytes);
-        let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
-        range
-            .and_then(|(from, to)| self.bytes.get(from..to))
-            .ok_or_else(|| truncated(part, end, self.bytes))
-    }
-
-    fn contents(&self, section: &Section) -> Option<&'a [u8]> {
-        if section.kind == NOBITS {
-            return None;
-        }
-        self.inside("section", section.offset, section.bytes).ok()
+            sections: sections(bytes, header)?,
+            os_abi: header.e_ident.os_abi,
+            abi_version: header.e_ident.abi_version,
+            machine: header.e_machine.get(LE),
+            version: header.e_version.get(LE),
+            flags: header.e_flags.get(LE),
+        })
     }
 
     /// The contents of the first section of a name.
     pub fn section(&self, name: &str) -> Option<&'a [u8]> {
-        let names = self.contents(self.sections.get(self.names)?)?;
-        let named = |section: &&Section| text_at(names, section.name) == Some(name.as_bytes());
-        let found = self.sections.iter().find(named)?;
-        self.contents(found)
+        let (_, found) = self.sections.section_by_name(LE, name.as_bytes())?;
+        let is_there = found.sh_type(LE) != elf::SHT_NOBITS;
+        is_there.then(|| found.data(LE, self.bytes).ok()).flatten()
     }
 
     /// Whether a symbol of that name is defined in it.
     pub fn defines(&self, name: &str) -> bool {
-        let sections = self.sections.iter();
-        let mut tables = sections.filter(|s| matches!(s.kind, SYMTAB | DYNSYM));
-        tables.any(|table| {
-            let names = self.sections.get(table.link as usize);
-            let names = names.and_then(|names| self.contents(names));
-            let (Some(symbols), Some(names)) = (self.contents(table), names) else {
-                return false;
-            };
-            symbols.chunks_exact(SYMBOL_BYTES).any(|symbol| {
-                let defined = u16_at(symbol, 6) != 0;
-                defined && text_at(names, u32_at(symbol, 0)) == Some(name.as_bytes())
-            })
+        let is_table =
+            |section: &Section| [elf::SHT_SYMTAB, elf::SHT_DYNSYM].contains(&section.sh_type(LE));
+        let numbered = self.sections.enumerate();
+        let mut tables = numbered.filter(|(_, section)| is_table(section));
+        tables.any(|(index, section)| {
+            SymbolTable::parse(LE, self.bytes, &self.sections, index, section)
+                .is_ok_and(|table| defines(&table, name))
         })
     }
 }
 
-/// The text that begins at an offset of a string table, without its zero byte.
-fn text_at(table: &[u8], offset: u32) -> Option<&[u8]> {
-    let rest = table.get(usize::try_from(offset).ok()?..)?;
-    rest.split(|byte| *byte == 0).next()
+fn defines(table: &SymbolTable<'_, Header>, name: &str) -> bool {
+    table.iter().any(|symbol| {
+        let defined = symbol.st_shndx(LE) != elf::SHN_UNDEF;
+        defined && symbol.name(LE, table.strings()) == Ok(name.as_bytes())
+    })
+}
+
+/// Checks the first bytes, or those that are there.
+fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
+    const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', elf::ELFCLASS64, elf::ELFDATA2LSB];
+    let start = &bytes[..bytes.len().min(MAGIC.len())];
+    if MAGIC.starts_with(start) && !start.is_empty() {
+        return Ok(());
+    }
+    let found: Vec<String> = start.iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = match found.is_empty() {
+        true => "nothing".to_owned(),
+        false => found.join(" "),
+    };
+    Err(ImageError::NotElf { found })
+}
+
+fn check_segments(bytes: &[u8], header: &Header) -> Result<(), ImageError> {
+    let table: &[Segment] = table(
+        bytes,
+        "segment table",
+        header.e_phoff.get(LE),
+        header.e_phnum.get(LE),
+        header.e_phentsize.get(LE),
+    )?;
+    for (number, segment) in table.iter().enumerate() {
+        let (offset, length) = (segment.p_offset.get(LE), segment.p_filesz.get(LE));
+        inside(bytes, &format!("segment {number}"), offset, length)?;
+    }
+    Ok(())
+}
+
+fn sections<'a>(bytes: &'a [u8], header: &Header) -> Result<SectionTable<'a, Header>, ImageError> {
+    let count = header.e_shnum.get(LE);
+    let table: &[Section] = table(
+        bytes,
+        "section table",
+        header.e_shoff.get(LE),
+        count,
+        header.e_shentsize.get(LE),
+    )?;
+    for (number, section) in table.iter().enumerate() {
+        if section.sh_type(LE) != elf::SHT_NOBITS {
+            let (offset, length) = (section.sh_offset.get(LE), section.sh_size.get(LE));
+            inside(bytes, &format!("section {number}"), offset, length)?;
+        }
+    }
+    let names = header.e_shstrndx.get(LE);
+    let strings = match table.get(usize::from(names)) {
+        Some(section) => match section.file_range(LE) {
+            Some((offset, length)) => StringTable::new(bytes, offset, offset + length),
+            None => StringTable::default(),
+        },
+        None if count > 0 => {
+            let what = format!("its section names are section {names} of {count}");
+            return Err(ImageError::Damaged { what });
+        }
+        None => StringTable::default(),
+    };
+    Ok(SectionTable::new(table, strings))
+}
+
+/// The entries of a table of the file.
+fn table<'a, T: Pod>(
+    bytes: &'a [u8],
+    part: &str,
+    offset: u64,
+    count: u16,
+    entry_bytes: u16,
+) -> Result<&'a [T], ImageError> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let wanted_bytes = size_of::<T>();
+    if usize::from(entry_bytes) != wanted_bytes {
+        let what =
+            format!("the entries of its {part} have {entry_bytes} bytes, not {wanted_bytes}");
+        return Err(ImageError::Damaged { what });
+    }
+    let length = u64::from(count) * wanted_bytes as u64;
+    let entries = inside(bytes, part, offset, length)?;
+    let entries = pod::slice_from_all_bytes(entries);
+    entries.map_err(|()| truncated(part, offset.saturating_add(length), bytes))
+}
+
+/// A range of the file, which must be wholly there.
+fn inside<'a>(
+    bytes: &'a [u8],
+    part: &str,
+    offset: u64,
+    length: u64,
+) -> Result<&'a [u8], ImageError> {
+    let end = offset.saturating_add(length);
+    let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
+    range
+        .and_then(|(from, to)| bytes.get(from..to))
+        .ok_or_else(|| truncated(part, end, bytes))
 }
 
 fn truncated(part: &str, needs: u64, bytes: &[u8]) -> ImageError {
@@ -184,20 +185,4 @@ fn truncated(part: &str, needs: u64, bytes: &[u8]) -> ImageError {
         needs,
         has: bytes.len() as u64,
     }
-}
-
-/// Little-endian numbers; a place outside is zero, which callers rule out by length.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    let found = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    found.map_or(0, |bytes| u16::from_le_bytes(*bytes))
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let found = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    found.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let found = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    found.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

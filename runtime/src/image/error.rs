@@ -3,7 +3,7 @@
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
-use crate::device::DeviceError;
+use crate::device_error::DeviceError;
 
 /// What every refusal of bytes that were right when baked comes to.
 const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";

@@ -161,7 +161,7 @@ impl CudarcStream {
             address,
             len,
             device_index: self.ours.device_index(),
-            lent: Lent::borrowed(&self.ours),
+            lent: Lent::borrowed(self.ours.id()),
         }
     }
 }

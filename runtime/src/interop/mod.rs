@@ -22,11 +22,13 @@
 pub mod cudarc_019;
 mod slice;
 mod stream;
+mod vouched;
 
 pub use slice::{
     DevicePointer, ForeignSlice, ForeignSliceMut, host_slice, host_slice_mut, slice, slice_mut,
 };
-pub use stream::{RawStream, VouchedStream, stream, stream_from_raw};
+pub use stream::{RawStream, stream, stream_from_raw};
+pub use vouched::VouchedStream;
 
 use std::fmt;
 

@@ -134,7 +134,7 @@ fn borrowed_by(stream: &Stream, address: u64, len: usize) -> RawSlice {
         address,
         len: len as u64,
         device_index: stream.device_index(),
-        lent: Lent::borrowed(stream),
+        lent: Lent::borrowed(stream.id()),
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
-                lent: Lent::vouched(stream),
+                lent: Lent::vouched(stream.id()),
             },
             _borrowed: PhantomData,
         }
@@ -171,7 +171,7 @@ impl<'a, T: Element> ForeignSliceMut<'a, T> {
                 address,
                 len: len as u64,
                 device_index: stream.device_index(),
-                lent: Lent::vouched(stream),
+                lent: Lent::vouched(stream.id()),
             },
             _borrowed: PhantomData,
         }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::ffi::c_void;
 
 use super::Place;
+use super::vouched::VouchedStream;
 use crate::device::{Device, DeviceError};
 use crate::stream::Stream;
 
@@ -21,17 +22,6 @@ pub unsafe trait RawStream: Send + Sync + 'static {
     fn as_raw(&self) -> *mut c_void;
 }
 
-/// A stream that somebody has vouched for: what a device takes in. It is made in this module only.
-#[derive(Debug)]
-pub struct VouchedStream(u64);
-
-impl VouchedStream {
-    /// The driver's own handle, as a number.
-    pub fn raw(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A stream that queues work on one of another library, which is kept as long as the stream or a clone of it.
 ///
 /// Opening one takes a look-up; launches on it cost what they cost on Kiln's own. So make it once, not for each launch.
@@ -40,7 +30,7 @@ impl VouchedStream {
 /// When Kiln has no such device, or the device takes no streams of others.
 pub fn stream(owner: impl RawStream) -> Result<Stream, DeviceError> {
     let device = crate::open(&owner.place().to_string())?;
-    let raw = VouchedStream(owner.as_raw() as u64);
+    let raw = VouchedStream::new(owner.as_raw() as u64);
     Stream::adopt(device, raw, Box::new(owner))
 }
 
@@ -59,7 +49,7 @@ pub unsafe fn stream_from_raw(
     raw: *mut c_void,
     keep: impl Any + Send + Sync,
 ) -> Result<Stream, DeviceError> {
-    Stream::adopt(device, VouchedStream(raw as u64), Box::new(keep))
+    Stream::adopt(device, VouchedStream::new(raw as u64), Box::new(keep))
 }
 
 /// As [`stream_from_raw`], for this crate's adapters, which vouch by what they keep.
@@ -69,5 +59,5 @@ pub(super) fn of_adapter(
     raw: u64,
     keep: impl Any + Send + Sync,
 ) -> Result<Stream, DeviceError> {
-    Stream::adopt(device, VouchedStream(raw), Box::new(keep))
+    Stream::adopt(device, VouchedStream::new(raw), Box::new(keep))
 }

@@ -2,47 +2,16 @@
 
 use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Hash, NotAHash};
-use thiserror::Error;
 
-use super::{PrepareError, Prepared, load};
-use crate::compiler::{Artifact, BuildKind, CompileError};
+use super::load;
+use crate::compile_error::CompileError;
+use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceBackend, DeviceError};
 use crate::image;
 use crate::kernel::Kernel;
-use crate::select::Choice;
-
-/// Where loaded entries came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The image that was embedded when the program was built.
-    Image,
-    /// The compiler on this machine, or the cache of what it compiled before.
-    Compiler {
-        /// Why not an image.
-        instead_of: NoImage,
-    },
-}
-
-/// Why no image is used for a choice on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum NoImage {
-    /// None is embedded.
-    #[error("no embedded image")]
-    Missing,
-    /// The one embedded is for devices of another architecture.
-    #[error("only an image for {target} embedded")]
-    OtherArchitecture {
-        /// What it is for.
-        target: &'static str,
-    },
-    /// The device must not load it, or could not.
-    #[error("an embedded image that is refused ({why})")]
-    Refused {
-        /// What was found and what was needed.
-        why: String,
-    },
-}
+use crate::prepare_error::PrepareError;
+use crate::prepared::{NoImage, Origin, Prepared};
+use crate::selection::Choice;
 
 /// Loads the image that was compiled ahead for a choice.
 ///

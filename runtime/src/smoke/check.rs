@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use kiln_spec::{Access, ArgSpec, Backend, ElemType, LaunchPlan, Problem};
 
-use super::expected::{ComparedWith, expected};
+use super::compared_with::ComparedWith;
+use super::expected::expected;
 use super::report::{Check, CheckOutcome, Failure};
 use super::{SmokeOptions, problem};
-use crate::__private::LaunchCall;
 use crate::compare::compare_output;
 use crate::compiler::{BuildKind, CompileError};
 use crate::device::Device;
+use crate::forced::{Forced, ReceiptSlot};
 use crate::kernel::Kernel;
+use crate::launch_call::LaunchCall;
 use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
 use crate::reference::{ArgData, Wide, make_data_for};
 use crate::rig::{Expected, Layout, Rig};
-use crate::select::{Choice, Forced, ReceiptSlot};
+use crate::selection::Choice;
 use crate::stream::Stream;
 
 /// A checking build runs on problems of at most this many operations and bytes.
@@ -177,7 +179,7 @@ impl<'a> Subject<'a> {
     ) -> Result<Result<Option<f64>, Failure>, Failure> {
         let forced = Arc::new(forced);
         let stream = self.stream.forced(forced.clone());
-        let mut call = LaunchCall::new(self.kernel, &stream, self.problem, &self.data)?;
+        let mut call = LaunchCall::new(self.kernel.spec(), &stream, self.problem, &self.data)?;
         for (argument, arg) in self.kernel.spec().args.iter().enumerate() {
             if let ArgSpec::Slice(slice) = arg
                 && slice.access == Access::Out
@@ -186,7 +188,7 @@ impl<'a> Subject<'a> {
                 call.write(argument, &vec![POISON; bytes])?;
             }
         }
-        call.launch()?;
+        self.kernel.launch_fn()(&mut call)?;
         stream.synchronize()?;
         let launched = forced.take_launched();
         let [record] = launched.as_slice() else {

@@ -1,42 +1,18 @@
 //! What the outputs of a smoke test are compared with.
 
-use std::fmt;
 use std::sync::Arc;
 
 use kiln_spec::{Problem, Reference};
 
+use super::compared_with::ComparedWith;
 use super::report::Failure;
 use crate::compiler::BuildKind;
 use crate::device::Function;
 use crate::kernel::Kernel;
 use crate::prepare::{self, PrepareError};
 use crate::rig::{Expected, Layout, Rig};
-use crate::select::Choice;
+use crate::selection::Choice;
 use crate::stream::Stream;
-
-/// The grade of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ComparedWith {
-    /// A plain-Rust reference.
-    Reference,
-    /// The entry that the spec names as reference, run on the same device.
-    Entry,
-    /// The baseline, run on the same device: the two agree, nothing more.
-    Baseline,
-    /// Nothing: there is no reference, and this is the baseline itself.
-    Nothing,
-}
-
-impl fmt::Display for ComparedWith {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ComparedWith::Reference => "the reference",
-            ComparedWith::Entry => "the reference entry",
-            ComparedWith::Baseline => "the baseline",
-            ComparedWith::Nothing => "nothing",
-        })
-    }
-}
 
 /// The outputs that a choice should compute for a problem and seed.
 pub(super) fn expected(

@@ -8,6 +8,7 @@
 //! hang is a failure with a name.
 
 mod check;
+mod compared_with;
 mod expected;
 mod problem;
 mod report;
@@ -15,13 +16,13 @@ mod worker;
 
 use kiln_spec::{Backend, Problem};
 
-pub use expected::ComparedWith;
+pub use compared_with::ComparedWith;
 pub use report::{Check, CheckOutcome, Failure, SmokeReport};
 pub use worker::test;
 
 use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;
-use crate::select::Choice;
+use crate::selection::Choice;
 
 /// How smoke tests are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

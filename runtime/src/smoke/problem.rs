@@ -8,7 +8,7 @@ use super::SmokeOptions;
 use crate::backend::cpu::CpuOptions;
 use crate::device::Device;
 use crate::kernel::Kernel;
-use crate::select::Choice;
+use crate::selection::Choice;
 
 /// The problem to launch a choice for; `like` is the one it was tuned for.
 ///

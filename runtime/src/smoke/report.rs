@@ -5,16 +5,16 @@ use std::fmt;
 use kiln_spec::{Config, LaunchPlan, Problem};
 use thiserror::Error;
 
-use super::expected::ComparedWith;
+use super::compared_with::ComparedWith;
 use crate::compare::MaxError;
 use crate::device::DeviceError;
 use crate::kernel::Kernel;
 use crate::launch_error::LaunchError;
-use crate::prepare::PrepareError;
+use crate::prepare_error::PrepareError;
 use crate::receipt::ReceiptMismatch;
 use crate::reference::DataError;
 use crate::rig::RigError;
-use crate::select::Choice;
+use crate::selection::Choice;
 
 /// The result of the smoke tests of one kernel on one device.
 #[derive(Clone, Debug)]

@@ -1,11 +1,12 @@
 //! Running smoke tests in a child process of the same test binary, with a deadline.
 
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{SmokeOptions, open, run};
 use crate::kernel::Kernel;
+use crate::supervise::{Ended, Supervised};
 
 /// Set in the child, to the name of the kernel it is to run.
 const WORKER: &str = "KILN_SMOKE_WORKER";
@@ -65,36 +66,36 @@ fn run_here(kernel: &'static Kernel, device: &str) {
 /// Runs the test again in a child; its output, or what became of it.
 fn run_in_child(kernel: &'static Kernel, test: &str, deadline: Duration) -> Result<String, String> {
     let binary = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut child = Command::new(binary)
+    let mut command = Command::new(binary);
+    command
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(WORKER, kernel.name())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
+        .stderr(Stdio::piped());
+    let mut child = Supervised::spawn(&mut command)
         .map_err(|error| format!("its child process does not start: {error}"))?;
-    let stdout = drain(child.stdout.take());
-    let stderr = drain(child.stderr.take());
-    let status = wait(&mut child, deadline);
+    let stdout = drain(child.child().stdout.take());
+    let stderr = drain(child.child().stderr.take());
+    let ended = child.end_by(Instant::now() + deadline);
     let (stdout, stderr) = (join(stdout), join(stderr));
     let last = stdout
         .lines()
         .rfind(|line| line.contains("kiln smoke: "))
         .map_or("nothing was launched", |line| line.trim());
-    match status {
-        Ok(Some(status)) if status.success() => ran_one(&stdout),
-        Ok(Some(status)) if status.code() == Some(1) && stdout.contains(FAILED) => {
+    match ended {
+        Ok(Ended::Exited(status)) if status.success() => ran_one(&stdout),
+        Ok(Ended::Exited(status)) if status.code() == Some(1) && stdout.contains(FAILED) => {
             let report = stdout.split_once(FAILED).map_or("", |(_, report)| report);
             Err(format!("{}\n{}", report.trim(), stderr.trim())
                 .trim_end()
                 .to_owned())
         }
-        Ok(Some(status)) => Err(format!(
+        Ok(Ended::Exited(status)) => Err(format!(
             "{}; last: {last}\n{stdout}\n{stderr}",
             describe(status)
         )),
-        Ok(None) => Err(format!(
+        Ok(Ended::TimedOut) => Err(format!(
             "not done after {} s, and killed; last: {last}\nhelp: set {DEADLINE} if it needs longer\n{stdout}\n{stderr}",
             deadline.as_secs()
         )),
@@ -131,26 +132,4 @@ fn drain<R: std::io::Read + Send + 'static>(
 fn join(reader: Option<std::thread::JoinHandle<Vec<u8>>>) -> String {
     let bytes = reader.and_then(|reader| reader.join().ok());
     String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
-}
-
-/// Waits for the child; `None` when it had to be killed, with all its children.
-fn wait(child: &mut Child, deadline: Duration) -> std::io::Result<Option<ExitStatus>> {
-    let end = Instant::now() + deadline;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= end {
-            if let Some(group) = i32::try_from(child.id())
-                .ok()
-                .and_then(rustix::process::Pid::from_raw)
-            {
-                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-            }
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ElemType, PlainArg, ScalarType};
+use super::{ElemType, PlainArg, ScalarType, ScalarValue};
 use crate::expr::Expr;
 
 /// One argument, in the order of the kernel's signature.
@@ -81,15 +81,6 @@ impl Passing {
     pub fn is_given(&self) -> bool {
         *self == Passing::Given
     }
-}
-
-/// A literal scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ScalarValue {
-    /// An integer.
-    Int(i64),
-    /// A real number.
-    Float(f64),
 }
 
 /// A pointer argument.

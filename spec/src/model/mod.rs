@@ -6,11 +6,10 @@ mod plain;
 mod types;
 
 pub use argument::{
-    Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, ScalarValue, SliceArg,
-    Tolerance,
+    Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, SliceArg, Tolerance,
 };
 pub use kernel::{
     Baseline, Constraint, Geometry, KernelSpec, Reference, TunableParam, TypeParam, Work,
 };
 pub use plain::{Plain, PlainArg, PlainField, PlainLayout, PlainNumber, offsets};
-pub use types::{ElemType, ScalarType};
+pub use types::{ElemType, ScalarType, ScalarValue};

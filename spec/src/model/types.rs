@@ -164,3 +164,12 @@ impl ScalarType {
         }
     }
 }
+
+/// A literal scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ScalarValue {
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+}

@@ -7,9 +7,9 @@ use syn::{Attribute, FnArg, ForeignItem, Ident, Pat, Type};
 
 use super::SpannedExpr;
 use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
-use super::expression::{error, error_at};
+use super::expression::error;
 use super::plain::{PlainDecl, is_plain};
-use super::values::list;
+use super::values::{list, plain_name};
 use crate::diagnostic::{Diagnostics, SpanRange};
 use crate::model::{Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
 use crate::spelling::nearest;
@@ -176,18 +176,6 @@ fn plain_value(typed: &syn::PatType) -> syn::Result<Option<PlainDecl>> {
         Some(value) => PlainDecl::new(&typed.ty, &value).map(Some),
         None => Ok(None),
     }
-}
-
-pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
-    let text = ident.to_string();
-    if text.starts_with("r#") || !text.is_ascii() {
-        return Err(error_at(
-            ident.span(),
-            format!("`{text}` is not a name that a kernel's source can use"),
-            "use ASCII letters, digits and `_`, and no Rust keyword",
-        ));
-    }
-    Ok(ident.clone())
 }
 
 fn argument_type(ty: &Type, types: &[&str]) -> syn::Result<ArgKind> {

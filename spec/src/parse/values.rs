@@ -6,7 +6,6 @@ use syn::{Ident, Token, bracketed, parenthesized};
 
 use super::declaration::{Axis, ConfigDecl, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
 use super::expression::{error, error_at, integer};
-use super::function::plain_name;
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
 use crate::model::{ElemType, ScalarType, Tolerance};
@@ -386,4 +385,17 @@ pub(super) fn quoted(names: impl IntoIterator<Item = impl AsRef<str>>) -> String
         .map(|n| format!("`{}`", n.as_ref()))
         .collect();
     quoted.join(", ")
+}
+
+/// A name that a kernel's source can use, too.
+pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
+    let text = ident.to_string();
+    if text.starts_with("r#") || !text.is_ascii() {
+        return Err(error_at(
+            ident.span(),
+            format!("`{text}` is not a name that a kernel's source can use"),
+            "use ASCII letters, digits and `_`, and no Rust keyword",
+        ));
+    }
+    Ok(ident.clone())
 }

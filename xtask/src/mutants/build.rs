@@ -51,7 +51,15 @@ pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<B
         .collect();
     if tune {
         // As tests themselves do.
-        let words = ["build", "--package", "kiln-tuner", "--bin", "tune"];
+        let words = [
+            "build",
+            "--package",
+            "kiln-tuner",
+            "--bin",
+            "tune",
+            "--features",
+            "testing",
+        ];
         commands.push(cargo(tree, &words));
     }
     let mut all = Programs::new();

@@ -61,7 +61,7 @@ impl CpuDevice {
         };
         Ok(Arc::new(CpuDevice {
             info,
-            index: crate::devices::next_index(),
+            index: crate::device::next_index(),
             options,
             compiler: OnceLock::new(),
             order: Order::default(),

@@ -63,7 +63,7 @@ impl CudaDevice {
         }
         let device = Arc::new(CudaDevice {
             info: device_info(found, ordinal)?,
-            index: crate::devices::next_index(),
+            index: crate::device::next_index(),
             found,
             context: OnceLock::new(),
             joining: Mutex::new(()),

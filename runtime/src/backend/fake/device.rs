@@ -78,7 +78,7 @@ impl FakeDevice {
         let script = Arc::new(script);
         let placement = script.placement.unwrap_or_else(random_word);
         Arc::new(FakeDevice {
-            index: crate::devices::next_index(),
+            index: crate::device::next_index(),
             info: DeviceInfo {
                 key: DeviceKey {
                     backend: Backend::Fake,

@@ -31,7 +31,7 @@ impl Context {
         let default = Arc::new(OwnedStream::default_of(&place));
         Context {
             place,
-            index: crate::devices::next_index(),
+            index: crate::device::next_index(),
             kept: Kept::default(),
             streams: RwLock::new(BTreeMap::from([(StreamHandle::DEFAULT.0, default)])),
             next_stream: AtomicU64::new(StreamHandle::DEFAULT.0 + 1),

@@ -22,12 +22,15 @@ use crate::launch_checks::{check_launch, entry_of};
 use super::choice::compiler;
 use super::context::Context;
 use super::ffi::{OwnedStream, Place};
-use super::host_arch::{HOST_ARCH, HostCompiler};
+#[cfg(feature = "testing")]
+use super::host_arch::HostCompiler;
 use super::library::{Runtime, runtime};
 use super::limits::device_info;
 use super::module::{Entry, HipModule};
 use super::status::Failure;
 use super::{memory, processes};
+#[cfg(feature = "testing")]
+use crate::dialect::HOST_ARCH;
 
 /// One AMD GPU.
 pub struct HipDevice {
@@ -126,6 +129,7 @@ fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
 /// The compiler of an architecture.
 fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match arch {
+        #[cfg(feature = "testing")]
         HOST_ARCH => Ok(Box::new(HostCompiler::find()?)),
         _ => compiler(arch),
     }

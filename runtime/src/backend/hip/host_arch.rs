@@ -13,12 +13,10 @@ use crate::backend::cpu::{CpuCompiler, CpuOptions};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
+use crate::dialect::HOST_ARCH;
 use crate::image::{self, Wanted};
 
 use super::metadata::{KernelFacts, Kernels};
-
-/// Its name, as the test library reports it.
-pub(crate) const HOST_ARCH: &str = "kiln-host";
 
 /// The host's C++ compiler, with artifacts for the test library.
 #[derive(Debug)]

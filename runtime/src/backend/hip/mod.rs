@@ -13,7 +13,8 @@ mod ffi;
 mod gpu;
 mod hiprtc;
 mod hiprtc_compiler;
-pub(crate) mod host_arch;
+#[cfg(feature = "testing")]
+mod host_arch;
 mod library;
 mod limits;
 mod memory;

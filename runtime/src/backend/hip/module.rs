@@ -14,10 +14,13 @@ use crate::launch_checks::KernelBounds;
 
 use super::context::Context;
 use super::ffi::{LoadedKernel, LoadedModule};
-use super::host_arch::{self, HOST_ARCH};
+#[cfg(feature = "testing")]
+use super::host_arch;
 use super::metadata::{self, KernelFacts, Kernels};
 use super::status::Failure;
 use super::types::FunctionAttribute;
+#[cfg(feature = "testing")]
+use crate::dialect;
 
 /// A loaded code object.
 #[derive(Debug)]
@@ -74,12 +77,13 @@ fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
         let target = &artifact.target;
         return Err(format!("it was compiled for {target}, not for {arch}"));
     }
-    if arch == HOST_ARCH {
+    #[cfg(feature = "testing")]
+    if dialect::is_test_library(arch) {
         return host_arch::kernels(artifact);
     }
     let checked = image::check(artifact, &Wanted::of_device(info));
     checked.map_err(|error| error.to_string())?;
-    metadata::kernels(&artifact.image)
+    metadata::kernels(&artifact.image).map_err(|error| error.to_string())
 }
 
 impl Drop for HipModule {

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use kiln::backend::fake::provide_kernel;
 use kiln::rig::Rig;
 use kiln::{Kernel, Stream};
 use kiln_cache::Outcome;
@@ -41,15 +40,8 @@ impl Opened {
         if let Some(kernel) = linked_in(catalogue, &job.package, &spec) {
             kiln::inputs::provide(kernel);
         }
-        // The fake device computes what it is given in a kernel's place.
-        for kernel in catalogue
-            .iter()
-            .filter(|kernel| job.device.starts_with("fake") && kernel.name() == spec.name)
-        {
-            for entry in [&kernel.spec().entry, &kernel.spec().baseline.entry] {
-                provide_kernel(entry, kernel);
-            }
-        }
+        #[cfg(feature = "testing")]
+        provide_to_fake(job, &spec, catalogue);
         // What a checking build shows is not a matter of limits, and a GPU's launches need more than the cpu's own.
         let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
         let opened = if checks {
@@ -127,6 +119,19 @@ impl Opened {
 pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
     let told = frame::write(replies, &Reply::Launching { arm });
     told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
+}
+
+/// The fake device computes what it is given in a kernel's place.
+#[cfg(feature = "testing")]
+fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kernel]) {
+    for kernel in catalogue
+        .iter()
+        .filter(|kernel| job.device.starts_with("fake") && kernel.name() == spec.name)
+    {
+        for entry in [&kernel.spec().entry, &kernel.spec().baseline.entry] {
+            kiln::backend::fake::provide_kernel(entry, kernel);
+        }
+    }
 }
 
 /// The spec of a job, shared by its rigs.

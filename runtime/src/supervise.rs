@@ -1,0 +1,170 @@
+//! A child process that is killed with everything that it started: at a deadline, or when it is dropped.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How long a killed process may take to end, unless [`Supervised::with_reap`] says otherwise. A GPU's driver may hold one
+/// until its kernel ends or the watchdog resets the device.
+const MAX_REAP: Duration = Duration::from_secs(30);
+
+/// Time between two looks at a process: short at first, for those that end at once.
+const MIN_PAUSE: Duration = Duration::from_micros(500);
+const MAX_PAUSE: Duration = Duration::from_millis(10);
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, or by a signal from elsewhere.
+    Exited(ExitStatus),
+    /// Killed at its deadline.
+    TimedOut,
+}
+
+impl Ended {
+    /// Whether it succeeded.
+    pub fn succeeded(&self) -> bool {
+        matches!(self, Ended::Exited(status) if status.success())
+    }
+}
+
+/// A child in a process group of its own. Dropping it kills the group, unless the child has ended.
+#[derive(Debug)]
+pub struct Supervised {
+    child: Child,
+    reap: Duration,
+}
+
+impl Supervised {
+    /// Starts a command in a process group of its own.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(command: &mut Command) -> io::Result<Supervised> {
+        Ok(Supervised {
+            child: command.process_group(0).spawn()?,
+            reap: MAX_REAP,
+        })
+    }
+
+    /// The same, with another bound on how long it may take to end once it is killed.
+    pub fn with_reap(mut self, reap: Duration) -> Supervised {
+        self.reap = reap;
+        self
+    }
+
+    /// The child: its number, and its pipes to take.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits for the child until a deadline; `None` if it still runs then.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait_until(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+        let mut pause = MIN_PAUSE;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(Some(status));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            thread::sleep(pause.min(left));
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+    }
+
+    /// As [`Self::wait_until`]; a child that still runs then is killed with everything that it started.
+    ///
+    /// # Errors
+    /// As [`Self::kill`].
+    pub fn end_by(&mut self, deadline: Instant) -> io::Result<Ended> {
+        match self.wait_until(deadline)? {
+            Some(status) => Ok(Ended::Exited(status)),
+            None => {
+                self.kill()?;
+                Ok(Ended::TimedOut)
+            }
+        }
+    }
+
+    /// Kills the group and waits for the child.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::TimedOut`] if it has not ended within the bound: the device hangs in its driver.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.kill_group();
+        let status = self.wait_until(Instant::now() + self.reap)?;
+        status.ok_or_else(|| {
+            let (pid, reap) = (self.child.id(), self.reap);
+            let text = format!("a killed process (pid {pid}) did not end within {reap:?}");
+            io::Error::new(io::ErrorKind::TimedOut, text)
+        })
+    }
+
+    /// Kills what is left of the group, without waiting. It may be gone already: then there is nothing to kill.
+    pub fn kill_group(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            // Nothing can be done here about a process that cannot be killed.
+            let _ = self.kill();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::process::{ChildStdout, Stdio};
+
+    use super::*;
+
+    /// A shell with a child that would run on, once both have begun; the output ends when both have.
+    fn two_processes() -> (Supervised, BufReader<ChildStdout>) {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "sleep 1000000 & echo begun; wait"]);
+        let mut shell = Supervised::spawn(command.stdout(Stdio::piped())).unwrap();
+        let mut output = BufReader::new(shell.child().stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "begun\n");
+        (shell, output)
+    }
+
+    #[test]
+    fn a_process_that_is_dropped_ends_with_its_children() {
+        let (shell, mut output) = two_processes();
+        drop(shell);
+        assert_eq!(output.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_process_that_passes_its_deadline_ends_with_its_children() {
+        let (mut shell, mut output) = two_processes();
+        assert_eq!(shell.wait_until(Instant::now()).unwrap(), None);
+        assert_eq!(shell.end_by(Instant::now()).unwrap(), Ended::TimedOut);
+        assert_eq!(output.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_process_that_ends_tells_its_status() {
+        let mut command = Command::new("/bin/sh");
+        let mut shell = Supervised::spawn(command.args(["-c", "exit 3"])).unwrap();
+        let status = shell.child().wait().unwrap();
+        let ended = shell.end_by(Instant::now()).unwrap();
+        assert_eq!(ended, Ended::Exited(status));
+        assert!(status.code() == Some(3) && !ended.succeeded());
+    }
+}
