@@ -19,25 +19,25 @@ pub(crate) struct Baked {
     /// The rows that may be used, in the table's order.
     pub(crate) rows: Vec<FreshRow>,
     /// What is not baked that should be.
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<BuildWarning>,
     /// The files that were read: a change of one must rebuild.
     pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Something that is not baked and should be.
 #[derive(Clone, Debug)]
-pub(crate) enum Warning {
+pub(crate) enum BuildWarning {
     /// Nothing is baked for the kernel: an author may want that.
     Untuned(String),
     /// What was baked is not used.
     Unused(String),
 }
 
-impl Warning {
+impl BuildWarning {
     /// The warning, with its `help:` line.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Warning::Untuned(text) | Warning::Unused(text) => text,
+            BuildWarning::Untuned(text) | BuildWarning::Unused(text) => text,
         }
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn load(
     // declaration as changed when it writes the first index.
     if !index_path.exists() {
         let index = site.shown(&index_path);
-        baked.warnings.push(Warning::Untuned(format!(
+        baked.warnings.push(BuildWarning::Untuned(format!(
             "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline\n\
              help: run `tune init` in this package, and commit what it writes"
         )));
@@ -77,7 +77,7 @@ pub(crate) fn load(
     baked.paths.push(index_path);
     let Some(file) = index.file(kernel) else {
         if let Some(lost) = lost_table(site, kernel) {
-            baked.warnings.push(Warning::Unused(format!(
+            baked.warnings.push(BuildWarning::Unused(format!(
                 "kernel `{kernel}` is not baked: {} is there, but {INDEX_FILE} does not list it\n\
                  help: run `tune init`, which lists every table of the folder",
                 site.shown(&lost)
@@ -85,7 +85,7 @@ pub(crate) fn load(
             baked.paths.push(lost);
             return Ok(baked);
         }
-        baked.warnings.push(Warning::Untuned(format!(
+        baked.warnings.push(BuildWarning::Untuned(format!(
             "kernel `{kernel}` is not baked: the program launches its baseline\n\
              help: run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
         )));
@@ -139,7 +139,7 @@ impl Baked {
     /// Leaves out the warnings of a kernel that is meant to be untuned.
     pub(crate) fn allow_untuned(&mut self) {
         self.warnings
-            .retain(|warning| !matches!(warning, Warning::Untuned(_)));
+            .retain(|warning| !matches!(warning, BuildWarning::Untuned(_)));
     }
 
     /// Keeps the fresh rows and counts the stale ones.
@@ -173,7 +173,7 @@ impl Baked {
                 1 => format!("1 baked row of `{kernel}` is"),
                 many => format!("{many} baked rows of `{kernel}` are"),
             };
-            self.warnings.push(Warning::Unused(format!(
+            self.warnings.push(BuildWarning::Unused(format!(
                 "{count} stale and not used; the first, of `{}` for {}, was baked from another {which}: \
                  {baked} then, {now} now\nhelp: {}",
                 row.device,

@@ -14,7 +14,7 @@ use crate::selection::{BaselineReason, Choice, Selection};
 
 /// What is worth a warning, by kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum WarningKind {
     Baseline,
     Nearest,
     Unproven,
@@ -39,21 +39,21 @@ pub(crate) fn announce(
     }
 }
 
-fn kind(kernel: &'static Kernel, selection: &Selection) -> Option<Kind> {
+fn kind(kernel: &'static Kernel, selection: &Selection) -> Option<WarningKind> {
     match (selection, selection.choice()) {
         (Selection::Forced { .. }, _) => None,
-        (Selection::Baseline { .. }, _) => Some(Kind::Baseline),
+        (Selection::Baseline { .. }, _) => Some(WarningKind::Baseline),
         (_, Choice::Row(row)) if kernel.rows()[row].evidence != Evidence::Proven => {
-            Some(Kind::Unproven)
+            Some(WarningKind::Unproven)
         }
-        (Selection::Nearest { .. }, _) => Some(Kind::Nearest),
+        (Selection::Nearest { .. }, _) => Some(WarningKind::Nearest),
         _ => None,
     }
 }
 
 /// Whether nothing of the kind was said of the kernel yet.
-fn is_first(kernel: &'static Kernel, kind: Kind) -> bool {
-    static SAID: Mutex<Option<HashSet<(usize, Kind)>>> = Mutex::new(None);
+fn is_first(kernel: &'static Kernel, kind: WarningKind) -> bool {
+    static SAID: Mutex<Option<HashSet<(usize, WarningKind)>>> = Mutex::new(None);
     let kernel = std::ptr::from_ref(kernel).addr();
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     said.get_or_insert_default().insert((kernel, kind))
@@ -64,23 +64,23 @@ fn text(
     device: &DeviceInfo,
     problem: &Problem,
     selection: &Selection,
-    kind: Kind,
+    kind: WarningKind,
 ) -> String {
     let (name, device) = (kernel.name(), &device.key);
     let help = match (kind, selection) {
         (
-            Kind::Baseline,
+            WarningKind::Baseline,
             Selection::Baseline {
                 reason: BaselineReason::NoValidRow { .. },
             },
         )
-        | (Kind::Nearest, _) => {
+        | (WarningKind::Nearest, _) => {
             format!("add the problem to `problems(..)` and run `tune run -k {name}`")
         }
         _ => format!("run `tune run -k {name}` on this device"),
     };
     let evidence = match (kind, selection.choice()) {
-        (Kind::Unproven, Choice::Row(row)) => {
+        (WarningKind::Unproven, Choice::Row(row)) => {
             format!(", whose evidence is {}", kernel.rows()[row].evidence)
         }
         _ => String::new(),

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Configs asked for, and results in the order told; the latest of a config counts.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct TrialLedger {
     order: Permutation,
     place: usize,
     len: usize,
@@ -16,7 +16,7 @@ pub(super) struct Ledger {
     slots: HashMap<usize, usize>,
 }
 
-impl Ledger {
+impl TrialLedger {
     /// Nothing yet, in a space of `len` configs.
     pub(super) fn new(len: usize, rng: &mut ChaCha8Rng) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The model of the search by itself, for those who want to look at results instead of searching on.
 
 use crate::SpaceView;
-use crate::model::{Encoder, Extension, Point, Settings, Shape};
+use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 
 /// The Gaussian process of the model-based search, fitted once to the costs of some configs.
 ///
@@ -46,7 +46,7 @@ impl Regression {
     pub fn fit(space: &dyn SpaceView, configs: &[Vec<u32>], costs: &[f64]) -> Regression {
         let settings = Settings::default();
         let encoder = Encoder::new(space, &settings);
-        let point = |config: &Vec<u32>| Point {
+        let point = |config: &Vec<u32>| FeaturePoint {
             codes: encoder.encode(config),
             trends: Vec::new(),
         };

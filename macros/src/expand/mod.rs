@@ -19,7 +19,7 @@ use kiln_spec::source::SourceScan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::baked::{self, Baked, Warning};
+use crate::baked::{self, Baked, BuildWarning};
 use crate::load::{Loaded, Site};
 
 /// A kernel with everything that its items are made of.
@@ -61,7 +61,7 @@ fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Check
         baked.allow_untuned();
     }
     if site.strict && !baked.warnings.is_empty() {
-        let texts: Vec<&str> = baked.warnings.iter().map(Warning::text).collect();
+        let texts: Vec<&str> = baked.warnings.iter().map(BuildWarning::text).collect();
         return Err(one(name.into(), &texts.join("\n")));
     }
     Ok(Checked {

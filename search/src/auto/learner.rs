@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::representatives::representatives;
 use super::trend::Trend;
-use crate::model::{Candidates, Encoder, Point, Process, Settings, Shape, improve};
+use crate::model::{Candidates, Encoder, FeaturePoint, Process, Settings, Shape, improve};
 use crate::{SpaceView, Told};
 
 /// What a lesson needs besides the values.
-pub(super) struct Ground<'a> {
+pub(super) struct SearchState<'a> {
     pub(super) space: &'a dyn SpaceView,
     pub(super) encoder: &'a Encoder,
     pub(super) results: &'a [Told],
@@ -88,7 +88,7 @@ impl Learner {
     }
 
     /// Learns values, each with the place of its result.
-    pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) -> Lesson {
+    pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &SearchState<'_>) -> Lesson {
         self.remember(values, ground);
         self.slope = self.slope_of(values, ground);
         let (centre, scale, units) = self.units(values, ground);
@@ -113,7 +113,7 @@ impl Learner {
             .filter(|slot| !known.contains(slot))
             .collect();
         fresh.sort_unstable();
-        let points: Vec<Point> = fresh
+        let points: Vec<FeaturePoint> = fresh
             .iter()
             .map(|&slot| self.point(ground.results[slot].index, ground))
             .collect();
@@ -131,11 +131,11 @@ impl Learner {
     }
 
     /// Fits the scales.
-    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &Ground<'_>) {
+    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &SearchState<'_>) {
         let chosen = representatives(units, ground.settings.fitted as usize);
         let point = |&k: &usize| self.point(ground.results[values[k].0].index, ground);
-        let points: Vec<Point> = chosen.iter().map(point).collect();
-        let points: Vec<&Point> = points.iter().collect();
+        let points: Vec<FeaturePoint> = chosen.iter().map(point).collect();
+        let points: Vec<&FeaturePoint> = points.iter().collect();
         let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
         self.shape = improve(
             ground.encoder,
@@ -150,7 +150,7 @@ impl Learner {
     }
 
     /// Values less what earlier results let expect, in units of their scale around their centre.
-    fn units(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> (f64, f64, Vec<f64>) {
+    fn units(&self, values: &[(usize, f64)], ground: &SearchState<'_>) -> (f64, f64, Vec<f64>) {
         let expected = |slot: usize| self.slope * self.remembered_mean(ground.results[slot].index);
         let residuals: Vec<f64> = values
             .iter()
@@ -169,7 +169,7 @@ impl Learner {
 
     /// How much values rise with what earlier results say: the slope of a regression that starts from a slope of 1, and
     /// is held to it as if by that many results.
-    fn slope_of(&self, values: &[(usize, f64)], ground: &Ground<'_>) -> f64 {
+    fn slope_of(&self, values: &[(usize, f64)], ground: &SearchState<'_>) -> f64 {
         if self.trends.is_empty() {
             return 0.0;
         }
@@ -200,7 +200,7 @@ impl Learner {
     }
 
     /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
-    pub(super) fn suppose(&mut self, index: usize, ground: &Ground<'_>) {
+    pub(super) fn suppose(&mut self, index: usize, ground: &SearchState<'_>) {
         let point = self.point(index, ground);
         self.process.extend(&[point], &self.candidates);
     }
@@ -216,7 +216,7 @@ impl Learner {
     }
 
     /// Notes what earlier results say of the configs of some results: that takes a while where they did not try them.
-    fn remember(&mut self, values: &[(usize, f64)], ground: &Ground<'_>) {
+    fn remember(&mut self, values: &[(usize, f64)], ground: &SearchState<'_>) {
         if self.trends.is_empty() {
             return;
         }
@@ -235,7 +235,7 @@ impl Learner {
             .map_or(0.0, |trends| mean(trends))
     }
 
-    fn point(&self, index: usize, ground: &Ground<'_>) -> Point {
+    fn point(&self, index: usize, ground: &SearchState<'_>) -> FeaturePoint {
         let codes = ground.encoder.encode(&ground.space.positions(index));
         let trends = match self.remembered.get(&index) {
             Some(trends) => trends.clone(),
@@ -245,7 +245,7 @@ impl Learner {
                 .map(|trend| trend.at(index, &codes))
                 .collect(),
         };
-        Point { codes, trends }
+        FeaturePoint { codes, trends }
     }
 }
 

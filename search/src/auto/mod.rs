@@ -12,12 +12,12 @@ mod start;
 mod trend;
 mod warp;
 
-use self::learner::{Ground, Learner, Lesson};
-use self::pool::Pool;
+use self::learner::{Learner, Lesson, SearchState};
+use self::pool::CandidatePool;
 use self::recall::Recall;
 use self::trend::{Trend, variance_of_mean};
 use super::guide::Guide;
-use super::ledger::Ledger;
+use super::ledger::TrialLedger;
 use super::model::{Belief, Encoder, Settings, below, log_promise, log_promise_bound};
 use super::prior::Prior;
 use super::space::SpaceView;
@@ -47,11 +47,11 @@ pub struct Auto<'a> {
     space: &'a dyn SpaceView,
     settings: Settings,
     encoder: Encoder,
-    ledger: Ledger,
+    ledger: TrialLedger,
     rng: ChaCha8Rng,
     /// Configs still to be asked for before anything is learned, the next one last.
     first: Vec<usize>,
-    pool: Pool,
+    pool: CandidatePool,
     costs: Learner,
     failures: Learner,
     fitted_at: usize,
@@ -65,7 +65,7 @@ impl<'a> Auto<'a> {
     pub fn new(space: &'a dyn SpaceView, mut rng: ChaCha8Rng, guide: &Guide) -> Self {
         let settings = guide.settings;
         let encoder = Encoder::new(space, &settings);
-        let ledger = Ledger::new(space.len(), &mut rng);
+        let ledger = TrialLedger::new(space.len(), &mut rng);
         let priors: Vec<&Prior> = guide
             .priors
             .iter()
@@ -90,7 +90,7 @@ impl<'a> Auto<'a> {
         let costs = learner(of(Trend::of_costs), settings.noise);
         let failures = learner(of(Trend::of_failures), settings.failure_noise);
         Self {
-            pool: Pool::new(space.len(), &settings),
+            pool: CandidatePool::new(space.len(), &settings),
             space,
             settings,
             encoder,
@@ -290,12 +290,12 @@ impl<'a> Auto<'a> {
 fn ground<'a>(
     space: &'a dyn SpaceView,
     encoder: &'a Encoder,
-    ledger: &'a Ledger,
-    pool: &'a Pool,
+    ledger: &'a TrialLedger,
+    pool: &'a CandidatePool,
     settings: &'a Settings,
     fit: bool,
-) -> Ground<'a> {
-    Ground {
+) -> SearchState<'a> {
+    SearchState {
         space,
         encoder,
         results: ledger.results(),

@@ -1,6 +1,6 @@
 //! The configs that are looked at: all of a small space; of a large one the best, what is around them, and a sample.
 
-use crate::ledger::Ledger;
+use crate::ledger::TrialLedger;
 use crate::model::Settings;
 use crate::space::{SpaceView, neighbours};
 use rand::RngExt;
@@ -13,7 +13,7 @@ const ELITES: usize = 6;
 
 /// Indices of candidates; they are only ever added to until they are renewed.
 #[derive(Clone, Debug)]
-pub(super) struct Pool {
+pub(super) struct CandidatePool {
     indices: Vec<usize>,
     known: HashSet<usize>,
     whole: bool,
@@ -21,7 +21,7 @@ pub(super) struct Pool {
     followed: Option<usize>,
 }
 
-impl Pool {
+impl CandidatePool {
     /// The pool of a space of `len` configs.
     pub(super) fn new(len: usize, settings: &Settings) -> Self {
         let whole = len as f64 <= settings.whole;
@@ -47,7 +47,7 @@ impl Pool {
     pub(super) fn renew(
         &mut self,
         space: &dyn SpaceView,
-        ledger: &Ledger,
+        ledger: &TrialLedger,
         ranking: &[(usize, f64)],
         rng: &mut ChaCha8Rng,
     ) {
@@ -93,7 +93,7 @@ impl Pool {
     pub(super) fn follow(
         &mut self,
         space: &dyn SpaceView,
-        ledger: &Ledger,
+        ledger: &TrialLedger,
         ranking: &[(usize, f64)],
     ) {
         let best = ranking
@@ -110,7 +110,7 @@ impl Pool {
         }
     }
 
-    fn add(&mut self, indices: &[usize], ledger: &Ledger) {
+    fn add(&mut self, indices: &[usize], ledger: &TrialLedger) {
         for &index in indices {
             if !ledger.was_asked(index) && self.known.insert(index) {
                 self.indices.push(index);

@@ -1,7 +1,7 @@
 //! Going on with the best configs of an earlier result while they prove good.
 
 use crate::Prior;
-use crate::ledger::Ledger;
+use crate::ledger::TrialLedger;
 
 /// Turns after which the earlier result has said what it has to say.
 const MAX_TURNS: usize = 42;
@@ -48,7 +48,7 @@ impl Recall {
     }
 
     /// The next of the best, if it is their turn.
-    pub(super) fn turn(&mut self, ledger: &Ledger) -> Option<usize> {
+    pub(super) fn turn(&mut self, ledger: &TrialLedger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)
             || self.turns > MAX_TURNS
@@ -67,7 +67,7 @@ impl Recall {
     }
 
     /// Whether half of the best are better than three quarters of the others.
-    fn is_good(&self, ledger: &Ledger) -> bool {
+    fn is_good(&self, ledger: &TrialLedger) -> bool {
         let costs = |indices: &[usize]| {
             let known = indices.iter().filter_map(|&index| ledger.result(index));
             let mut costs: Vec<f64> = known

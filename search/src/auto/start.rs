@@ -1,6 +1,6 @@
 //! What is tried before anything is learned.
 
-use crate::ledger::Ledger;
+use crate::ledger::TrialLedger;
 use crate::model::Encoder;
 use crate::{Prior, SpaceView};
 
@@ -11,7 +11,7 @@ const SAMPLE: usize = 2_000;
 pub(super) fn first(
     space: &dyn SpaceView,
     encoder: &Encoder,
-    ledger: &Ledger,
+    ledger: &TrialLedger,
     priors: &[&Prior],
     n: usize,
 ) -> Vec<usize> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::representatives::representatives;
 use super::warp;
-use crate::model::{Encoder, Extension, Point, Settings, Shape};
+use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 use crate::{Prior, SpaceView};
 
 /// Share of a space that an earlier result must know to be taken as it is, without a model of the rest.
@@ -96,11 +96,11 @@ fn model(
     indices.sort_unstable();
     let values: Vec<f64> = indices.iter().map(|index| known[index]).collect();
     let chosen = representatives(&values, MAX_LEARNED);
-    let point = |&place: &usize| Point {
+    let point = |&place: &usize| FeaturePoint {
         codes: encoder.encode(&space.positions(indices[place])),
         trends: Vec::new(),
     };
-    let points: Vec<Point> = chosen.iter().map(point).collect();
+    let points: Vec<FeaturePoint> = chosen.iter().map(point).collect();
     let values: Vec<f64> = chosen.iter().map(|&place| values[place]).collect();
     let start = Shape::prior(encoder, 0, noise, settings);
     Extension::new(encoder, &start, points, &values, settings)

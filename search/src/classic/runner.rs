@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rand_chacha::ChaCha8Rng;
 
 use super::algorithm::Algorithm;
-use crate::ledger::Ledger;
+use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
@@ -17,7 +17,7 @@ pub struct Classic<'a, A> {
     algorithm: A,
     space: &'a dyn SpaceView,
     rng: ChaCha8Rng,
-    ledger: Ledger,
+    ledger: TrialLedger,
     /// The generation that is being tried.
     generation: Vec<usize>,
     /// Those of it that are still to be asked for.
@@ -29,7 +29,7 @@ impl<'a, A: Algorithm> Classic<'a, A> {
     /// Runs `algorithm` on a space.
     pub fn new(algorithm: A, space: &'a dyn SpaceView, mut rng: ChaCha8Rng) -> Self {
         Self {
-            ledger: Ledger::new(space.len(), &mut rng),
+            ledger: TrialLedger::new(space.len(), &mut rng),
             algorithm,
             space,
             rng,

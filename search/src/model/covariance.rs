@@ -6,20 +6,20 @@
 //! effects of single features and of their interactions alike.
 
 use super::factor::Factor;
-use super::feature::{Encoder, Point};
+use super::feature::{Encoder, FeaturePoint};
 use super::shape::Shape;
 
 /// The factors of a shape, and the derivatives of their logarithms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Covariance {
-    features: Vec<Table>,
+    features: Vec<DistanceTable>,
     trends: Vec<f64>,
     pub(crate) noise: f64,
 }
 
 /// One feature: code by code its factor.
 #[derive(Clone, Debug, Default)]
-struct Table {
+struct DistanceTable {
     len: usize,
     factors: Vec<f64>,
     rows: Vec<f32>,
@@ -27,7 +27,7 @@ struct Table {
     by_share: Vec<f64>,
 }
 
-impl Table {
+impl DistanceTable {
     fn push(&mut self, distance: f64, scale: f64, share: f64) {
         let (matern, by_scale) = matern(distance * scale);
         let factor = 1.0 - share + share * matern;
@@ -55,9 +55,9 @@ impl Covariance {
     pub(crate) fn new(encoder: &Encoder, shape: &Shape) -> Self {
         let numbers = shape.scales.iter().zip(&shape.shares);
         let table = |(feature, (scale, share)): (&super::feature::Feature, (&f64, &f64))| {
-            let mut table = Table {
+            let mut table = DistanceTable {
                 len: feature.len,
-                ..Table::default()
+                ..DistanceTable::default()
             };
             let (scale, share) = (scale.exp(), 1.0 / (1.0 + (-share).exp()));
             for &distance in &feature.distances {
@@ -73,7 +73,7 @@ impl Covariance {
     }
 
     /// The product over features.
-    pub(crate) fn product(&self, a: &Point, b: &Point) -> f64 {
+    pub(crate) fn product(&self, a: &FeaturePoint, b: &FeaturePoint) -> f64 {
         let codes = self.features.iter().zip(a.codes.iter().zip(&b.codes));
         codes.fold(1.0, |product, (table, (&a, &b))| {
             product * table.factors[table.at(a, b)]
@@ -81,7 +81,7 @@ impl Covariance {
     }
 
     /// The factor of the matrix of some points, with so much noise; `None` where it is not positive definite.
-    pub(crate) fn factor(&self, points: &[&Point], noise: f64) -> Option<Factor> {
+    pub(crate) fn factor(&self, points: &[&FeaturePoint], noise: f64) -> Option<Factor> {
         let mut factor = Factor::default();
         for (i, point) in points.iter().enumerate() {
             let row: Vec<f64> = points[..i]
@@ -95,11 +95,11 @@ impl Covariance {
     }
 
     /// Without noise.
-    pub(crate) fn between(&self, a: &Point, b: &Point) -> f64 {
+    pub(crate) fn between(&self, a: &FeaturePoint, b: &FeaturePoint) -> f64 {
         self.product(a, b) + self.trend(a, b)
     }
 
-    fn trend(&self, a: &Point, b: &Point) -> f64 {
+    fn trend(&self, a: &FeaturePoint, b: &FeaturePoint) -> f64 {
         let values = self.trends.iter().zip(a.trends.iter().zip(&b.trends));
         values.map(|(weight, (a, b))| weight * a * b).sum()
     }
@@ -107,8 +107,8 @@ impl Covariance {
     /// Adds `weight` times the derivative of the covariance of two points by each of the shape's numbers.
     pub(crate) fn add_gradient(
         &self,
-        a: &Point,
-        b: &Point,
+        a: &FeaturePoint,
+        b: &FeaturePoint,
         product: f64,
         weight: f64,
         gradient: &mut [f64],
@@ -129,7 +129,7 @@ impl Covariance {
     /// Covariances of a point with candidates, given by columns of codes and of trends, from candidate `from` on.
     pub(crate) fn fill(
         &self,
-        point: &Point,
+        point: &FeaturePoint,
         codes: &[Vec<u16>],
         trends: &[Vec<f32>],
         from: usize,

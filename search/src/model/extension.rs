@@ -2,7 +2,7 @@
 
 use super::covariance::Covariance;
 use super::factor::Factor;
-use super::feature::{Encoder, Point};
+use super::feature::{Encoder, FeaturePoint};
 use super::fit::improve;
 use super::settings::Settings;
 use super::shape::Shape;
@@ -14,7 +14,7 @@ const FLAT: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub(crate) struct Extension {
     covariance: Covariance,
-    points: Vec<Point>,
+    points: Vec<FeaturePoint>,
     weights: Vec<f64>,
     centre: f64,
 }
@@ -24,7 +24,7 @@ impl Extension {
     pub(crate) fn new(
         encoder: &Encoder,
         start: &Shape,
-        points: Vec<Point>,
+        points: Vec<FeaturePoint>,
         values: &[f64],
         settings: &Settings,
     ) -> Option<Self> {
@@ -47,7 +47,7 @@ impl Extension {
             .len()
             .div_ceil((settings.fitted as usize).max(1))
             .max(1);
-        let fitted: Vec<&Point> = points.iter().step_by(step).collect();
+        let fitted: Vec<&FeaturePoint> = points.iter().step_by(step).collect();
         let of_fitted: Vec<f64> = units.iter().copied().step_by(step).collect();
         let shape = improve(encoder, start, start, &fitted, &of_fitted, settings);
         let covariance = Covariance::new(encoder, &shape);
@@ -66,7 +66,7 @@ impl Extension {
 
     /// The mean at a config.
     pub(crate) fn expected(&self, codes: &[u16]) -> f64 {
-        let here = Point {
+        let here = FeaturePoint {
             codes: codes.to_vec(),
             trends: Vec::new(),
         };
@@ -79,9 +79,9 @@ impl Extension {
 }
 
 /// The factor of the matrix of some points, with as much more noise as it takes.
-fn factor(covariance: &Covariance, points: &[Point]) -> Option<Factor> {
+fn factor(covariance: &Covariance, points: &[FeaturePoint]) -> Option<Factor> {
     const TRIES: i32 = 8;
-    let points: Vec<&Point> = points.iter().collect();
+    let points: Vec<&FeaturePoint> = points.iter().collect();
     let noise = |attempt: i32| (covariance.noise + 1e-6) * 4.0_f64.powi(attempt);
     (0..TRIES).find_map(|attempt| covariance.factor(&points, noise(attempt)))
 }

@@ -5,7 +5,7 @@ use crate::SpaceView;
 
 /// A config as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct FeaturePoint {
     /// A code for each feature.
     pub(crate) codes: Vec<u16>,
     /// What each earlier result says of it, standardised; 0 where it says nothing.

@@ -2,7 +2,7 @@
 
 use super::covariance::Covariance;
 use super::factor::dot;
-use super::feature::{Encoder, Point};
+use super::feature::{Encoder, FeaturePoint};
 use super::settings::Settings;
 use super::shape::Shape;
 
@@ -19,7 +19,7 @@ pub(crate) fn improve(
     encoder: &Encoder,
     start: &Shape,
     prior: &Shape,
-    points: &[&Point],
+    points: &[&FeaturePoint],
     values: &[f64],
     settings: &Settings,
 ) -> Shape {
@@ -60,7 +60,7 @@ fn badness(
     shape: &Shape,
     prior: &Shape,
     deviations: &[f64],
-    points: &[&Point],
+    points: &[&FeaturePoint],
     values: &[f64],
 ) -> Option<(f64, Vec<f64>)> {
     let covariance = Covariance::new(encoder, shape);

@@ -12,7 +12,7 @@ mod settings;
 mod shape;
 
 pub(super) use extension::Extension;
-pub(super) use feature::{Encoder, Point};
+pub(super) use feature::{Encoder, FeaturePoint};
 pub(super) use fit::improve;
 pub(super) use process::{Candidates, Process};
 pub(super) use promise::{Belief, below, log_promise, log_promise_bound};

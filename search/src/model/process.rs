@@ -2,7 +2,7 @@
 
 use super::covariance::Covariance;
 use super::factor::{Factor, dot};
-use super::feature::{Encoder, Point};
+use super::feature::{Encoder, FeaturePoint};
 use super::fit::VARIANCE_WEIGHT;
 use super::shape::Shape;
 
@@ -15,7 +15,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    pub(crate) fn push(&mut self, point: &Point) {
+    pub(crate) fn push(&mut self, point: &FeaturePoint) {
         self.codes.resize(point.codes.len(), Vec::new());
         self.trends.resize(point.trends.len(), Vec::new());
         for (column, &code) in self.codes.iter_mut().zip(&point.codes) {
@@ -35,7 +35,7 @@ const CHUNK: usize = 512;
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     covariance: Covariance,
-    points: Vec<Point>,
+    points: Vec<FeaturePoint>,
     factor: Factor,
     /// For each point L⁻¹ times its covariances with the candidates.
     rows: Vec<Vec<f32>>,
@@ -60,7 +60,7 @@ impl Process {
     }
 
     /// Takes in points, and candidates that were added since the last time.
-    pub(crate) fn extend(&mut self, points: &[Point], candidates: &Candidates) {
+    pub(crate) fn extend(&mut self, points: &[FeaturePoint], candidates: &Candidates) {
         let (old_points, old_candidates) = (self.points.len(), self.variances.len());
         for point in points {
             self.push(point);
@@ -86,7 +86,7 @@ impl Process {
         }
     }
 
-    fn push(&mut self, point: &Point) {
+    fn push(&mut self, point: &FeaturePoint) {
         let row: Vec<f64> = self
             .points
             .iter()

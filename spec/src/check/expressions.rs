@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Check;
+use super::SpecCheck;
 use crate::config::ParamValue;
 use crate::diagnostic::SpanRange;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
@@ -14,9 +14,9 @@ use crate::spelling::nearest;
 
 /// What an expression is for: which names it may use, and what its value is.
 #[derive(Clone, Copy)]
-struct Place {
+struct ExprPlace {
     what: &'static str,
-    kind: Kind,
+    kind: ExprKind,
     params: bool,
     dims: bool,
     device: bool,
@@ -27,54 +27,54 @@ struct Place {
 const SIZES_ONLY: &str = "callers know sizes, not configs: use problem sizes only";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ExprKind {
     Int,
     Bool,
 }
 
-const CONSTRAINT: Place = Place {
+const CONSTRAINT: ExprPlace = ExprPlace {
     what: "a constraint",
-    kind: Kind::Bool,
+    kind: ExprKind::Bool,
     params: true,
     dims: true,
     device: true,
     no_params: SIZES_ONLY,
 };
-const GEOMETRY: Place = Place {
+const GEOMETRY: ExprPlace = ExprPlace {
     what: "the geometry",
-    kind: Kind::Int,
+    kind: ExprKind::Int,
     ..CONSTRAINT
 };
-const LENGTH: Place = Place {
+const LENGTH: ExprPlace = ExprPlace {
     what: "a length",
     params: false,
     device: false,
     ..GEOMETRY
 };
 /// Each config writes other elements of such an output: something else must be said to be compared.
-const OUTPUT_LENGTH: Place = Place {
+const OUTPUT_LENGTH: ExprPlace = ExprPlace {
     no_params: "two configs would write other elements; say what is compared: `#[compare(sum)]`, `max`, `min`, or \
          `none` for a workspace",
     ..LENGTH
 };
-const COMPARED_LENGTH: Place = Place {
+const COMPARED_LENGTH: ExprPlace = ExprPlace {
     params: true,
     ..LENGTH
 };
-const COMPUTED: Place = Place {
+const COMPUTED: ExprPlace = ExprPlace {
     what: "a computed argument",
     params: true,
     ..LENGTH
 };
-const FILL: Place = Place {
+const FILL: ExprPlace = ExprPlace {
     what: "a fill",
     ..LENGTH
 };
-const WORK: Place = Place {
+const WORK: ExprPlace = ExprPlace {
     what: "the work",
     ..LENGTH
 };
-const ALIGNMENT: Place = Place {
+const ALIGNMENT: ExprPlace = ExprPlace {
     what: "an alignment",
     params: true,
     dims: false,
@@ -83,7 +83,7 @@ const ALIGNMENT: Place = Place {
 
 /// The kind of a part, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
-enum Found {
+enum FoundName {
     Int,
     Bool,
     /// A name out of these.
@@ -93,23 +93,23 @@ enum Found {
 }
 
 /// A part of an expression that was looked at.
-struct Part<'e> {
+struct ExprPart<'e> {
     expr: &'e Expr,
     span: SpanRange,
-    found: Found,
+    found: FoundName,
 }
 
-impl Found {
+impl FoundName {
     fn name(&self) -> &'static str {
         match self {
-            Found::Int => "an integer",
-            Found::Bool => "a truth value",
-            Found::Name(_) | Found::Wrong => "a name",
+            FoundName::Int => "an integer",
+            FoundName::Bool => "a truth value",
+            FoundName::Name(_) | FoundName::Wrong => "a name",
         }
     }
 }
 
-impl Check<'_> {
+impl SpecCheck<'_> {
     pub(super) fn expressions(&mut self) {
         let kernel = self.kernel;
         let attr = &kernel.attr;
@@ -143,14 +143,14 @@ impl Check<'_> {
         }
     }
 
-    fn expression(&mut self, expr: &SpannedExpr, place: Place) {
+    fn expression(&mut self, expr: &SpannedExpr, place: ExprPlace) {
         let mut spans = expr.spans().iter().copied();
         let found = self.infer(&expr.expr, &mut spans, place).found;
         let expected = match place.kind {
-            Kind::Int => Found::Int,
-            Kind::Bool => Found::Bool,
+            ExprKind::Int => FoundName::Int,
+            ExprKind::Bool => FoundName::Bool,
         };
-        if found != expected && found != Found::Wrong {
+        if found != expected && found != FoundName::Wrong {
             let message = format!("{} must be {}", place.what, expected.name());
             let help = format!("`{}` is {}", expr.expr, found.name());
             self.report(expr.span(), message, &help);
@@ -163,25 +163,25 @@ impl Check<'_> {
         &mut self,
         expr: &'e Expr,
         spans: &mut dyn Iterator<Item = SpanRange>,
-        place: Place,
-    ) -> Part<'e> {
+        place: ExprPlace,
+    ) -> ExprPart<'e> {
         let span = spans.next();
         let span = span.expect("an expression should have a span for each of its parts");
         let found = match expr {
-            Expr::Int(_) => Found::Int,
-            Expr::Bool(_) => Found::Bool,
+            Expr::Int(_) => FoundName::Int,
+            Expr::Bool(_) => FoundName::Bool,
             Expr::Name(name) => self.name(name, span, place),
-            Expr::Device(_) if place.device => Found::Int,
+            Expr::Device(_) if place.device => FoundName::Int,
             Expr::Device(_) => {
                 let message = format!("{} cannot depend on the device", place.what);
                 self.report(span, message, "it is the same on every device");
-                Found::Wrong
+                FoundName::Wrong
             }
             Expr::Unary(op, x) => {
                 let part = self.infer(x, spans, place);
                 let wanted = match op {
-                    UnaryOp::Neg => Found::Int,
-                    UnaryOp::Not => Found::Bool,
+                    UnaryOp::Neg => FoundName::Int,
+                    UnaryOp::Not => FoundName::Bool,
                 };
                 self.want(part, wanted)
             }
@@ -192,72 +192,79 @@ impl Check<'_> {
             }
             Expr::Call(function, arguments) => {
                 let parts = arguments.iter().map(|x| self.infer(x, spans, place));
-                let parts: Vec<Part<'_>> = parts.collect();
+                let parts: Vec<ExprPart<'_>> = parts.collect();
                 self.call(*function, parts)
             }
         };
-        Part { expr, span, found }
+        ExprPart { expr, span, found }
     }
 
-    fn call(&mut self, function: Function, arguments: Vec<Part<'_>>) -> Found {
-        let mut result = Found::Int;
+    fn call(&mut self, function: Function, arguments: Vec<ExprPart<'_>>) -> FoundName {
+        let mut result = FoundName::Int;
         for part in arguments {
             let found = match function {
                 Function::SizeOf => self.element_type(part),
-                _ => self.want(part, Found::Int),
+                _ => self.want(part, FoundName::Int),
             };
-            if found == Found::Wrong {
-                result = Found::Wrong;
+            if found == FoundName::Wrong {
+                result = FoundName::Wrong;
             }
         }
         result
     }
 
     /// The wanted kind, if it was found.
-    fn want(&mut self, part: Part<'_>, wanted: Found) -> Found {
-        let Part { expr, span, found } = part;
-        if found == wanted || found == Found::Wrong {
+    fn want(&mut self, part: ExprPart<'_>, wanted: FoundName) -> FoundName {
+        let ExprPart { expr, span, found } = part;
+        if found == wanted || found == FoundName::Wrong {
             return found;
         }
         let message = format!("`{expr}` is {}, not {}", found.name(), wanted.name());
         let help = match (&found, &wanted) {
-            (Found::Int, Found::Bool) => "compare it: `x != 0`",
-            (Found::Name(_), _) => "names can only be compared: `LAYOUT == row`",
+            (FoundName::Int, FoundName::Bool) => "compare it: `x != 0`",
+            (FoundName::Name(_), _) => "names can only be compared: `LAYOUT == row`",
             _ => "truth values go with `&&`, `||`, `!`, `==` and `!=`",
         };
         self.report(span, message, help);
-        Found::Wrong
+        FoundName::Wrong
     }
 
     fn operator(
         &mut self,
         op: BinaryOp,
-        left: Part<'_>,
-        right: Part<'_>,
+        left: ExprPart<'_>,
+        right: ExprPart<'_>,
         span: SpanRange,
-    ) -> Found {
+    ) -> FoundName {
         let (operands, result) = match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                (Found::Int, Found::Int)
+                (FoundName::Int, FoundName::Int)
             }
-            BinaryOp::And | BinaryOp::Or => (Found::Bool, Found::Bool),
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (Found::Int, Found::Bool),
+            BinaryOp::And | BinaryOp::Or => (FoundName::Bool, FoundName::Bool),
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                (FoundName::Int, FoundName::Bool)
+            }
             BinaryOp::Eq | BinaryOp::Ne => return self.equality(&left, &right, span),
         };
         let left = self.want(left, operands.clone());
         let right = self.want(right, operands);
-        if left == Found::Wrong || right == Found::Wrong {
-            Found::Wrong
+        if left == FoundName::Wrong || right == FoundName::Wrong {
+            FoundName::Wrong
         } else {
             result
         }
     }
 
-    fn equality(&mut self, left: &Part<'_>, right: &Part<'_>, span: SpanRange) -> Found {
+    fn equality(
+        &mut self,
+        left: &ExprPart<'_>,
+        right: &ExprPart<'_>,
+        span: SpanRange,
+    ) -> FoundName {
         let (x, y) = (left.expr, right.expr);
         match (&left.found, &right.found) {
-            (Found::Wrong, _) | (_, Found::Wrong) => Found::Wrong,
-            (Found::Name(a), Found::Name(b)) if a.is_disjoint(b) => {
+            (FoundName::Wrong, _) | (_, FoundName::Wrong) => FoundName::Wrong,
+            (FoundName::Name(a), FoundName::Name(b)) if a.is_disjoint(b) => {
                 let list = |names: &BTreeSet<Arc<str>>| {
                     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
                     names.join(", ")
@@ -265,33 +272,33 @@ impl Check<'_> {
                 let message = format!("`{x}` and `{y}` are never equal");
                 let help = format!("one is out of {}, the other out of {}", list(a), list(b));
                 self.report(span, message, &help);
-                Found::Wrong
+                FoundName::Wrong
             }
-            (Found::Name(_), Found::Name(_)) => Found::Bool,
-            (a, b) if a == b => Found::Bool,
+            (FoundName::Name(_), FoundName::Name(_)) => FoundName::Bool,
+            (a, b) if a == b => FoundName::Bool,
             (a, b) => {
                 let message = format!("`{x}` is {}, but `{y}` is {}", a.name(), b.name());
                 self.report(span, message, "only values of one kind can be compared");
-                Found::Wrong
+                FoundName::Wrong
             }
         }
     }
 
-    fn element_type(&mut self, part: Part<'_>) -> Found {
+    fn element_type(&mut self, part: ExprPart<'_>) -> FoundName {
         let is_type = |name: &Arc<str>| ElemType::from_name(name).is_some();
         match part.found {
-            Found::Wrong => Found::Wrong,
-            Found::Name(names) if names.iter().all(is_type) => Found::Int,
+            FoundName::Wrong => FoundName::Wrong,
+            FoundName::Name(names) if names.iter().all(is_type) => FoundName::Int,
             _ => {
                 let message = format!("`size_of` takes an element type, not `{}`", part.expr);
                 let help = "give it a type parameter, or write the number of bytes";
                 self.report(part.span, message, help);
-                Found::Wrong
+                FoundName::Wrong
             }
         }
     }
 
-    fn name(&mut self, name: &str, span: SpanRange, place: Place) -> Found {
+    fn name(&mut self, name: &str, span: SpanRange, place: ExprPlace) -> FoundName {
         let kernel = self.kernel;
         let attr = &kernel.attr;
         let is_dimension = kernel.function.dimensions().any(|(dim, _)| dim == name);
@@ -303,19 +310,19 @@ impl Check<'_> {
             let message = format!("{what} cannot depend on the tunable parameter `{name}`");
             self.report(span, message, place.no_params);
         } else if let Some(ty) = attr.types.iter().find(|t| &*t.name.value == name) {
-            return Found::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
+            return FoundName::Name(ty.values.iter().map(|v| v.value.name().into()).collect());
         } else if is_dimension && place.dims {
-            return Found::Int;
+            return FoundName::Int;
         } else if is_dimension {
             let message = format!("{} cannot depend on the problem size `{name}`", place.what);
             let help = "use tunable parameters and type parameters only";
             self.report(span, message, help);
         } else if kernel.spec.literal(name).is_some() {
-            return Found::Name([name.into()].into());
+            return FoundName::Name([name.into()].into());
         } else {
             self.unknown(name, span);
         }
-        Found::Wrong
+        FoundName::Wrong
     }
 
     fn unknown(&mut self, name: &str, span: SpanRange) {
@@ -353,14 +360,14 @@ impl Check<'_> {
 }
 
 /// The kind of a parameter's values.
-fn param_kind(param: &Axis<ParamValue>) -> Found {
+fn param_kind(param: &Axis<ParamValue>) -> FoundName {
     let choices = param.values.iter().filter_map(|v| match &v.value {
         ParamValue::Choice(choice) => Some(choice.clone()),
         _ => None,
     });
     match param.values.first().map(|v| &v.value) {
-        Some(ParamValue::Bool(_)) => Found::Bool,
-        Some(ParamValue::Choice(_)) => Found::Name(choices.collect()),
-        _ => Found::Int,
+        Some(ParamValue::Bool(_)) => FoundName::Bool,
+        Some(ParamValue::Choice(_)) => FoundName::Name(choices.collect()),
+        _ => FoundName::Int,
     }
 }

@@ -24,7 +24,7 @@ use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 ///
 /// Kinds come first: if they or the names are wrong, nothing is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
-    let mut check = Check {
+    let mut check = SpecCheck {
         kernel,
         diagnostics: Diagnostics::new(),
     };
@@ -38,7 +38,7 @@ pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnosti
 
 /// Every name that means two things, is reserved or stands for nothing.
 pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
-    let mut names = names::Names {
+    let mut names = names::DeclaredNames {
         attr,
         function,
         diagnostics: Diagnostics::new(),
@@ -47,12 +47,12 @@ pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
     names.diagnostics
 }
 
-struct Check<'a> {
+struct SpecCheck<'a> {
     kernel: &'a ParsedKernel,
     diagnostics: Diagnostics,
 }
 
-impl Check<'_> {
+impl SpecCheck<'_> {
     fn report(&mut self, span: impl Into<SpanRange>, message: impl Into<String>, help: &str) {
         self.diagnostics
             .push(Diagnostic::new(span, message).help(help));

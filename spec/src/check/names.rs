@@ -10,13 +10,13 @@ use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spa
 use crate::parse::{KernelAttr, KernelFn};
 use crate::source::EntryPath;
 
-pub(super) struct Names<'a> {
+pub(super) struct DeclaredNames<'a> {
     pub(super) attr: &'a KernelAttr,
     pub(super) function: &'a KernelFn,
     pub(super) diagnostics: Diagnostics,
 }
 
-impl Names<'_> {
+impl DeclaredNames<'_> {
     fn report(&mut self, span: impl Into<SpanRange>, message: impl Into<String>, help: &str) {
         self.diagnostics
             .push(Diagnostic::new(span, message).help(help));

@@ -1,13 +1,13 @@
 //! What declared problems make of lengths, fills and work.
 
-use super::Check;
+use super::SpecCheck;
 use crate::expr::evaluate_int;
 use crate::model::ArgSpec;
 use crate::parse::SpannedExpr;
 use crate::plan::LaunchScope;
 use crate::problem::Problem;
 
-impl Check<'_> {
+impl SpecCheck<'_> {
     pub(super) fn problems(&mut self) {
         let kernel = self.kernel;
         for arg in &kernel.function.args {

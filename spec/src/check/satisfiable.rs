@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Check;
+use super::SpecCheck;
 use crate::config::Config;
-use crate::csp::Budget;
+use crate::csp::LayerBudget;
 use crate::diagnostic::SpanRange;
 use crate::expr::{EvalError, Expr, evaluate_bool};
 use crate::limits::DeviceLimits;
@@ -16,7 +16,7 @@ use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
 use crate::validity::Invalid;
 
 /// What one question may take: some milliseconds, also in an unoptimised macro.
-const BUDGET: Budget = Budget {
+const BUDGET: LayerBudget = LayerBudget {
     kept: 100_000,
     looked_at: 100_000,
 };
@@ -34,7 +34,7 @@ const UNLIMITED: DeviceLimits = DeviceLimits {
     memory_bytes: 0,
 };
 
-impl Check<'_> {
+impl SpecCheck<'_> {
     pub(super) fn satisfiable(&mut self) {
         let before = self.diagnostics.len();
         self.constraints();

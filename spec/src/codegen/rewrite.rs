@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::constants::Constant;
 use super::edit::Edits;
-use super::target::Row;
+use super::target::TargetRow;
 use super::{CodegenError, Symbol};
 use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
@@ -15,7 +15,7 @@ pub(super) struct Rewriter<'a> {
     pub source: &'a SourceText,
     pub scan: &'a SourceScan,
     pub entry: &'a Entry<'a>,
-    pub row: &'a Row,
+    pub row: &'a TargetRow,
     /// Macros whose value is a number: those of the config.
     pub params: Vec<&'a str>,
     /// Structs and arrays that are passed by value, by their places among the parameters.

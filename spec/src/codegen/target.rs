@@ -27,7 +27,7 @@ impl From<Backend> for Target {
 }
 
 /// How the units of one target differ from those of the others.
-pub(super) struct Row {
+pub(super) struct TargetRow {
     /// Its name, part of every symbol's hash.
     pub name: &'static str,
     /// The header that the unit includes first.
@@ -50,9 +50,9 @@ pub(super) struct Row {
 }
 
 impl Target {
-    pub(super) fn row(self) -> &'static Row {
+    pub(super) fn row(self) -> &'static TargetRow {
         match self {
-            Target::Cpu => &Row {
+            Target::Cpu => &TargetRow {
                 name: "cpu",
                 prelude: "kiln_cpu.h",
                 headers: CPU_PRELUDE,
@@ -63,7 +63,7 @@ impl Target {
                 half_header: None,
                 bfloat16_header: None,
             },
-            Target::Cuda => &Row {
+            Target::Cuda => &TargetRow {
                 name: "cuda",
                 prelude: "kiln_cuda.h",
                 headers: CUDA_PRELUDE,
@@ -74,7 +74,7 @@ impl Target {
                 half_header: Some("cuda_fp16.h"),
                 bfloat16_header: Some("cuda_bf16.h"),
             },
-            Target::Hip => &Row {
+            Target::Hip => &TargetRow {
                 name: "hip",
                 prelude: "kiln_hip.h",
                 headers: HIP_PRELUDE,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::constants::{self, Constant};
 use super::defines::Defines;
 use super::rewrite::{Rewriter, Signing};
-use super::target::Row;
+use super::target::TargetRow;
 use super::{CodegenError, Symbol, Target};
 use crate::config::Config;
 use crate::hash::{Hasher, SourceHash};
@@ -278,7 +278,7 @@ fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
 
 /// The parts of a unit's text.
 struct Parts<'a> {
-    row: &'a Row,
+    row: &'a TargetRow,
     mode: Mode,
     title: String,
     includes: String,

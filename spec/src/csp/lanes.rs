@@ -6,7 +6,7 @@ use super::register::{Code, Values};
 
 /// Room for the results of the steps, used again for each state.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct LaneScratch {
     lanes: Vec<i64>,
     /// Which of the level's values pass.
     pub(super) passing: Vec<bool>,
@@ -19,7 +19,7 @@ enum Bits<'a> {
     Each(&'a [i64]),
 }
 
-impl Scratch {
+impl LaneScratch {
     /// Room for a program.
     pub(super) fn fit(&mut self, program: &Program) {
         let width = program.places.len();

@@ -3,39 +3,39 @@
 
 use super::error::CspError;
 use super::hashing::mix;
-use super::lanes::Scratch;
+use super::lanes::LaneScratch;
 use super::program::{Operand, Program};
 use super::register::Values;
 
 /// How much a construction may do.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct LayerBudget {
     /// Words of 8 bytes that states and the steps between them take, at most.
     pub kept: u64,
     /// Values looked at, at most.
     pub looked_at: u64,
 }
 
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget {
+impl Default for LayerBudget {
+    fn default() -> LayerBudget {
+        LayerBudget {
             kept: 1 << 24,
             looked_at: 1 << 29,
         }
     }
 }
 
-impl Budget {
+impl LayerBudget {
     /// One of that many equal parts.
-    pub(crate) fn share(self, parts: u64) -> Budget {
-        Budget {
+    pub(crate) fn share(self, parts: u64) -> LayerBudget {
+        LayerBudget {
             kept: self.kept / parts,
             looked_at: self.looked_at / parts,
         }
     }
 
     /// Takes off what was looked at of a part that was granted; memory is given back.
-    pub(super) fn spend_as(&mut self, granted: Budget, left: Budget) {
+    pub(super) fn spend_as(&mut self, granted: LayerBudget, left: LayerBudget) {
         self.looked_at -= granted.looked_at - left.looked_at;
     }
 
@@ -62,12 +62,12 @@ pub(super) struct Layer {
 pub(super) fn layers(
     programs: &[Program],
     values: &mut Values,
-    budget: &mut Budget,
+    budget: &mut LayerBudget,
 ) -> Result<Vec<Layer>, CspError> {
     let mut states = States::new(0);
     states.insert(&[]);
     let mut layers = Vec::with_capacity(programs.len());
-    let mut scratch = Scratch::default();
+    let mut scratch = LaneScratch::default();
     for program in programs {
         let (layer, next) = layer(program, &states, values, &mut scratch, budget)?;
         layers.push(layer);
@@ -80,8 +80,8 @@ fn layer(
     program: &Program,
     states: &States,
     values: &mut Values,
-    scratch: &mut Scratch,
-    budget: &mut Budget,
+    scratch: &mut LaneScratch,
+    budget: &mut LayerBudget,
 ) -> Result<(Layer, States), CspError> {
     let mut next = States::new(program.next.len());
     let mut layer = Layer::default();

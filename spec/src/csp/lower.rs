@@ -20,7 +20,7 @@ pub(super) struct Lowered {
 
 /// Lowers constraints; `levels` is the level of each variable.
 pub(super) fn lower(graph: &Graph, constraints: &[TermId], levels: &[usize]) -> Lowered {
-    let mut lowering = Lowering {
+    let mut lowering = ExprLowering {
         graph,
         levels,
         lowered: Lowered {
@@ -41,7 +41,7 @@ pub(super) fn lower(graph: &Graph, constraints: &[TermId], levels: &[usize]) -> 
     lowering.lowered
 }
 
-struct Lowering<'a> {
+struct ExprLowering<'a> {
     graph: &'a Graph,
     levels: &'a [usize],
     lowered: Lowered,
@@ -49,7 +49,7 @@ struct Lowering<'a> {
     terms: WordMap<TermId, Reg>,
 }
 
-impl Lowering<'_> {
+impl ExprLowering<'_> {
     fn term(&mut self, id: TermId) -> Reg {
         if let Some(reg) = self.terms.get(&id) {
             return *reg;

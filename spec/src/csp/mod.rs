@@ -44,7 +44,7 @@ mod varset;
 pub use error::CspError;
 pub use function::Function;
 pub use graph::{Graph, TermId};
-pub use layers::Budget;
+pub use layers::LayerBudget;
 pub use model::Model;
 pub use sample::{Estimate, ListedSet, RelaxedSet, SampleSize};
 pub use semantics::Semantics;

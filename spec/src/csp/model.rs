@@ -5,7 +5,7 @@ use super::error::CspError;
 use super::function::Function;
 use super::graph::{Fold, Graph, Op, TermId};
 use super::kind::Kind;
-use super::layers::{Budget, layers};
+use super::layers::{LayerBudget, layers};
 use super::lower::lower;
 use super::order::order;
 use super::program::programs;
@@ -78,7 +78,7 @@ impl Model {
     ///
     /// # Errors
     /// When that takes more than the budget, or there are more than 2^128.
-    pub fn solve(&self, budget: Budget) -> Result<ConfigSet, CspError> {
+    pub fn solve(&self, budget: LayerBudget) -> Result<ConfigSet, CspError> {
         self.solve_where(budget, |_| true)
     }
 
@@ -88,7 +88,7 @@ impl Model {
     /// As [`Self::solve`].
     pub fn solve_where(
         &self,
-        mut budget: Budget,
+        mut budget: LayerBudget,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<ConfigSet, CspError> {
         let mut graph = self.graph.clone();
@@ -124,7 +124,7 @@ pub(super) fn solve_component(
     graph: &mut Graph,
     mut component: Component,
     domains: &[u32],
-    budget: &mut Budget,
+    budget: &mut LayerBudget,
 ) -> Result<Reduced, CspError> {
     component
         .constraints

@@ -16,7 +16,7 @@ const STARTS: usize = 4;
 /// How many values can be looked at in the time of one estimate of states.
 const WORTH: f64 = 100.0;
 
-struct Estimate<'a> {
+struct CostEstimate<'a> {
     graph: &'a Graph,
     constraints: &'a [TermId],
     /// Base-2 logarithm of how many values a term can take.
@@ -32,7 +32,7 @@ pub(super) fn order(graph: &Graph, component: &Component) -> Vec<usize> {
     if component.vars.len() <= 1 {
         return component.vars.clone();
     }
-    let mut estimate = Estimate {
+    let mut estimate = CostEstimate {
         graph,
         constraints: &component.constraints,
         bits: WordMap::default(),
@@ -59,7 +59,7 @@ pub(super) fn order(graph: &Graph, component: &Component) -> Vec<usize> {
     best
 }
 
-impl Estimate<'_> {
+impl CostEstimate<'_> {
     /// How many values a term, and everything in it, can take.
     fn learn(&mut self, id: TermId) -> f64 {
         if let Some(bits) = self.bits.get(&id) {

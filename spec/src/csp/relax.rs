@@ -7,16 +7,16 @@ use super::varset::VarSet;
 
 /// Which bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
+enum RelaxedBound {
     Least,
     Most,
 }
 
-impl Bound {
-    fn opposite(self) -> Bound {
+impl RelaxedBound {
+    fn opposite(self) -> RelaxedBound {
         match self {
-            Bound::Least => Bound::Most,
-            Bound::Most => Bound::Least,
+            RelaxedBound::Least => RelaxedBound::Most,
+            RelaxedBound::Most => RelaxedBound::Least,
         }
     }
 }
@@ -75,11 +75,11 @@ impl Graph {
         self.number_range(left)?;
         match function {
             Function::Le => {
-                let least = self.bound(left, known, Bound::Least)?;
+                let least = self.bound(left, known, RelaxedBound::Least)?;
                 Some(self.compared(Function::Le, least, right))
             }
             Function::Ge => {
-                let most = self.bound(left, known, Bound::Most)?;
+                let most = self.bound(left, known, RelaxedBound::Most)?;
                 Some(self.compared(Function::Ge, most, right))
             }
             Function::Eq => {
@@ -92,7 +92,7 @@ impl Graph {
     }
 
     /// A term of the variables of `known` that bounds this one whatever the others are.
-    fn bound(&mut self, id: TermId, known: &VarSet, bound: Bound) -> Option<TermId> {
+    fn bound(&mut self, id: TermId, known: &VarSet, bound: RelaxedBound) -> Option<TermId> {
         let (least, most) = self.number_range(id)?;
         let term = self.term(id);
         if term.vars.within(known) {
@@ -109,7 +109,11 @@ impl Graph {
             _ => None,
         };
         Some(found.unwrap_or_else(|| {
-            let end = if bound == Bound::Least { least } else { most };
+            let end = if bound == RelaxedBound::Least {
+                least
+            } else {
+                most
+            };
             self.constant(Value::Int(end))
         }))
     }
@@ -119,7 +123,7 @@ impl Graph {
         constant: i64,
         terms: &[(i64, TermId)],
         known: &VarSet,
-        bound: Bound,
+        bound: RelaxedBound,
     ) -> Option<TermId> {
         let constant = self.constant(Value::Int(constant.into()));
         let mut parts = vec![(1, constant)];
@@ -134,7 +138,7 @@ impl Graph {
         &mut self,
         factors: &[TermId],
         known: &VarSet,
-        bound: Bound,
+        bound: RelaxedBound,
     ) -> Option<TermId> {
         let mut product = self.constant(Value::Int(1));
         for id in factors {
@@ -153,7 +157,7 @@ impl Graph {
         x: TermId,
         y: TermId,
         known: &VarSet,
-        bound: Bound,
+        bound: RelaxedBound,
     ) -> Option<TermId> {
         let of_y = match function {
             Function::Min | Function::Max => bound,

@@ -4,7 +4,7 @@ use super::{BinaryOp, Function};
 
 /// Why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ArithmeticFault {
     /// The result does not fit 128 bits.
     Overflow,
     /// Division or remainder by zero.
@@ -23,12 +23,12 @@ pub(crate) enum IntResult {
 }
 
 /// `x op y` on integers.
-pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Fault> {
+pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, ArithmeticFault> {
     let result = match op {
         BinaryOp::Add => x.checked_add(y),
         BinaryOp::Sub => x.checked_sub(y),
         BinaryOp::Mul => x.checked_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Fault::DivisionByZero),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(ArithmeticFault::DivisionByZero),
         BinaryOp::Div => x.checked_div(y),
         BinaryOp::Rem => x.checked_rem(y),
         BinaryOp::Eq => return Ok(IntResult::Bool(x == y)),
@@ -37,34 +37,36 @@ pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Faul
         BinaryOp::Le => return Ok(IntResult::Bool(x <= y)),
         BinaryOp::Gt => return Ok(IntResult::Bool(x > y)),
         BinaryOp::Ge => return Ok(IntResult::Bool(x >= y)),
-        BinaryOp::And | BinaryOp::Or => return Err(Fault::Kind),
+        BinaryOp::And | BinaryOp::Or => return Err(ArithmeticFault::Kind),
     };
-    result.map(IntResult::Int).ok_or(Fault::Overflow)
+    result.map(IntResult::Int).ok_or(ArithmeticFault::Overflow)
 }
 
 /// A function of two integers; of more by folding.
-pub(crate) fn call_pair(function: Function, x: i128, y: i128) -> Result<i128, Fault> {
+pub(crate) fn call_pair(function: Function, x: i128, y: i128) -> Result<i128, ArithmeticFault> {
     match function {
         Function::Min => Ok(x.min(y)),
         Function::Max => Ok(x.max(y)),
-        Function::DivCeil if y == 0 => Err(Fault::DivisionByZero),
-        Function::DivCeil if x < 0 || y < 0 => {
-            Err(Fault::Domain("div_ceil takes non-negative integers"))
-        }
+        Function::DivCeil if y == 0 => Err(ArithmeticFault::DivisionByZero),
+        Function::DivCeil if x < 0 || y < 0 => Err(ArithmeticFault::Domain(
+            "div_ceil takes non-negative integers",
+        )),
         Function::DivCeil => Ok(x / y + i128::from(x % y != 0)),
         Function::NextPowerOfTwo | Function::SizeOf => {
-            Err(Fault::Domain("wrong number of arguments"))
+            Err(ArithmeticFault::Domain("wrong number of arguments"))
         }
     }
 }
 
 /// The smallest power of two not below `x`.
-pub(crate) fn next_power_of_two(x: i128) -> Result<i128, Fault> {
+pub(crate) fn next_power_of_two(x: i128) -> Result<i128, ArithmeticFault> {
     if x < 1 {
-        return Err(Fault::Domain("next_power_of_two takes a positive integer"));
+        return Err(ArithmeticFault::Domain(
+            "next_power_of_two takes a positive integer",
+        ));
     }
     (x as u128)
         .checked_next_power_of_two()
         .and_then(|power| i128::try_from(power).ok())
-        .ok_or(Fault::Overflow)
+        .ok_or(ArithmeticFault::Overflow)
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::arithmetic::{self, Fault, IntResult};
+use super::arithmetic::{self, ArithmeticFault, IntResult};
 use super::{BinaryOp, Expr, Function, UnaryOp, Value};
 use crate::limits::{DeviceLimit, DeviceLimits};
 use crate::model::ElemType;
@@ -189,7 +189,10 @@ fn call(
     scope: &dyn Scope,
 ) -> Result<Value, EvalError> {
     if !function.accepts(arguments.len()) {
-        return Err(fault(expr, Fault::Domain("wrong number of arguments")));
+        return Err(fault(
+            expr,
+            ArithmeticFault::Domain("wrong number of arguments"),
+        ));
     }
     let first = &arguments[0];
     if function == Function::SizeOf {
@@ -211,7 +214,7 @@ fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, Eva
     match evaluate(argument, scope)? {
         Value::Name(name) => match ElemType::from_name(&name) {
             Some(ty) => Ok(Value::Int(ty.bytes() as i128)),
-            None => Err(fault(expr, Fault::Domain(NO_ELEMENT_TYPE))),
+            None => Err(fault(expr, ArithmeticFault::Domain(NO_ELEMENT_TYPE))),
         },
         other => Err(kind(expr, "an element type", &other)),
     }
@@ -220,15 +223,15 @@ fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, Eva
 /// What `size_of` says of anything else.
 pub(crate) const NO_ELEMENT_TYPE: &str = "size_of takes an element type";
 
-fn fault(expr: &Expr, fault: Fault) -> EvalError {
+fn fault(expr: &Expr, fault: ArithmeticFault) -> EvalError {
     match fault {
-        Fault::Overflow => EvalError::Overflow(expr.to_string()),
-        Fault::DivisionByZero => EvalError::DivisionByZero(expr.to_string()),
-        Fault::Domain(reason) => EvalError::Domain {
+        ArithmeticFault::Overflow => EvalError::Overflow(expr.to_string()),
+        ArithmeticFault::DivisionByZero => EvalError::DivisionByZero(expr.to_string()),
+        ArithmeticFault::Domain(reason) => EvalError::Domain {
             expr: expr.to_string(),
             reason,
         },
-        Fault::Kind => kind(expr, "truth values", &Value::Int(0)),
+        ArithmeticFault::Kind => kind(expr, "truth values", &Value::Int(0)),
     }
 }
 

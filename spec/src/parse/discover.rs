@@ -94,7 +94,7 @@ pub fn discover(
         Layout::Root => Vec::new(),
         Layout::Named(name) => vec![name.clone()],
     };
-    let mut walk = Walk {
+    let mut walk = SourceWalk {
         features,
         found: Discovery::default(),
         module: Vec::new(),
@@ -106,7 +106,7 @@ pub fn discover(
     Ok(walk.found)
 }
 
-struct Walk<'a> {
+struct SourceWalk<'a> {
     features: &'a BTreeSet<String>,
     found: Discovery,
     /// The inline modules around.
@@ -121,7 +121,7 @@ struct Applied {
     line: usize,
 }
 
-impl Walk<'_> {
+impl SourceWalk<'_> {
     fn items(&mut self, items: &[Item]) {
         for item in items {
             match item {

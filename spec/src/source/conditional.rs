@@ -5,7 +5,7 @@ pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
 
 /// One open `#if` group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct ConditionalFrame {
     /// Counts groups from the start of the source.
     group: usize,
     /// Which branch: 0 for `#if`, then one more for each `#elif` or `#else`.
@@ -16,13 +16,13 @@ pub struct Frame {
 
 /// The groups that are open, outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions(Vec<Frame>);
+pub struct Conditions(Vec<ConditionalFrame>);
 
 impl Conditions {
     /// Enters a group.
     pub fn open(&mut self, group: usize, guard: Option<String>) {
         let branch = 0;
-        self.0.push(Frame {
+        self.0.push(ConditionalFrame {
             group,
             branch,
             guard,

@@ -8,9 +8,9 @@ use crate::model::{ElemType, KernelSpec};
 
 /// Numbers for the names of choices and element types.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names(BTreeMap<String, u32>);
+pub(super) struct ParamNames(BTreeMap<String, u32>);
 
-impl Names {
+impl ParamNames {
     /// A value as the model has it.
     pub(super) fn value(&mut self, value: &Value) -> csp::Value {
         match value {
@@ -38,11 +38,11 @@ pub(super) struct Lowering<'a> {
     pub(super) spec: &'a KernelSpec,
     /// Problem sizes, limits and choices.
     pub(super) constants: &'a dyn Scope,
-    pub(super) names: Names,
+    pub(super) names: ParamNames,
 }
 
 /// A term, and whether a name or limit in it has no value.
-struct Lowered {
+struct LoweredSpace {
     term: TermId,
     missing: bool,
 }
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         (!lowered.missing).then_some(lowered.term)
     }
 
-    fn part(&mut self, expr: &Expr, graph: &mut Graph) -> Lowered {
+    fn part(&mut self, expr: &Expr, graph: &mut Graph) -> LoweredSpace {
         match expr {
             Expr::Int(x) => constant(csp::Value::Int((*x).into()), graph),
             Expr::Bool(x) => constant(csp::Value::Bool(*x), graph),
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn name(&mut self, name: &str, graph: &mut Graph) -> Lowered {
+    fn name(&mut self, name: &str, graph: &mut Graph) -> LoweredSpace {
         let axis = self.spec.params.iter().position(|p| &*p.name == name);
         let term = match (axis, self.constants.value(name)) {
             (Some(axis), _) => graph.param(axis),
@@ -85,21 +85,26 @@ impl Lowering<'_> {
             }
             (None, None) => return missing(graph),
         };
-        Lowered {
+        LoweredSpace {
             term,
             missing: false,
         }
     }
 
-    fn apply(&mut self, function: csp::Function, parts: &[&Expr], graph: &mut Graph) -> Lowered {
-        let parts: Vec<Lowered> = parts.iter().map(|x| self.part(x, graph)).collect();
+    fn apply(
+        &mut self,
+        function: csp::Function,
+        parts: &[&Expr],
+        graph: &mut Graph,
+    ) -> LoweredSpace {
+        let parts: Vec<LoweredSpace> = parts.iter().map(|x| self.part(x, graph)).collect();
         let terms: Vec<TermId> = parts.iter().map(|part| part.term).collect();
         settled(graph.apply(function, &terms), &parts, graph)
     }
 
-    fn call(&mut self, function: Function, arguments: &[Expr], graph: &mut Graph) -> Lowered {
+    fn call(&mut self, function: Function, arguments: &[Expr], graph: &mut Graph) -> LoweredSpace {
         if !function.accepts(arguments.len()) {
-            return Lowered {
+            return LoweredSpace {
                 term: graph.missing(),
                 missing: false,
             };
@@ -113,7 +118,7 @@ impl Lowering<'_> {
             Function::Max => csp::Function::Max,
             Function::DivCeil => csp::Function::DivCeil,
         };
-        let parts: Vec<Lowered> = arguments.iter().map(|x| self.part(x, graph)).collect();
+        let parts: Vec<LoweredSpace> = arguments.iter().map(|x| self.part(x, graph)).collect();
         let mut term = parts[0].term;
         for part in &parts[1..] {
             term = graph.apply(pair, &[term, part.term]);
@@ -122,13 +127,13 @@ impl Lowering<'_> {
     }
 
     /// Only a name has a size: that of a parameter's value, or of a constant.
-    fn size_of(&mut self, argument: &Expr, graph: &mut Graph) -> Lowered {
+    fn size_of(&mut self, argument: &Expr, graph: &mut Graph) -> LoweredSpace {
         let axis = match argument {
             Expr::Name(name) => self.spec.params.iter().position(|p| &*p.name == name),
             _ => None,
         };
         if let Some(axis) = axis {
-            return Lowered {
+            return LoweredSpace {
                 term: graph.of_param(axis, |value| self.names.size(value)),
                 missing: false,
             };
@@ -137,7 +142,7 @@ impl Lowering<'_> {
         let size = graph
             .value(part.term)
             .and_then(|value| self.names.size(value));
-        Lowered {
+        LoweredSpace {
             term: match size {
                 Some(size) => graph.constant(size),
                 None => graph.missing(),
@@ -147,23 +152,23 @@ impl Lowering<'_> {
     }
 }
 
-fn constant(value: csp::Value, graph: &mut Graph) -> Lowered {
-    Lowered {
+fn constant(value: csp::Value, graph: &mut Graph) -> LoweredSpace {
+    LoweredSpace {
         term: graph.constant(value),
         missing: false,
     }
 }
 
-fn missing(graph: &mut Graph) -> Lowered {
-    Lowered {
+fn missing(graph: &mut Graph) -> LoweredSpace {
+    LoweredSpace {
         term: graph.missing(),
         missing: true,
     }
 }
 
 /// What is known without its missing parts misses nothing.
-fn settled(term: TermId, parts: &[Lowered], graph: &Graph) -> Lowered {
-    Lowered {
+fn settled(term: TermId, parts: &[LoweredSpace], graph: &Graph) -> LoweredSpace {
+    LoweredSpace {
         term,
         missing: parts.iter().any(|part| part.missing) && graph.value(term).is_none(),
     }

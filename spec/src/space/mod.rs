@@ -23,7 +23,7 @@ pub use sampled::Sampled;
 pub use verification::verification_problems;
 
 use crate::config::{Config, ParamValue};
-use crate::csp::{Budget, CspError, SampleSize};
+use crate::csp::{CspError, LayerBudget, SampleSize};
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
@@ -72,7 +72,7 @@ impl SearchSpace {
         max_configs: usize,
     ) -> Result<SearchSpace, SpaceError> {
         let size = SampleSize::default();
-        let budget = Budget::default();
+        let budget = LayerBudget::default();
         SearchSpace::build_or_sample(spec, problem, limits, max_configs, budget, size)
     }
 
@@ -82,7 +82,7 @@ impl SearchSpace {
         problem: &Problem,
         limits: &DeviceLimits,
         max_configs: usize,
-        budget: Budget,
+        budget: LayerBudget,
         size: SampleSize,
     ) -> Result<SearchSpace, SpaceError> {
         SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
@@ -97,7 +97,7 @@ impl SearchSpace {
         problem: &Problem,
         limits: &DeviceLimits,
         max_configs: usize,
-        budget: Budget,
+        budget: LayerBudget,
     ) -> Result<SearchSpace, SpaceError> {
         SearchSpace::prepared(spec, problem, limits, max_configs, |rules| {
             rules.model.solve(budget).map(Configs::Exact)

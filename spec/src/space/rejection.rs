@@ -2,7 +2,7 @@
 
 use super::configs::Configs;
 use super::rules::{Rule, Rules};
-use crate::csp::Budget;
+use crate::csp::LayerBudget;
 use crate::limits::DeviceLimits;
 use crate::model::KernelSpec;
 
@@ -39,8 +39,8 @@ pub(super) fn rejections(
     configs: &Configs,
 ) -> Vec<Rejection> {
     let budget = match configs {
-        Configs::Exact(_) => Budget::default(),
-        Configs::Listed(_) => Budget::default().share(OF_MANY),
+        Configs::Exact(_) => LayerBudget::default(),
+        Configs::Listed(_) => LayerBudget::default().share(OF_MANY),
     };
     let valid = configs.valid();
     let count = |wanted: &dyn Fn(usize) -> bool| {

@@ -1,7 +1,7 @@
 //! What every config must satisfy: constraints, and what a launch plan must be on a device.
 
 use super::error::SpaceError;
-use super::lower::{Lowering, Names};
+use super::lower::{Lowering, ParamNames};
 use crate::csp::{Function, Model, Semantics, TermId, Value};
 use crate::expr::Expr;
 use crate::limits::DeviceLimits;
@@ -58,7 +58,7 @@ impl Rules {
         problem: &Problem,
         limits: &DeviceLimits,
     ) -> Result<Rules, SpaceError> {
-        let mut names = Names::default();
+        let mut names = ParamNames::default();
         let mut values = Vec::with_capacity(spec.params.len());
         for param in &spec.params {
             let all = param.values.iter();
@@ -72,7 +72,7 @@ impl Rules {
             spec,
         };
         let model = Model::new(Semantics::Kiln, &values);
-        let mut builder = Builder {
+        let mut builder = RuleBuilder {
             lowering: Lowering {
                 spec,
                 constants: &constants,
@@ -95,12 +95,12 @@ impl Rules {
     }
 }
 
-struct Builder<'a> {
+struct RuleBuilder<'a> {
     lowering: Lowering<'a>,
     rules: Rules,
 }
 
-impl Builder<'_> {
+impl RuleBuilder<'_> {
     fn term(&mut self, expr: &Expr) -> Result<TermId, SpaceError> {
         let term = self.lowering.lower(expr, self.rules.model.graph());
         term.ok_or_else(|| SpaceError::Unknown(expr.to_string()))

@@ -5,7 +5,7 @@ use std::fmt;
 use super::configs::Configs;
 use super::rules::Rules;
 use crate::config::Config;
-use crate::csp::{Budget, CspError, Estimate, ListedSet, SampleSize};
+use crate::csp::{CspError, Estimate, LayerBudget, ListedSet, SampleSize};
 use crate::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
@@ -60,7 +60,7 @@ pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,
     problem: &Problem,
-    budget: Budget,
+    budget: LayerBudget,
     size: SampleSize,
 ) -> Result<Configs, CspError> {
     let relaxed = rules.model.relaxed(budget)?;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::ParamValue;
-use crate::csp::{Budget, SampleSize};
+use crate::csp::{LayerBudget, SampleSize};
 use crate::expr::{BinaryOp, Expr, evaluate_bool, evaluate_int};
 use crate::model::Constraint;
 use crate::plan::LaunchScope;
@@ -146,7 +146,7 @@ proptest! {
     #[test]
     fn a_sample_is_of_what_brute_force_finds(spec in random_spec(), fits in any::<bool>(), tries in 0u64..400) {
         let problem = &spec.problems[0];
-        let budget = if fits { Budget::default() } else { Budget { kept: 8, looked_at: 8 } };
+        let budget = if fits { LayerBudget::default() } else { LayerBudget { kept: 8, looked_at: 8 } };
         let size = SampleSize { configs: 20, tries };
         let exact = SearchSpace::build_within(&spec, problem, &CPU_LIMITS, 1000, budget);
         let built = SearchSpace::build_or_sample(&spec, problem, &CPU_LIMITS, 1000, budget, size);
@@ -302,7 +302,7 @@ fn tied(remainder: i64) -> KernelSpec {
 fn a_space_that_is_too_long_is_sampled_with_its_baseline() {
     let spec = tied(100);
     let problem = &spec.problems[0];
-    let budget = Budget {
+    let budget = LayerBudget {
         kept: 1 << 16,
         looked_at: 1 << 16,
     };

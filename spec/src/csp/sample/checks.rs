@@ -10,14 +10,14 @@ use super::super::value::{Outcome, Value};
 #[derive(Clone, Debug)]
 pub(super) struct Checks {
     semantics: Semantics,
-    parts: Vec<Part>,
+    parts: Vec<CheckPart>,
     /// The number of the part that each constraint is.
     constraints: Vec<usize>,
 }
 
 /// How a part is computed from earlier ones.
 #[derive(Clone, Debug)]
-enum Part {
+enum CheckPart {
     Const(Outcome),
     Table {
         param: usize,
@@ -33,7 +33,7 @@ enum Part {
 
 impl Checks {
     pub(super) fn new(graph: &Graph, constraints: &[TermId]) -> Checks {
-        let mut compiler = Compiler {
+        let mut compiler = CheckCompiler {
             graph,
             numbers: WordMap::default(),
             parts: Vec::new(),
@@ -58,32 +58,32 @@ impl Checks {
         })
     }
 
-    fn outcome(&self, part: &Part, places: &[u32], outcomes: &[Outcome]) -> Outcome {
+    fn outcome(&self, part: &CheckPart, places: &[u32], outcomes: &[Outcome]) -> Outcome {
         match part {
-            Part::Const(value) => *value,
-            Part::Table { param, values } => values[places[*param] as usize],
-            Part::Linear { constant, terms } => {
+            CheckPart::Const(value) => *value,
+            CheckPart::Table { param, values } => values[places[*param] as usize],
+            CheckPart::Linear { constant, terms } => {
                 let mut sum = i128::from(*constant);
                 for (factor, part) in terms {
                     sum += i128::from(*factor) * number(outcomes[*part])?;
                 }
                 Some(Value::Int(sum))
             }
-            Part::Fold(Fold::Product, factors) => {
+            CheckPart::Fold(Fold::Product, factors) => {
                 let mut product = 1;
                 for part in factors {
                     product *= number(outcomes[*part])?;
                 }
                 Some(Value::Int(product))
             }
-            Part::Fold(fold, parts) => {
+            CheckPart::Fold(fold, parts) => {
                 let is_true = |part: &usize| outcomes[*part] == Some(Value::Bool(true));
                 Some(Value::Bool(match fold {
                     Fold::Any => parts.iter().any(is_true),
                     _ => parts.iter().all(is_true),
                 }))
             }
-            Part::Apply(function, arguments) => match *arguments.as_slice() {
+            CheckPart::Apply(function, arguments) => match *arguments.as_slice() {
                 [x] => self.semantics.apply(*function, &[outcomes[x]]),
                 [x, y] => {
                     let both = [outcomes[x], outcomes[y]];
@@ -107,13 +107,13 @@ fn number(outcome: Outcome) -> Option<i128> {
     }
 }
 
-struct Compiler<'a> {
+struct CheckCompiler<'a> {
     graph: &'a Graph,
     numbers: WordMap<TermId, usize>,
-    parts: Vec<Part>,
+    parts: Vec<CheckPart>,
 }
 
-impl Compiler<'_> {
+impl CheckCompiler<'_> {
     /// The number of a term's part; it is added if it is new.
     fn number(&mut self, id: TermId) -> usize {
         if let Some(number) = self.numbers.get(&id) {
@@ -121,21 +121,21 @@ impl Compiler<'_> {
         }
         let graph = self.graph;
         let part = match &graph.term(id).op {
-            Op::Const(value) => Part::Const(*value),
-            Op::Table { var, values } => Part::Table {
+            Op::Const(value) => CheckPart::Const(*value),
+            Op::Table { var, values } => CheckPart::Table {
                 param: graph.variables[*var],
                 values: values.clone(),
             },
             Op::Linear { constant, terms } => {
                 let terms = terms.iter();
                 let terms = terms.map(|(factor, id)| (*factor, self.number(*id)));
-                Part::Linear {
+                CheckPart::Linear {
                     constant: *constant,
                     terms: terms.collect(),
                 }
             }
-            Op::Fold(fold, ids) => Part::Fold(*fold, self.all(ids)),
-            Op::Apply(function, ids) => Part::Apply(*function, self.all(ids)),
+            Op::Fold(fold, ids) => CheckPart::Fold(*fold, self.all(ids)),
+            Op::Apply(function, ids) => CheckPart::Apply(*function, self.all(ids)),
         };
         self.parts.push(part);
         self.numbers.insert(id, self.parts.len() - 1);

@@ -4,7 +4,7 @@
 use super::super::components::{Component, components};
 use super::super::error::CspError;
 use super::super::graph::{Graph, TermId};
-use super::super::layers::Budget;
+use super::super::layers::LayerBudget;
 use super::super::model::{Model, solve_component};
 use super::super::reduce::Reduced;
 use super::super::set::ConfigSet;
@@ -26,7 +26,7 @@ impl Model {
     ///
     /// # Errors
     /// When there are more than 2^128.
-    pub fn relaxed(&self, budget: Budget) -> Result<RelaxedSet, CspError> {
+    pub fn relaxed(&self, budget: LayerBudget) -> Result<RelaxedSet, CspError> {
         let constraints: Vec<TermId> = self.constraints.iter().flatten().copied().collect();
         if self.is_impossible(&constraints) {
             let set = ConfigSet::new(&self.domains, Vec::new(), true)?;
@@ -36,13 +36,13 @@ impl Model {
                 Vec::new(),
             ));
         }
-        let mut builder = Builder {
+        let mut builder = WithoutBuilder {
             graph: self.graph.clone(),
             domains: &self.domains,
             exact: budget,
             refill: budget,
             left: budget,
-            share: Budget {
+            share: LayerBudget {
                 kept: budget.kept / MEMORY,
                 looked_at: budget.looked_at / SHARE,
             },
@@ -53,7 +53,7 @@ impl Model {
         for component in components(&self.graph, &constraints) {
             builder.add(component)?;
         }
-        let Builder {
+        let WithoutBuilder {
             solved, left_out, ..
         } = builder;
         let numbers = self.constraints.iter().enumerate();
@@ -69,21 +69,21 @@ impl Model {
     }
 }
 
-struct Builder<'a> {
+struct WithoutBuilder<'a> {
     graph: Graph,
     domains: &'a [u32],
     /// What is left for components with all of their constraints, and what it was at first.
-    exact: Budget,
-    refill: Budget,
+    exact: LayerBudget,
+    refill: LayerBudget,
     /// What is left for components with fewer, and how much of it one try takes.
-    left: Budget,
-    share: Budget,
+    left: LayerBudget,
+    share: LayerBudget,
     tries: u32,
     solved: Vec<Reduced>,
     left_out: Vec<TermId>,
 }
 
-impl Builder<'_> {
+impl WithoutBuilder<'_> {
     fn add(&mut self, component: Component) -> Result<(), CspError> {
         let (graph, domains) = (&mut self.graph, self.domains);
         match solve_component(graph, component.clone(), domains, &mut self.exact) {
@@ -106,7 +106,7 @@ impl Builder<'_> {
         pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));
         pending.dedup();
         let vars = component.vars;
-        let mut unlimited = Budget {
+        let mut unlimited = LayerBudget {
             kept: u64::MAX,
             looked_at: u64::MAX,
         };
@@ -116,7 +116,7 @@ impl Builder<'_> {
         while !pending.is_empty() && self.tries > 0 && self.left.looked_at > 0 {
             let count = size.clamp(1, pending.len());
             let more = [&kept, &pending[..count]].concat();
-            let granted = Budget {
+            let granted = LayerBudget {
                 looked_at: self.share.looked_at.min(self.left.looked_at),
                 ..self.share
             };
@@ -143,7 +143,7 @@ impl Builder<'_> {
         &mut self,
         vars: &[usize],
         constraints: &[TermId],
-        budget: &mut Budget,
+        budget: &mut LayerBudget,
     ) -> Result<Vec<Reduced>, CspError> {
         let parts = components(&self.graph, constraints).into_iter();
         let parts = parts.filter(|part| part.vars.iter().all(|var| vars.contains(var)));

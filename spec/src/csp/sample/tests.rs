@@ -1,9 +1,9 @@
 //! Samples of models that do not fit a tiny budget, against all of their configs.
 
 use super::*;
-use crate::csp::{Budget, CspError, Function, Model, Semantics, TermId, Value};
+use crate::csp::{CspError, Function, LayerBudget, Model, Semantics, TermId, Value};
 
-const TINY: Budget = Budget {
+const TINY: LayerBudget = LayerBudget {
     kept: 4096,
     looked_at: 1500,
 };
@@ -47,7 +47,7 @@ impl Built {
 
     /// The valid configs, sorted.
     fn valid(&self) -> Vec<Vec<u32>> {
-        let set = self.model.solve(Budget::default()).unwrap();
+        let set = self.model.solve(LayerBudget::default()).unwrap();
         let mut valid: Vec<_> = (0..set.len()).map(|index| set.places(index)).collect();
         valid.sort();
         valid
@@ -204,8 +204,8 @@ fn a_space_with_hardly_a_valid_config_is_refused() {
 #[test]
 fn what_fits_the_budget_has_nothing_left_out() {
     let built = tied();
-    let exact = built.model.solve(Budget::default()).unwrap();
-    let relaxed = built.model.relaxed(Budget::default()).unwrap();
+    let exact = built.model.solve(LayerBudget::default()).unwrap();
+    let relaxed = built.model.relaxed(LayerBudget::default()).unwrap();
     assert!(relaxed.left_out().is_empty());
     assert_eq!(relaxed.set().len(), exact.len());
     let same = (0..exact.len()).all(|i| relaxed.set().places(i) == exact.places(i));

@@ -21,7 +21,7 @@ use names::directive_names;
 
 /// What a pair of braces is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
+enum WalkScope {
     ExternC,
     /// With the number of its names, see [`Walker::namespaces`].
     Namespace(usize),
@@ -34,11 +34,11 @@ struct Walker<'s> {
     text: &'s str,
     tokens: Vec<Token>,
     scan: SourceScan,
-    scopes: Vec<Scope>,
+    scopes: Vec<WalkScope>,
     /// The names of every namespace that was opened: none for one without a name, two for `namespace a::b`.
     namespaces: Vec<Vec<String>>,
     /// The scopes at each open `#if`, to which every branch returns.
-    saved: Vec<Vec<Scope>>,
+    saved: Vec<Vec<WalkScope>>,
     conditions: Conditions,
     groups: usize,
     /// First token of the current declaration or statement.
@@ -123,7 +123,7 @@ impl Walker<'_> {
         !self
             .scopes
             .iter()
-            .any(|scope| matches!(scope, Scope::Body(_)))
+            .any(|scope| matches!(scope, WalkScope::Body(_)))
     }
 
     fn step(&mut self, i: usize) -> Result<(), SourceError> {
@@ -166,36 +166,36 @@ impl Walker<'_> {
 
     fn open(&mut self, i: usize) {
         let scope = match self.pending {
-            Some((brace, kernel)) if brace == i => Scope::Body(Some(kernel)),
-            _ if !self.at_declarations() => Scope::Body(None),
-            _ if i > 0 && self.tokens[i - 1].kind == TokenKind::Str => Scope::ExternC,
+            Some((brace, kernel)) if brace == i => WalkScope::Body(Some(kernel)),
+            _ if !self.at_declarations() => WalkScope::Body(None),
+            _ if i > 0 && self.tokens[i - 1].kind == TokenKind::Str => WalkScope::ExternC,
             _ => match (self.run..i).find(|&j| self.is_name(j, "namespace")) {
                 Some(word) => self.namespace(word + 1..i),
-                None => Scope::Body(None),
+                None => WalkScope::Body(None),
             },
         };
         self.scopes.push(scope);
         self.run = i + 1;
-        if !matches!(scope, Scope::Body(_)) {
+        if !matches!(scope, WalkScope::Body(_)) {
             self.unit = i + 1;
         }
     }
 
     /// The scope of a namespace whose names are among these tokens.
-    fn namespace(&mut self, names: Range<usize>) -> Scope {
+    fn namespace(&mut self, names: Range<usize>) -> WalkScope {
         let names = names.filter(|&j| self.tokens[j].kind == TokenKind::Identifier);
         let names = names.map(|j| self.name(j).into_owned()).collect();
         self.namespaces.push(names);
-        Scope::Namespace(self.namespaces.len() - 1)
+        WalkScope::Namespace(self.namespaces.len() - 1)
     }
 
     fn close(&mut self, i: usize) {
         let closed = self.scopes.pop();
-        if let Some(Scope::Body(Some(kernel))) = closed {
+        if let Some(WalkScope::Body(Some(kernel))) = closed {
             self.scan.kernels[kernel].range.end = self.tokens[i].end;
         }
         self.run = i + 1;
-        if matches!(closed, Some(Scope::Body(_))) && self.at_declarations() {
+        if matches!(closed, Some(WalkScope::Body(_))) && self.at_declarations() {
             self.end_unit(i);
         } else if self.at_declarations() {
             self.unit = i + 1;
@@ -388,7 +388,7 @@ impl Walker<'_> {
                 .collect(),
             extern_c: specifiers()
                 .any(|j| self.is_name(j, "extern") && self.tokens[j + 1].kind == TokenKind::Str),
-            in_extern_c_block: self.scopes.contains(&Scope::ExternC),
+            in_extern_c_block: self.scopes.contains(&WalkScope::ExternC),
             launch_bounds: bounds.map(|(at, end)| {
                 let inside = self.tokens[at + 1].end..self.tokens[end].start;
                 self.text[inside].trim().to_owned()
@@ -409,7 +409,7 @@ impl Walker<'_> {
     /// The names of each namespace that is open here.
     fn open_namespaces(&self) -> impl Iterator<Item = &Vec<String>> {
         self.scopes.iter().filter_map(|scope| match scope {
-            Scope::Namespace(number) => self.namespaces.get(*number),
+            WalkScope::Namespace(number) => self.namespaces.get(*number),
             _ => None,
         })
     }
