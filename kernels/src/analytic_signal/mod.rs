@@ -25,6 +25,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::analytic_signal::KERNEL;
+
 // The transform is a sum of products in f32. A phase errs by that over its amplitude, and by a whole turn where the sign of a
 // small imaginary part decides between pi and -pi: signals to verify with are positive, and at least 0.5.
 #[tuned_kernel(

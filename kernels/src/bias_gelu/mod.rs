@@ -22,6 +22,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::bias_gelu::KERNEL;
+
 // The normal distribution errs by four units in the last place. The fast exponential errs by a few, and by more where its
 // argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply, which `absolute` is for.
 #[tuned_kernel(

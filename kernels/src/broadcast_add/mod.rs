@@ -19,6 +19,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::broadcast_add::KERNEL;
+
 // Rounded once.
 #[tuned_kernel(
     source = "broadcast_add.cu",

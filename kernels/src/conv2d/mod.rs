@@ -24,6 +24,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::conv2d::KERNEL;
+
 // Sums of 225 products of numbers in [-1, 1) in any order, about 5 in size. Of an image of one pixel the only sum may come out
 // near 0, and says nothing of the size of what was added up: `absolute` does.
 #[tuned_kernel(

@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::conv3x3::KERNEL;
+
 // Sums of nine times the channels products of numbers in [-1, 1) in any order; tensor cores cut off where float additions
 // round.
 #[tuned_kernel(

@@ -25,6 +25,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::fir_bandpass::KERNEL;
+
 // A sum of up to 2 * reach + 1 products, in f32: some sqrt(reach) roundings of 2^-24 of the root mean square.
 #[tuned_kernel(
     source = "fir_bandpass.cu",

@@ -25,6 +25,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::flash_attention::KERNEL;
+
 // Weights are rounded to 16 bits before they are multiplied with the values: by 2^-12 of each at most.
 #[tuned_kernel(
     source = "flash_attention.cu",

@@ -19,6 +19,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::gemm::KERNEL;
+
 // Sums of k products of numbers in [-1, 1) round to about sqrt(k) * 2^-24 of the output's root mean
 // square, in whichever order they are added: 2e-6 at k = 1024.
 #[tuned_kernel(

@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::gemm_f16::KERNEL;
+
 // Products are exact; sums of k of them round to about sqrt(k) * 2^-24 of the output's root mean square, and tensor cores
 // cut off where float additions round.
 #[tuned_kernel(

@@ -21,6 +21,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::layer_norm::KERNEL;
+
 // Sums of cols numbers in any order, and a reciprocal square root that errs by two units in the last place.
 #[tuned_kernel(
     source = "layer_norm.cu",

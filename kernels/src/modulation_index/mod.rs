@@ -28,6 +28,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::modulation_index::KERNEL;
+
 // A float histogram holds at most 128 samples before it is folded into double: each bin errs by less than 128 * 2^-24 of
 // itself, and the index by at most 0.6 of that, 4.6e-6 (the standard deviation of log p over the bins is below 0.6 log 18).
 #[tuned_kernel(

@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::reduce::KERNEL;
+
 // A sum of cols numbers in any order: of numbers in [-1, 1), whose sum is about sqrt(cols / 3), it rounds to some
 // sqrt(cols) * 2^-24 of that. One sum may come out near 0 and say nothing of the size of what was added up, which several
 // rows do not.

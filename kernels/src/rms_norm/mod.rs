@@ -21,6 +21,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::rms_norm::KERNEL;
+
 // A sum of cols squares in any order, and a reciprocal square root that errs by two units in the last place.
 #[tuned_kernel(
     source = "rms_norm.cu",

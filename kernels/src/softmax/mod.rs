@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::softmax::KERNEL;
+
 // Each output is a quotient of fast exponentials, which err by a few units in the last place.
 #[tuned_kernel(
     source = "softmax.cu",

@@ -19,6 +19,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::tensor_add::KERNEL;
+
 // Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_add.cu",

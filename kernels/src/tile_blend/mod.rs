@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::tile_blend::KERNEL;
+
 // Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested next to the kernel.
 #[tuned_kernel(
     source = "tile_blend.cu",

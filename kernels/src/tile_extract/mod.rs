@@ -20,6 +20,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::tile_extract::KERNEL;
+
 // Elements are copied: they are what they were.
 #[tuned_kernel(
     source = "tile_extract.cu",

@@ -18,6 +18,8 @@ pub mod reference;
 
 use kiln::tuned_kernel;
 
+pub use self::transpose::KERNEL;
+
 // Elements are moved, not computed.
 #[tuned_kernel(
     source = "transpose.cu",

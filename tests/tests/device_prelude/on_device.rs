@@ -180,9 +180,9 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
         (&kernels::tile_maps::KERNEL, 1),
         (&kernels::tile_chain::KERNEL, 6),
         (&stand_ins::fragments::KERNEL, 1),
-        (&kiln_kernels::gemm_f16::gemm_f16::KERNEL, 3),
-        (&kiln_kernels::conv3x3::conv3x3::KERNEL, 2),
-        (&kiln_kernels::flash_attention::flash_attention::KERNEL, 4),
+        (&kiln_kernels::gemm_f16::KERNEL, 3),
+        (&kiln_kernels::conv3x3::KERNEL, 2),
+        (&kiln_kernels::flash_attention::KERNEL, 4),
     ];
     for (kernel, per_type) in kernels {
         let per_type = if in_full() { per_type } else { 1 };

@@ -315,12 +315,7 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
             Instruction::StoreOf4Bytes,
             Instruction::StoreOf16Bytes,
         ];
-        let counts = of_the_library(
-            target,
-            &kiln_kernels::gemm_f16::gemm_f16::KERNEL,
-            config,
-            &of,
-        );
+        let counts = of_the_library(target, &kiln_kernels::gemm_f16::KERNEL, config, &of);
         let what = format!("{counts:?} of {of:?} on {}", target.arch);
         match target.backend {
             Backend::Cuda => {
@@ -347,7 +342,7 @@ fn attention_keeps_its_scores_in_registers() {
             Instruction::AsyncCopy,
             Instruction::Any,
         ];
-        let kernel = &kiln_kernels::flash_attention::flash_attention::KERNEL;
+        let kernel = &kiln_kernels::flash_attention::KERNEL;
         let counts = of_the_library(target, kernel, config, &of);
         let what = format!("{counts:?} of {of:?} on {}", target.arch);
         assert_eq!(counts[0], 0, "{what}");

@@ -30,7 +30,7 @@ fn a_micro_tile_makes_gemm_four_times_as_fast_as_one_output_a_thread() {
     }
     let device = kiln::open("cpu").expect("the cpu device is always there");
     let stream = Stream::default_of(device);
-    let kernel = &kiln_kernels::gemm::gemm::KERNEL;
+    let kernel = &kiln_kernels::gemm::KERNEL;
     let spec = kernel.spec();
     let problem = &spec.problems[0];
     let rig = Rig::new(&stream, &Arc::new(spec.clone()), problem, 1, Layout::Plain).unwrap();
