@@ -5,9 +5,18 @@
 
 use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;
+use thiserror::Error;
 
 use crate::compile_error::CompileError;
 use crate::include_folder::IncludeFolder;
+
+/// A header that would not be in the include folder.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{name}`")]
+pub struct OutsideFolder {
+    /// Its name, as it was given.
+    pub name: String,
+}
 
 /// Headers and flags in place of a compiler's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +34,14 @@ impl Recipe {
     pub fn new(
         headers: Vec<(String, String)>,
         flags: Option<Vec<String>>,
-    ) -> Result<Recipe, String> {
+    ) -> Result<Recipe, OutsideFolder> {
         let outside = |name: &str| {
             let plain =
                 |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
             !name.split('/').all(plain)
         };
         match headers.iter().find(|(name, _)| outside(name)) {
-            Some((name, _)) => Err(name.clone()),
+            Some((name, _)) => Err(OutsideFolder { name: name.clone() }),
             None => Ok(Recipe { flags, headers }),
         }
     }
@@ -80,7 +89,8 @@ mod tests {
             "./a",
             "a\\b",
         ] {
-            assert_eq!(named(name), Err(name.to_owned()));
+            let name = name.to_owned();
+            assert_eq!(named(&name), Err(OutsideFolder { name }));
         }
     }
 

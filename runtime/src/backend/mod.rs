@@ -15,3 +15,4 @@ pub(crate) mod recorded_streams;
 pub(crate) mod recording;
 pub(crate) mod shared_library;
 pub(crate) mod timer;
+pub(crate) mod unfit_artifact;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef as _};
+use thiserror::Error;
 
 /// Folders that the loader looks into last, and those that containers, WSL and NixOS put a driver into without telling it.
 const STANDARD: [&str; 10] = [
@@ -68,35 +69,93 @@ fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
     (0..count).filter_map(entry).collect()
 }
 
+/// Why a file is not a shared library that can be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum FileFault {
+    /// The system does not open it.
+    #[error("{text}")]
+    Open {
+        /// What the system says.
+        text: String,
+    },
+    /// It is opened and not read.
+    #[error("it cannot be read")]
+    Unreadable,
+    /// It is a folder.
+    #[error("it is a folder")]
+    Folder,
+    /// It has no bytes.
+    #[error("it is empty")]
+    Empty,
+    /// It is for 32-bit programs.
+    #[error("it is a 32-bit library")]
+    ThirtyTwoBits,
+    /// It is another kind of file.
+    #[error("it is not a shared library")]
+    NotShared,
+    /// It is for another processor.
+    #[error("it is for another processor (ELF machine {found}, this is {MACHINE})")]
+    Processor {
+        /// The processor's number in the file.
+        found: u16,
+    },
+    /// Its header contradicts itself.
+    #[error("{error}")]
+    Header {
+        /// What the reader says.
+        error: object::Error,
+    },
+    /// It ends before the tables that say what it has.
+    #[error("it is cut off: it has only {bytes} bytes")]
+    NoTables {
+        /// Bytes that are there.
+        bytes: u64,
+    },
+    /// It ends before what it announces.
+    #[error("it is cut off: it has {bytes} bytes, but its {part} to {end}")]
+    CutOff {
+        /// Bytes that are there.
+        bytes: u64,
+        /// What is not wholly there.
+        part: &'static str,
+        /// Where that part ends.
+        end: u64,
+    },
+    /// It has no segment to load.
+    #[error("it has nothing to load")]
+    Nothing,
+}
+
 /// Whether a file is a shared library for this machine, with all its bytes.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn check(path: &Path) -> Result<(), String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+pub(crate) fn check(path: &Path) -> Result<(), FileFault> {
+    let file = File::open(path).map_err(|error| FileFault::Open {
+        text: error.to_string(),
+    })?;
     if file.metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Err("it is a folder".into());
+        return Err(FileFault::Folder);
     }
     let data = ReadCache::new(file);
-    let bytes = (&data).len().map_err(|()| "it cannot be read".to_owned())?;
+    let bytes = (&data).len().map_err(|()| FileFault::Unreadable)?;
     let identity: &[u8] = (&data).read_bytes_at(0, bytes.min(5)).unwrap_or_default();
     match identity {
         [0x7f, b'E', b'L', b'F', elf::ELFCLASS64] => {}
-        [0x7f, b'E', b'L', b'F', elf::ELFCLASS32] => return Err("it is a 32-bit library".into()),
-        _ if bytes == 0 => return Err("it is empty".into()),
-        _ => return Err("it is not a shared library".into()),
+        [0x7f, b'E', b'L', b'F', elf::ELFCLASS32] => return Err(FileFault::ThirtyTwoBits),
+        _ if bytes == 0 => return Err(FileFault::Empty),
+        _ => return Err(FileFault::NotShared),
     }
-    let cut = |_| format!("it is cut off: it has only {bytes} bytes");
+    let cut = |_| FileFault::NoTables { bytes };
     let header = FileHeader64::<object::Endianness>::parse(&data).map_err(cut)?;
-    let endian = header.endian().map_err(|error| error.to_string())?;
+    let endian = header.endian();
+    let endian = endian.map_err(|error| FileFault::Header { error })?;
     let machine = header.e_machine(endian);
     if machine != MACHINE {
-        return Err(format!(
-            "it is for another processor (ELF machine {machine}, this is {MACHINE})"
-        ));
+        return Err(FileFault::Processor { found: machine });
     }
     if header.e_type(endian) != elf::ET_DYN {
-        return Err("it is not a shared library".into());
+        return Err(FileFault::NotShared);
     }
     let segments = header.program_headers(endian, &data).map_err(cut)?;
     let end = segments
@@ -109,10 +168,12 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
         })
         .max();
     match end {
-        None => Err("it has nothing to load".into()),
-        Some(end) if end > bytes => Err(format!(
-            "it is cut off: it has {bytes} bytes, but its segments reach to {end}"
-        )),
+        None => Err(FileFault::Nothing),
+        Some(end) if end > bytes => Err(FileFault::CutOff {
+            bytes,
+            part: "segments reach",
+            end,
+        }),
         Some(_) => has_sections(header, endian, bytes),
     }
 }
@@ -123,13 +184,12 @@ fn has_sections(
     header: &FileHeader64<object::Endianness>,
     endian: object::Endianness,
     bytes: u64,
-) -> Result<(), String> {
+) -> Result<(), FileFault> {
     let size = u64::from(header.e_shnum(endian)) * u64::from(header.e_shentsize(endian));
     let end = header.e_shoff(endian).saturating_add(size);
     if end > bytes {
-        return Err(format!(
-            "it is cut off: it has {bytes} bytes, but its table of sections reaches to {end}"
-        ));
+        let part = "table of sections reaches";
+        return Err(FileFault::CutOff { bytes, part, end });
     }
     Ok(())
 }
@@ -221,13 +281,14 @@ mod tests {
         let mut other = std::fs::read(libc()).unwrap();
         other[18] ^= 0xff;
         std::fs::write(&path, &other).unwrap();
-        assert!(check(&path).unwrap_err().contains("another processor"));
+        let error = check(&path).unwrap_err().to_string();
+        assert!(error.contains("another processor"), "{error}");
         other[4] = 1;
         std::fs::write(&path, &other).unwrap();
-        assert_eq!(check(&path).unwrap_err(), "it is a 32-bit library");
+        assert_eq!(check(&path), Err(FileFault::ThirtyTwoBits));
         std::fs::write(&path, "INPUT(libc.so.6)").unwrap();
-        assert_eq!(check(&path).unwrap_err(), "it is not a shared library");
-        assert_eq!(check(folder.path()).unwrap_err(), "it is a folder");
+        assert_eq!(check(&path), Err(FileFault::NotShared));
+        assert_eq!(check(folder.path()), Err(FileFault::Folder));
         assert!(check(&folder.path().join("none")).is_err());
     }
 

@@ -264,7 +264,7 @@ impl<'a> Subject<'a> {
         };
         let problem = match problem::choose(kernel, device, choice, self.problem, &options) {
             Ok(problem) => problem,
-            Err(why) => return Ok(Some(why)),
+            Err(why) => return Ok(Some(why.to_string())),
         };
         let refused = |error| Failure::Launch(crate::LaunchError::new(kernel.name(), error));
         let plan = kernel

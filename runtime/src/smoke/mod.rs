@@ -61,7 +61,7 @@ pub fn run(
                 .wrapping_mul(1_000_003)
                 .wrapping_add(number as u64);
             match problem::choose(kernel, device, choice, &like, options) {
-                Err(why) => Check::not_run(kernel, choice, like, why),
+                Err(why) => Check::not_run(kernel, choice, like, why.to_string()),
                 Ok(problem) => {
                     before(choice, &problem);
                     check::check(kernel, device, choice, problem, seed)
@@ -92,7 +92,7 @@ pub fn prove(
         Choice::Baseline => kernel.spec().problems[0].clone(),
     };
     match problem::choose(kernel, device, choice, &like, options) {
-        Err(why) => Check::not_run(kernel, choice, like, why),
+        Err(why) => Check::not_run(kernel, choice, like, why.to_string()),
         Ok(problem) => check::check(kernel, device, choice, problem, options.seed),
     }
 }

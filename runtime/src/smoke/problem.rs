@@ -3,6 +3,7 @@
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, KernelSpec, PlanError, Problem};
+use thiserror::Error;
 
 use super::SmokeOptions;
 use crate::backend::cpu::CpuOptions;
@@ -10,19 +11,50 @@ use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::selection::Choice;
 
+/// Why a choice cannot be launched on a device at all.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub(super) enum NoProblem {
+    /// The spec leaves the backend out.
+    #[error("{why}")]
+    LeftOut {
+        /// What the spec says.
+        why: String,
+    },
+    /// The last problem that was tried has no plan, or none for this device.
+    #[error(transparent)]
+    Plan(PlanError),
+    /// It is beyond even the raised limits of the cpu device.
+    #[error(
+        "{error}: smoke tests raise the cpu device's limits, so that they can launch other devices' rows; `tune` keeps \
+         {max_threads} threads and {shared_bytes} bytes of shared memory"
+    )]
+    RaisedLimit {
+        /// The limit.
+        error: PlanError,
+        /// Threads of a block that `tune` allows.
+        max_threads: u32,
+        /// Bytes of shared memory that `tune` allows.
+        shared_bytes: u32,
+    },
+    /// No problem is small enough.
+    #[error("its problem is too large for a smoke test, and no small one is valid")]
+    TooLarge,
+}
+
 /// The problem to launch a choice for; `like` is the one it was tuned for.
 ///
-/// The error is the reason why it cannot be launched here at all.
+/// # Errors
+/// Why it cannot be launched here at all.
 pub(super) fn choose(
     kernel: &'static Kernel,
     device: &Device,
     choice: Choice,
     like: &Problem,
     options: &SmokeOptions,
-) -> Result<Problem, String> {
+) -> Result<Problem, NoProblem> {
     let spec = kernel.spec();
     if let Some(why) = spec.left_out_on(device.info().key.backend) {
-        return Err(why);
+        return Err(NoProblem::LeftOut { why });
     }
     let config = kernel.config(choice);
     let own = is_small(spec, like, options.max_work).then(|| like.clone());
@@ -38,12 +70,10 @@ pub(super) fn choose(
     for problem in own.into_iter().chain(small) {
         match launchable(kernel, device, choice, &problem) {
             Ok(()) => return Ok(problem),
-            Err(error) => reason = Some(refusal(device, &error)),
+            Err(error) => reason = Some(refusal(device, error)),
         }
     }
-    Err(reason.unwrap_or_else(|| {
-        "its problem is too large for a smoke test, and no small one is valid".into()
-    }))
+    Err(reason.unwrap_or(NoProblem::TooLarge))
 }
 
 fn launchable(
@@ -57,18 +87,18 @@ fn launchable(
 }
 
 /// Why a launch is refused. The cpu device of a smoke test allows more than `tune` does there, so the text says both.
-fn refusal(device: &Device, error: &PlanError) -> String {
+fn refusal(device: &Device, error: PlanError) -> NoProblem {
     let info = device.info();
     let ordinary = CpuOptions::default();
     let raised = info.limits.shared_bytes_per_block > ordinary.shared_bytes;
     if info.key.backend != Backend::Cpu || !raised || !matches!(error, PlanError::Limit { .. }) {
-        return error.to_string();
+        return NoProblem::Plan(error);
     }
-    format!(
-        "{error}: smoke tests raise the cpu device's limits, so that they can launch other devices' rows; `tune` keeps \
-         {} threads and {} bytes of shared memory",
-        ordinary.max_threads, ordinary.shared_bytes
-    )
+    NoProblem::RaisedLimit {
+        error,
+        max_threads: ordinary.max_threads,
+        shared_bytes: ordinary.shared_bytes,
+    }
 }
 
 fn is_small(spec: &KernelSpec, problem: &Problem, max_work: u64) -> bool {
@@ -101,7 +131,7 @@ mod tests {
                 value: 400_000,
                 limit: device.info().limits.shared_bytes_per_block.into(),
             };
-            refusal(&device, &error)
+            refusal(&device, error).to_string()
         };
         assert_eq!(
             refused(ordinary.clone()),

@@ -1,8 +1,12 @@
 //! Running smoke tests in a child process of the same test binary, with a deadline.
 
+use std::fmt;
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use thiserror::Error;
 
 use super::{SmokeOptions, open, run};
 use crate::kernel::Kernel;
@@ -64,8 +68,12 @@ fn run_here(kernel: &'static Kernel, device: &str) {
 }
 
 /// Runs the test again in a child; its output, or what became of it.
-fn run_in_child(kernel: &'static Kernel, test: &str, deadline: Duration) -> Result<String, String> {
-    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
+fn run_in_child(
+    kernel: &'static Kernel,
+    test: &str,
+    deadline: Duration,
+) -> Result<String, ChildFailure> {
+    let binary = std::env::current_exe().map_err(|error| ChildFailure::Program { error })?;
     let mut command = Command::new(binary);
     command
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -73,42 +81,85 @@ fn run_in_child(kernel: &'static Kernel, test: &str, deadline: Duration) -> Resu
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = Supervised::spawn(&mut command)
-        .map_err(|error| format!("its child process does not start: {error}"))?;
+    let mut child =
+        Supervised::spawn(&mut command).map_err(|error| ChildFailure::Start { error })?;
     let stdout = drain(child.child().stdout.take());
     let stderr = drain(child.child().stderr.take());
     let ended = child.end_by(Instant::now() + deadline);
     let (stdout, stderr) = (join(stdout), join(stderr));
-    let last = stdout
-        .lines()
-        .rfind(|line| line.contains("kiln smoke: "))
-        .map_or("nothing was launched", |line| line.trim());
-    match ended {
-        Ok(Ended::Exited(status)) if status.success() => ran_one(&stdout),
-        Ok(Ended::Exited(status)) if status.code() == Some(1) && stdout.contains(FAILED) => {
-            let report = stdout.split_once(FAILED).map_or("", |(_, report)| report);
-            Err(format!("{}\n{}", report.trim(), stderr.trim())
-                .trim_end()
-                .to_owned())
+    let status = match ended.map_err(|error| ChildFailure::Lost { error })? {
+        Ended::Exited(status) => Some(status),
+        Ended::TimedOut => None,
+    };
+    let said = Said { stdout, stderr };
+    match status {
+        Some(status) if status.success() => said.ran_one(),
+        Some(status) if status.code() == Some(1) && said.stdout.contains(FAILED) => {
+            Err(ChildFailure::Failed { said })
         }
-        Ok(Ended::Exited(status)) => Err(format!(
-            "{}; last: {last}\n{stdout}\n{stderr}",
-            describe(status)
-        )),
-        Ok(Ended::TimedOut) => Err(format!(
-            "not done after {} s, and killed; last: {last}\nhelp: set {DEADLINE} if it needs longer\n{stdout}\n{stderr}",
-            deadline.as_secs()
-        )),
-        Err(error) => Err(format!("its child process is lost: {error}")),
+        Some(status) => Err(ChildFailure::Died { status, said }),
+        None => Err(ChildFailure::TimedOut { deadline, said }),
     }
 }
 
-/// A child that found no test to run has proven nothing.
-fn ran_one(stdout: &str) -> Result<String, String> {
-    if stdout.contains("launched as intended") {
-        return Ok(stdout.to_owned());
+/// What a child printed.
+#[derive(Debug)]
+struct Said {
+    stdout: String,
+    stderr: String,
+}
+
+impl Said {
+    /// The output of a child that succeeded; one that found no test to run has proven nothing.
+    fn ran_one(self) -> Result<String, ChildFailure> {
+        if self.stdout.contains("launched as intended") {
+            return Ok(self.stdout);
+        }
+        Err(ChildFailure::RanNothing { said: self })
     }
-    Err(format!("the child process ran nothing:\n{stdout}"))
+
+    /// The last launch that it announced.
+    fn last(&self) -> &str {
+        let mut lines = self.stdout.lines();
+        let last = lines.rfind(|line| line.contains("kiln smoke: "));
+        last.map_or("nothing was launched", str::trim)
+    }
+
+    /// The report behind the line that says that it failed, and standard error.
+    fn report(&self) -> String {
+        let report = self.stdout.split_once(FAILED);
+        let report = report.map_or("", |(_, report)| report).trim();
+        let text = format!("{report}\n{}", self.stderr.trim());
+        text.trim_end().to_owned()
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.stdout, self.stderr)
+    }
+}
+
+/// What became of a child that did not pass.
+#[derive(Debug, Error)]
+enum ChildFailure {
+    #[error("{error}")]
+    Program { error: io::Error },
+    #[error("its child process does not start: {error}")]
+    Start { error: io::Error },
+    #[error("its child process is lost: {error}")]
+    Lost { error: io::Error },
+    #[error("{}", said.report())]
+    Failed { said: Said },
+    #[error("{}; last: {}\n{said}", describe(*status), said.last())]
+    Died { status: ExitStatus, said: Said },
+    #[error(
+        "not done after {} s, and killed; last: {}\nhelp: set {DEADLINE} if it needs longer\n{said}",
+        deadline.as_secs(), said.last()
+    )]
+    TimedOut { deadline: Duration, said: Said },
+    #[error("the child process ran nothing:\n{}", said.stdout)]
+    RanNothing { said: Said },
 }
 
 fn describe(status: ExitStatus) -> String {

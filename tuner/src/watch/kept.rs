@@ -125,7 +125,10 @@ fn recipe_of(saved: &Saved, section: &Section, compiler: &dyn Compiler) -> Resul
     let same_compiler = compiler.identity().name == section.compiler;
     let flags = same_compiler.then(|| section.flags.clone());
     let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
-    let recipe = recipe.map_err(|name| format!("a header is named `{}`", name.escape_default()))?;
+    let recipe = recipe.map_err(|outside| {
+        let name = outside.name.escape_default();
+        format!("a header is named `{name}`")
+    })?;
     if recipe.prelude_hash().to_string() != section.prelude {
         return Err("its prelude has another hash than is written".into());
     }

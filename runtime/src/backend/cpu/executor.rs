@@ -101,9 +101,9 @@ impl Executor {
             .point(0)
             .run_watched(&work.call, stacks, 0..work.blocks, watch);
         history.tidy();
-        run.map_err(|text| DeviceError::KernelFault {
+        run.map_err(|reported| DeviceError::KernelFault {
             symbol: entry.symbol.to_string(),
-            text: entry.module.with_lines(&text),
+            text: entry.module.with_lines(&reported.text),
         })
     }
 
@@ -291,9 +291,9 @@ impl Work {
         blocks: std::ops::Range<u64>,
     ) -> Result<(), DeviceError> {
         let run = self.entry.point(thread).run(&self.call, stacks, blocks);
-        run.map_err(|text| DeviceError::KernelFault {
+        run.map_err(|reported| DeviceError::KernelFault {
             symbol: self.entry.symbol.to_string(),
-            text,
+            text: reported.text,
         })
     }
 

@@ -89,7 +89,8 @@ impl CpuModule {
         }
         let load_error = |text: String| DeviceError::Load { text };
         let keep_file = self.facts.needs_sanitizer;
-        let mut copy = ObjectCopy::load(&self.image, keep_file).map_err(load_error)?;
+        let mut copy = ObjectCopy::load(&self.image, keep_file)
+            .map_err(|error| load_error(error.to_string()))?;
         if self.checks {
             let variables = self.facts.variables().iter().map(|variable| {
                 let kind = match variable.usage {
@@ -118,7 +119,7 @@ fn facts_of(artifact: &Artifact) -> Result<Facts, DeviceError> {
     if let Some(reason) = CpuTarget::refuses(&artifact.target) {
         return Err(load_error(reason));
     }
-    let facts = Facts::read(&artifact.image).map_err(load_error)?;
+    let facts = Facts::read(&artifact.image).map_err(|error| load_error(error.to_string()))?;
     if facts.needs_sanitizer && !process_has("__asan_init") {
         let what = "a sanitized build in a process that was started without the sanitizers\n\
              help: start it with the variables of Compiler::sanitizer_environment";

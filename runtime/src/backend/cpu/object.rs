@@ -3,9 +3,24 @@
 
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
+use thiserror::Error;
 
 /// In the names of everything that belongs to the copy of the source that signs receipts.
 const RECEIPT_COPY: &str = "kiln_receipt_copy";
+
+/// Why an object cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum ObjectError {
+    /// It is not an ELF file.
+    #[error("{error}")]
+    Elf {
+        /// What the reader says.
+        error: object::Error,
+    },
+    /// The symbol that every object of the prelude has is missing.
+    #[error("it has no symbol kiln_cpu_abi: not an object of Kiln's, or stripped")]
+    NotOfKiln,
+}
 
 /// The facts about one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,8 +68,9 @@ impl Facts {
     ///
     /// # Errors
     /// When it is none, or not one that Kiln generated.
-    pub fn read(image: &[u8]) -> Result<Facts, String> {
-        let file: ElfFile64 = ElfFile64::parse(image).map_err(|error| error.to_string())?;
+    pub fn read(image: &[u8]) -> Result<Facts, ObjectError> {
+        let file: ElfFile64 =
+            ElfFile64::parse(image).map_err(|error| ObjectError::Elf { error })?;
         let mut facts = Facts::default();
         for symbol in file.symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -87,9 +103,7 @@ impl Facts {
         facts.variables.sort_by_key(|variable| variable.address);
         facts.variables.dedup_by_key(|variable| variable.address);
         if facts.anchor == 0 {
-            return Err(
-                "it has no symbol kiln_cpu_abi: not an object of Kiln's, or stripped".into(),
-            );
+            return Err(ObjectError::NotOfKiln);
         }
         Ok(facts)
     }

@@ -9,6 +9,7 @@ use crate::device::DeviceError;
 
 use super::error::of_call;
 use super::ffi::Driver;
+use super::library_error::LibraryError;
 
 /// The names that the driver has, the one without a development package first.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
@@ -64,7 +65,7 @@ fn find() -> Result<FoundDriver, DeviceError> {
     Err(not_found(reasons.join("; ")))
 }
 
-fn load(file: &Path) -> Result<Driver, String> {
+fn load(file: &Path) -> Result<Driver, LibraryError> {
     shared_library::check(file)?;
     Driver::load(file)
 }

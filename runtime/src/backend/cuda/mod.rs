@@ -11,6 +11,7 @@ mod error;
 mod ffi;
 mod fingerprint;
 mod gpu;
+mod library_error;
 mod memory;
 mod module;
 mod numbers;

@@ -7,6 +7,7 @@ use kiln_spec::Backend;
 
 use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
@@ -38,7 +39,9 @@ impl CudaModule {
         artifact: &Artifact,
         info: &DeviceInfo,
     ) -> Result<CudaModule, DeviceError> {
-        check(artifact, info).map_err(|text| DeviceError::Load { text })?;
+        check(artifact, info).map_err(|unfit| DeviceError::Load {
+            text: unfit.to_string(),
+        })?;
         let module = LoadedModule::load(&context.raw, &artifact.image).map_err(of_call)?;
         Ok(CudaModule {
             context: context.clone(),
@@ -105,15 +108,16 @@ fn constants(
 }
 
 /// Whether an artifact is for this device: by its target, and by its image's own header.
-fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), String> {
+fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), UnfitArtifact> {
     if artifact.build != BuildKind::Release {
-        return Err("it is a build for checking, which no GPU runs".into());
+        return Err(UnfitArtifact::CheckBuild);
     }
     let (target, arch) = (&artifact.target, &info.key.arch);
     if artifact.backend == Backend::Cuda && target != arch {
-        return Err(format!("it was compiled for {target}, not for {arch}"));
+        let (target, arch) = (target.clone(), arch.clone());
+        return Err(UnfitArtifact::OtherTarget { target, arch });
     }
-    image::check(artifact, &Wanted::of_device(info)).map_err(|error| error.to_string())
+    Ok(image::check(artifact, &Wanted::of_device(info))?)
 }
 
 impl Module for CudaModule {

@@ -14,6 +14,7 @@ use crate::backend::shared_library;
 use crate::compiler::CompileError;
 
 use super::ffi::Nvrtc;
+use super::library_error::LibraryError;
 
 /// What the system's loader is asked for, newest first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
@@ -102,7 +103,7 @@ pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
     for file in files {
         match load(&file, Wanted::default()) {
             Ok(library) => return Ok(library),
-            Err(reason) => looked.push(reason),
+            Err(reason) => looked.push(reason.to_string()),
         }
     }
     Err(not_found(&looked, Wanted::default()))
@@ -219,7 +220,7 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
 }
 
 /// Loads a file, or gives what was loaded of it before.
-fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, String> {
+fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, LibraryError> {
     // Never closed: a compiler's threads and registrations do not survive that.
     static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,18 +236,22 @@ fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, String> {
     };
     let (major, minor) = library.version;
     match wanted.newest_major {
-        Some(newest) if major > newest => Err(format!(
-            "{}: NVRTC {major}.{minor} makes images that the driver, of CUDA {newest}, does not load",
-            file.display()
-        )),
+        Some(newest) if major > newest => {
+            let newer = LibraryError::NewerThanDriver {
+                major,
+                minor,
+                newest,
+            };
+            Err(newer.of_file(&file))
+        }
         _ => Ok(library),
     }
 }
 
 impl NvrtcLibrary {
-    fn load(file: &Path) -> Result<NvrtcLibrary, String> {
-        let named = |path: &Path, error: String| format!("{}: {error}", path.display());
-        shared_library::check(file).map_err(|error| named(file, error))?;
+    fn load(file: &Path) -> Result<NvrtcLibrary, LibraryError> {
+        let named = |path: &Path, error: LibraryError| error.of_file(path);
+        shared_library::check(file).map_err(|fault| named(file, fault.into()))?;
         let folder = file.parent().unwrap_or(Path::new("."));
         let is_builtins = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -254,14 +259,14 @@ impl NvrtcLibrary {
         };
         let builtins: Vec<PathBuf> = entries(folder).into_iter().filter(is_builtins).collect();
         for path in &builtins {
-            shared_library::check(path).map_err(|error| named(path, error))?;
+            shared_library::check(path).map_err(|fault| named(path, fault.into()))?;
         }
         let nvrtc = Nvrtc::load(file, &builtins)?;
         let version = nvrtc.version().map_err(|error| named(file, error))?;
         let needed = format!("libnvrtc-builtins.so.{}.{}", version.0, version.1);
         let beside = builtins.iter().any(|path| path.ends_with(&needed));
         if !beside && shared_library::candidates(&needed).is_empty() {
-            return Err(named(&folder.join(&needed), "it is not there".into()));
+            return Err(LibraryError::Missing.of_file(&folder.join(&needed)));
         }
         Ok(NvrtcLibrary {
             nvrtc,

@@ -10,6 +10,7 @@ use kiln_spec::{Backend, DeviceKey, LaunchPlan};
 
 use super::compiler::{FakeCompiler, Unit};
 use super::execute::{self, History};
+use super::fault::Fault;
 use super::host_kernel::{HostKernel, provided};
 use super::memory::{Blocks, Memory};
 use super::outcome::Behaviour;
@@ -175,7 +176,8 @@ impl FakeDevice {
         if ran.is_ok() && entry.is_receipt {
             ran = self.sign(entry, plan, args, &mut state.last_nonce, &mut memory);
         }
-        ran.map_err(|text| {
+        ran.map_err(|fault| {
+            let text = fault.to_string();
             let error = DeviceError::Sticky { text };
             state.broken = Some(error.clone());
             error
@@ -215,12 +217,12 @@ impl FakeDevice {
         args: KernelArgs<'_>,
         last_nonce: &mut u64,
         memory: &mut Blocks,
-    ) -> Result<(), String> {
-        let address = ffi::last_address(args).ok_or("a receipt entry has an argument")?;
+    ) -> Result<(), Fault> {
+        let address = ffi::last_address(args).ok_or(Fault::NoReceipt)?;
         let record = memory
             .range(address, RECEIPT_BYTES)
             .and_then(|range| range.first_chunk_mut::<RECEIPT_BYTES>())
-            .ok_or_else(|| format!("illegal access of a receipt at {address:#x}"))?;
+            .ok_or(Fault::Receipt { address })?;
         let nonce_in = nonce_in(record);
         let honest = Receipt {
             nonce: nonce_in,

@@ -5,6 +5,7 @@ use kiln_spec::{
 };
 
 use super::compiler::Unit;
+use super::fault::Fault;
 use super::ffi;
 use super::host_kernel::HostKernel;
 use super::memory::Blocks;
@@ -49,13 +50,14 @@ pub(super) struct Run<'a> {
 
 /// Computes and writes the outputs of one launch.
 ///
-/// The error is a text for an illegal access.
+/// # Errors
+/// What the launch does wrong, such as an illegal access.
 pub(super) fn compute(
     run: &Run<'_>,
     history: &mut History,
     draws: &mut Draws,
     memory: &mut Blocks,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let kernel = run.kernel;
     let arguments = read_arguments(&kernel.spec, run.unit, run.args, memory)?;
     let mut call = ReferenceCall::new(&kernel.spec, &arguments.problem, arguments.data);
@@ -101,19 +103,15 @@ fn read_arguments(
     unit: &Unit,
     args: KernelArgs<'_>,
     memory: &mut Blocks,
-) -> Result<Arguments, String> {
+) -> Result<Arguments, Fault> {
     let passed = args.pointers().len();
     if let Some(size) = spec.args.iter().find(|arg| !arg.is_passed()) {
-        let name = size.name();
-        return Err(format!(
-            "the fake device cannot run a kernel that does not get its size `{name}`"
-        ));
+        let name = size.name().to_owned();
+        return Err(Fault::NoSize { name });
     }
     if passed < spec.args.len() {
         let takes = spec.args.len();
-        return Err(format!(
-            "{passed} arguments were passed to a kernel of {takes}"
-        ));
+        return Err(Fault::Arguments { passed, takes });
     }
     let size = |arg: &ArgSpec| match arg {
         ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
@@ -150,10 +148,9 @@ impl Slice {
         problem: &Problem,
         argument: usize,
         address: u64,
-    ) -> Result<Slice, String> {
+    ) -> Result<Slice, Fault> {
         let ty = spec.elem_type(declared, problem).unwrap_or(ElemType::F32);
-        let len = spec.slice_len(&declared.len, &spec.baseline.config, problem);
-        let len = len.map_err(|error| error.to_string())?;
+        let len = spec.slice_len(&declared.len, &spec.baseline.config, problem)?;
         Ok(Slice {
             argument,
             address,
@@ -164,7 +161,7 @@ impl Slice {
     }
 
     /// What the kernel finds; an output is not looked at.
-    fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, String> {
+    fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, Fault> {
         if self.access == Access::Out {
             return Ok(vec![0; self.bytes]);
         }
@@ -195,16 +192,16 @@ fn integer(bytes: &[u8]) -> i64 {
     i64::from_le_bytes(whole)
 }
 
-fn range(memory: &mut Blocks, address: u64, bytes: usize) -> Result<&mut [u8], String> {
+fn range(memory: &mut Blocks, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
     if bytes == 0 {
         return Ok(&mut []);
     }
     memory
         .range(address, bytes)
-        .ok_or_else(|| format!("illegal access of {bytes} bytes at {address:#x}"))
+        .ok_or(Fault::Access { bytes, address })
 }
 
-fn change_first(memory: &mut Blocks, slice: &Slice) -> Result<(), String> {
+fn change_first(memory: &mut Blocks, slice: &Slice) -> Result<(), Fault> {
     if slice.access == Access::In && slice.bytes > 0 {
         range(memory, slice.address, 1)?[0] ^= 0x40;
     }
@@ -219,7 +216,7 @@ fn write_output(
     first: Option<&[u8]>,
     outcome: OutputOutcome,
     plan: &LaunchPlan,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let one = slice.ty.bytes();
     let len = right.len() / one;
     let target = range(memory, slice.address, right.len())?;

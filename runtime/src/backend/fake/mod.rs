@@ -7,6 +7,7 @@
 mod compiler;
 mod device;
 mod execute;
+mod fault;
 mod ffi;
 mod host_kernel;
 mod memory;

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
 use crate::child::output_of;
 use crate::compiler::{CompileError, CompilerIdentity};
 use crate::cxx::{Family, candidates, identify, major};
@@ -69,7 +71,7 @@ impl Clang {
     }
 
     /// Whether it compiles for an architecture, and if not, what it compiles for.
-    pub fn knows(&self, arch: &str) -> Result<(), String> {
+    pub fn knows(&self, arch: &str) -> Result<(), UnknownArch> {
         let arguments = [
             "--target=amdgcn-amd-amdhsa",
             "-nogpulib",
@@ -87,8 +89,18 @@ impl Clang {
         if known.is_empty() || known.contains(&processor) {
             return Ok(());
         }
-        Err(known.join(" "))
+        Err(UnknownArch {
+            known: known.join(" "),
+        })
     }
+}
+
+/// What a clang compiles for, where that is not what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{known}")]
+pub(super) struct UnknownArch {
+    /// The names of the architectures.
+    pub known: String,
 }
 
 /// Asks a program what it is.
@@ -237,7 +249,12 @@ mod tests {
         let clang = Clang::at(&pretender(folder.path(), "22.1.8", "amdgcn", "/bin/lld")).unwrap();
         assert_eq!(clang.knows("gfx1151"), Ok(()));
         assert_eq!(clang.knows("gfx1100:cumode+"), Ok(()));
-        assert_eq!(clang.knows("gfx9999"), Err("gfx1100 gfx1151".into()));
+        assert_eq!(
+            clang.knows("gfx9999"),
+            Err(UnknownArch {
+                known: "gfx1100 gfx1151".into()
+            })
+        );
     }
 
     #[test]

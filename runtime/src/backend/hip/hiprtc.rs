@@ -22,6 +22,7 @@ use crate::compiler::CompileError;
 
 use super::clang::OLDEST;
 use super::ffi::{Hiprtc, Unit};
+use super::library_error::{LibraryError, NEEDED};
 
 /// The names of the library: ROCm 7, 6, and that of wheels and development packages. Before it had a library of its
 /// own the compiler was part of the runtime, which still has its functions in ROCm 6.
@@ -31,9 +32,6 @@ const NAMES: [&str; 4] = [
     "libhiprtc.so",
     "libamdhip64.so.6",
 ];
-
-/// The oldest ROCm whose clang is one that the prelude is tested with.
-const NEEDED: &str = "ROCm 6.4 or newer";
 
 /// Keeps the library from putting AMD's own headers in front of every source: Kiln's prelude declares the same names.
 pub(super) const NO_BUILTIN_HEADER: &str = "--hiprtc-no-builtin-header";
@@ -157,7 +155,7 @@ fn files_in(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Loads a file, or gives what was loaded of it before.
-fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, String> {
+fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, LibraryError> {
     static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -170,14 +168,14 @@ fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, String> {
 }
 
 impl HiprtcLibrary {
-    fn load(file: &Path) -> Result<HiprtcLibrary, String> {
+    fn load(file: &Path) -> Result<HiprtcLibrary, LibraryError> {
         shared_library::check(file)?;
         let soname = shared_library::soname(file).unwrap_or_default();
         if soname.ends_with(".so.5") {
-            return Err(format!("it is {soname}, of ROCm 5; {NEEDED} is needed"));
+            return Err(LibraryError::Rocm5 { soname });
         }
-        if let Some(name) = MEDDLING.into_iter().find(|name| is_set(name)) {
-            return Err(format!("it would take options of {name}; unset that"));
+        if let Some(variable) = MEDDLING.into_iter().find(|name| is_set(name)) {
+            return Err(LibraryError::Options { variable });
         }
         let hiprtc = Hiprtc::load(file)?;
         let (version, clang) = first_unit(&hiprtc)?;
@@ -195,7 +193,7 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Compiles the first unit: the version of HIP, and what the clang inside calls itself.
-fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), String> {
+fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), LibraryError> {
     let options = [
         NO_BUILTIN_HEADER,
         "-nogpuinc",
@@ -212,16 +210,13 @@ fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), String> {
     if compiled.code != 0 {
         let said = compiled.log.lines().find(|line| line.contains("error"));
         let said = said.map_or_else(|| hiprtc.error_text(compiled.code), str::to_owned);
-        return Err(format!(
-            "it does not compile as {NEEDED} does: {}",
-            said.trim()
-        ));
+        let said = said.trim().to_owned();
+        return Err(LibraryError::DoesNotCompile { said });
     }
-    let (version, major, clang) = told(&compiled.image).ok_or("its first image tells nothing")?;
+    let (version, major, clang) = told(&compiled.image).ok_or(LibraryError::TellsNothing)?;
     if major < OLDEST {
-        return Err(format!(
-            "it is of HIP {version}, with clang {major}; {OLDEST} is needed ({NEEDED})"
-        ));
+        let clang = major;
+        return Err(LibraryError::TooOld { version, clang });
     }
     Ok((version, clang))
 }

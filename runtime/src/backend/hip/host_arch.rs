@@ -10,6 +10,7 @@ use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use crate::backend::cpu::{CpuCompiler, CpuOptions};
+use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
@@ -55,14 +56,16 @@ impl Compiler for HostCompiler {
 }
 
 /// The kernels of a shared object of the cpu prelude's, by symbol.
-pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, String> {
+pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let image = &*artifact.image;
     if artifact.backend != Backend::Hip {
-        return Err(format!("it is for {}, not for hip", artifact.backend));
+        let found = artifact.backend;
+        return Err(UnfitArtifact::OtherBackend { found });
     }
     let host = Wanted::of_target(Backend::Cpu, HOST_ARCH);
-    image::check_bytes(image, &host).map_err(|error| error.to_string())?;
-    let file: ElfFile64 = ElfFile64::parse(image).map_err(|error| error.to_string())?;
+    image::check_bytes(image, &host)?;
+    let file: Result<ElfFile64, _> = ElfFile64::parse(image);
+    let file = file.map_err(|error| UnfitArtifact::Symbols { error })?;
     let mut kernels = BTreeMap::new();
     for symbol in file.dynamic_symbols() {
         let name = symbol.name().unwrap_or_default();
@@ -76,7 +79,7 @@ pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, String> {
             let bytes = section.data_range(symbol.address(), 4).ok()??;
             Some(u32::from_ne_bytes(bytes.try_into().ok()?))
         });
-        let parameters = number.ok_or_else(|| format!("`{name}` has no value"))?;
+        let parameters = number.ok_or_else(|| UnfitArtifact::NoValue { name: name.into() })?;
         let facts = KernelFacts {
             parameters: parameters as usize,
             max_threads: None,

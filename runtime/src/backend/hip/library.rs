@@ -7,6 +7,7 @@ use crate::backend::shared_library;
 use crate::device_error::DeviceError;
 
 use super::ffi::Hip;
+use super::library_error::LibraryError;
 
 /// The names that the versions of the library have: ROCm 7, 6, 5, and that of the development package.
 const NAMES: [&str; 4] = [
@@ -42,8 +43,8 @@ impl Runtime {
     /// # Errors
     /// As [`runtime`].
     pub fn of(file: &Path) -> Result<Runtime, DeviceError> {
-        let named = |text| format!("{}: {text}", file.display());
-        let hip = load_file(file).map_err(|text| no_runtime(named(text)))?;
+        let named = |error| format!("{}: {error}", file.display());
+        let hip = load_file(file).map_err(|error| no_runtime(named(error)))?;
         start(hip, file.into())
     }
 }
@@ -89,7 +90,7 @@ fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Loads a file that is looked at first: the loader maps one that was cut off, and the process dies of it.
-fn load_file(path: &Path) -> Result<Arc<Hip>, String> {
+fn load_file(path: &Path) -> Result<Arc<Hip>, LibraryError> {
     shared_library::check(path)?;
     Ok(Arc::new(Hip::load(path)?))
 }
@@ -143,10 +144,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libamdhip64.so.6");
         std::fs::write(&path, "INPUT(libamdhip64.so.6.2)").unwrap();
-        assert!(
-            load_file(&path)
-                .unwrap_err()
-                .contains("not a shared library")
-        );
+        let error = load_file(&path).unwrap_err().to_string();
+        assert!(error.contains("not a shared library"), "{error}");
     }
 }

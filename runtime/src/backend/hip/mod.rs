@@ -16,6 +16,7 @@ mod hiprtc_compiler;
 #[cfg(feature = "testing")]
 mod host_arch;
 mod library;
+mod library_error;
 mod limits;
 mod memory;
 mod metadata;

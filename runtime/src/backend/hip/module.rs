@@ -7,6 +7,7 @@ use kiln_spec::Backend;
 
 use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
@@ -52,7 +53,9 @@ impl HipModule {
         info: &DeviceInfo,
         artifact: &Artifact,
     ) -> Result<HipModule, DeviceError> {
-        let kernels = checked(info, artifact).map_err(|text| DeviceError::Load { text })?;
+        let kernels = checked(info, artifact).map_err(|unfit| DeviceError::Load {
+            text: unfit.to_string(),
+        })?;
         let module = LoadedModule::new(&context.place, &artifact.image).map_err(|failure| {
             // Whatever the runtime calls it: nothing is loaded.
             match failure.clone().error() {
@@ -71,19 +74,18 @@ impl HipModule {
 }
 
 /// The kernels of an artifact that is whole and for that device.
-fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, String> {
+fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let arch = &info.key.arch;
     if artifact.backend == Backend::Hip && artifact.target != *arch {
-        let target = &artifact.target;
-        return Err(format!("it was compiled for {target}, not for {arch}"));
+        let (target, arch) = (artifact.target.clone(), arch.clone());
+        return Err(UnfitArtifact::OtherTarget { target, arch });
     }
     #[cfg(feature = "testing")]
     if dialect::is_test_library(arch) {
         return host_arch::kernels(artifact);
     }
-    let checked = image::check(artifact, &Wanted::of_device(info));
-    checked.map_err(|error| error.to_string())?;
-    metadata::kernels(&artifact.image).map_err(|error| error.to_string())
+    image::check(artifact, &Wanted::of_device(info))?;
+    Ok(metadata::kernels(&artifact.image)?)
 }
 
 impl Drop for HipModule {

@@ -56,7 +56,7 @@ impl SentRecipe {
 
     pub(super) fn into_recipe(self) -> Result<Arc<Recipe>, CompileError> {
         let recipe = Recipe::new(self.headers, self.flags).map(Arc::new);
-        recipe.map_err(|name| CompileError::io("taking a header", format!("`{name}`")))
+        recipe.map_err(|outside| CompileError::io("taking a header", outside))
     }
 }
 

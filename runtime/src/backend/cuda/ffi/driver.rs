@@ -8,6 +8,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL};
 
 use super::super::numbers::{DeviceAttribute, LIMIT_PERSISTING_L2};
 use super::{open, symbol};
+use crate::backend::cuda::library_error::LibraryError;
 
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`.
 pub(super) type Handle = *mut c_void;
@@ -155,7 +156,7 @@ impl Driver {
     ///
     /// # Errors
     /// Why the loader refuses it, or which symbol is missing.
-    pub fn load(file: &Path) -> Result<Driver, String> {
+    pub fn load(file: &Path) -> Result<Driver, LibraryError> {
         let library = open(file, RTLD_LOCAL)?;
         Ok(Driver {
             functions: DriverFunctions::of(&library)?,

@@ -14,7 +14,7 @@ macro_rules! functions {
 
         impl $table {
             /// Looks every function up.
-            pub fn of(library: &Library) -> Result<$table, String> {
+            pub fn of(library: &Library) -> Result<$table, $crate::backend::cuda::library_error::LibraryError> {
                 Ok($table {
                     // SAFETY: the vendor's header declares a function of this type under this name.
                     $($field: unsafe { symbol(library, $symbol) }?,)*
@@ -35,6 +35,8 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_NOW};
 
+use super::library_error::LibraryError;
+
 pub(super) use driver::{Context, Driver, Failed};
 pub(super) use memory::Memory;
 pub(super) use nvml::Nvml;
@@ -45,17 +47,18 @@ pub(super) use work::{Event, LoadedModule, RawFunction, RawGraph, RawStream};
 ///
 /// # Safety
 /// `F` is the type of what the library has under this name, and is not used after the library is closed.
-unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
+unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
     // SAFETY: as the caller vouches.
     match unsafe { library.get::<F>(name.as_bytes()) } {
         Ok(found) => Ok(*found),
-        Err(_) => Err(format!("it has no symbol `{name}`")),
+        Err(_) => Err(LibraryError::NoSymbol { name: name.into() }),
     }
 }
 
 /// Opens a library by its path, or by name through the loader.
-fn open(file: &Path, scope: c_int) -> Result<Library, String> {
+fn open(file: &Path, scope: c_int) -> Result<Library, LibraryError> {
     // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
     // what loading it is meant to do.
-    unsafe { Library::open(Some(file), RTLD_NOW | scope) }.map_err(|error| error.to_string())
+    let opened = unsafe { Library::open(Some(file), RTLD_NOW | scope) };
+    opened.map_err(|error| LibraryError::Refused { error })
 }

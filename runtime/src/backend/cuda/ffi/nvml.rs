@@ -7,6 +7,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL};
 
 use super::driver::Handle;
 use super::{open, symbol};
+use crate::backend::cuda::library_error::NvmlError;
 use crate::device::ClockReading;
 
 /// `nvmlProcessInfo_t`.
@@ -73,7 +74,7 @@ impl Nvml {
     ///
     /// # Errors
     /// Why the loader refuses it, which symbol is missing, or what its first call says.
-    pub fn begin(file: &Path) -> Result<Nvml, String> {
+    pub fn begin(file: &Path) -> Result<Nvml, NvmlError> {
         let library = open(file, RTLD_LOCAL)?;
         let functions = NvmlFunctions::of(&library)?;
         // SAFETY: `nvml.h` declares it so.
@@ -96,23 +97,25 @@ impl Nvml {
         }
     }
 
-    fn check(&self, call: &str, code: c_int) -> Result<(), String> {
+    fn check(&self, call: &'static str, code: c_int) -> Result<(), NvmlError> {
         if code == 0 {
             return Ok(());
         }
         // SAFETY: it takes any number, and gives a static string.
         let text = unsafe { (self.error_string)(code) };
         if text.is_null() {
-            return Err(format!("{call}: error {code}"));
+            let text = None;
+            return Err(NvmlError::Call { call, code, text });
         }
         // SAFETY: just checked.
         let text = unsafe { CStr::from_ptr(text) };
-        Err(format!("{call}: error {code} ({})", text.to_string_lossy()))
+        let text = Some(text.to_string_lossy().into_owned());
+        Err(NvmlError::Call { call, code, text })
     }
 
     /// The device of a UUID, as `nvidia-smi` writes it.
-    fn device(&self, uuid: &str) -> Result<Handle, String> {
-        let uuid = CString::new(uuid).map_err(|error| error.to_string())?;
+    fn device(&self, uuid: &str) -> Result<Handle, NvmlError> {
+        let uuid = CString::new(uuid)?;
         let mut device: Handle = std::ptr::null_mut();
         // SAFETY: a string, and a handle of ours.
         let code = unsafe { (self.functions.device)(uuid.as_ptr(), &raw mut device) };
@@ -121,7 +124,7 @@ impl Nvml {
     }
 
     /// The clock of the device of a UUID, as far as it is told.
-    pub fn clock(&self, uuid: &str) -> Result<ClockReading, String> {
+    pub fn clock(&self, uuid: &str) -> Result<ClockReading, NvmlError> {
         let device = self.device(uuid)?;
         let mut reading = ClockReading::default();
         if let Some(clock) = self.optional.clock {
@@ -140,7 +143,7 @@ impl Nvml {
     }
 
     /// The numbers of the processes that compute on the device of a UUID, as `nvidia-smi` writes it.
-    pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, String> {
+    pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, NvmlError> {
         let device = self.device(uuid)?;
         let mut room = vec![ProcessInfo::default(); PROCESSES];
         loop {

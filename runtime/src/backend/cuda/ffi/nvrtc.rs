@@ -8,6 +8,7 @@ use std::time::Instant;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL};
 
 use super::{open, symbol};
+use crate::backend::cuda::library_error::LibraryError;
 
 type Program = *mut c_void;
 type Strings = *const *const c_char;
@@ -59,14 +60,13 @@ impl Nvrtc {
     ///
     /// # Errors
     /// Which file the loader refuses and why, or which symbol is missing.
-    pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, String> {
-        let in_file = |path: &Path, error: String| format!("{}: {error}", path.display());
+    pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, LibraryError> {
         let builtins = builtins
             .iter()
-            .map(|path| open(path, RTLD_GLOBAL).map_err(|error| in_file(path, error)))
+            .map(|path| open(path, RTLD_GLOBAL).map_err(|error| error.of_file(path)))
             .collect::<Result<_, _>>()?;
-        let library = open(file, RTLD_LOCAL).map_err(|error| in_file(file, error))?;
-        let functions = NvrtcFunctions::of(&library).map_err(|error| in_file(file, error))?;
+        let library = open(file, RTLD_LOCAL).map_err(|error| error.of_file(file))?;
+        let functions = NvrtcFunctions::of(&library).map_err(|error| error.of_file(file))?;
         // SAFETY: `nvrtc.h` declares it so.
         let error_string = unsafe { symbol(&library, "nvrtcGetErrorString") };
         // SAFETY: `nvrtc.h` of 12.9 and later declares it so.
@@ -75,7 +75,7 @@ impl Nvrtc {
         let bundled = unsafe { symbol::<*const c_void>(&library, "nvrtcInstallBundledHeaders") };
         Ok(Nvrtc {
             functions,
-            error_string: error_string.map_err(|error| in_file(file, error))?,
+            error_string: error_string.map_err(|error: LibraryError| error.of_file(file))?,
             set_flow_callback,
             bundles_headers: bundled.is_ok(),
             _builtins: builtins,
@@ -84,15 +84,13 @@ impl Nvrtc {
     }
 
     /// Major and minor version.
-    pub fn version(&self) -> Result<(u32, u32), String> {
+    pub fn version(&self) -> Result<(u32, u32), LibraryError> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both point to integers of ours.
         let code = unsafe { (self.functions.version)(&raw mut major, &raw mut minor) };
         match (code, u32::try_from(major), u32::try_from(minor)) {
             (0, Ok(major), Ok(minor)) => Ok((major, minor)),
-            _ => Err(format!(
-                "nvrtcVersion gives {code} and version {major}.{minor}"
-            )),
+            _ => Err(LibraryError::Version { code, major, minor }),
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::runtime::symbol;
+use crate::backend::hip::library_error::LibraryError;
 
 type Program = *mut c_void;
 type Strings = *mut *const c_char;
@@ -22,7 +23,7 @@ macro_rules! functions {
 
         impl Functions {
             /// Looks every function up.
-            fn of(library: Library) -> Result<Functions, String> {
+            fn of(library: Library) -> Result<Functions, LibraryError> {
                 Ok(Functions {
                     // SAFETY: the vendor's header gives these symbols these types.
                     $($field: unsafe { symbol(&library, concat!($symbol, "\0"))? },)*
@@ -74,11 +75,11 @@ impl Hiprtc {
     ///
     /// # Errors
     /// What the dynamic loader says, or the symbol that is missing.
-    pub fn load(file: &Path) -> Result<Hiprtc, String> {
+    pub fn load(file: &Path) -> Result<Hiprtc, LibraryError> {
         // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
         // what loading it is meant to do.
         let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
-        let functions = Functions::of(library.map_err(|error| error.to_string())?)?;
+        let functions = Functions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hiprtc { functions })
     }
 

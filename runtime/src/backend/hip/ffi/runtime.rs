@@ -11,6 +11,7 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
+use crate::backend::hip::library_error::LibraryError;
 use crate::backend::hip::status::Failure;
 use crate::backend::hip::types::{
     ARCH_NAME_OFFSETS, Attribute, CType as _, CaptureMode, CopyKind, Declaration,
@@ -36,7 +37,7 @@ macro_rules! table {
             ///
             /// # Errors
             /// The first symbol that is missing.
-            fn of(library: Library) -> Result<Table, String> {
+            fn of(library: Library) -> Result<Table, LibraryError> {
                 Ok(Table {
                     // SAFETY: the library's own headers give these symbols these types.
                     $($name: unsafe { symbol(&library, concat!(stringify!($name), "\0"))? },)*
@@ -121,13 +122,13 @@ table! {
 ///
 /// # Safety
 /// `F` is the type of the function that the library has under that name.
-pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
+pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
     let plain = name.trim_end_matches('\0');
     // SAFETY: what the caller vouches for.
     let found = unsafe { library.get::<F>(name.as_bytes()) };
     match found {
         Ok(found) => Ok(*found),
-        Err(_) => Err(format!("it lacks the symbol {plain}")),
+        Err(_) => Err(LibraryError::NoSymbol { name: plain.into() }),
     }
 }
 
@@ -141,10 +142,10 @@ impl Hip {
     ///
     /// # Errors
     /// What the dynamic loader says, or the symbol that is missing.
-    pub fn load(name: &Path) -> Result<Hip, String> {
+    pub fn load(name: &Path) -> Result<Hip, LibraryError> {
         // SAFETY: the vendor's library; its initialisers run here as they would in any program linked to it.
         let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
-        let table = Table::of(library.map_err(|error| error.to_string())?)?;
+        let table = Table::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hip { table })
     }
 

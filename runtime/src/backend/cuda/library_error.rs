@@ -1,0 +1,96 @@
+//! Why one of NVIDIA's libraries cannot be used.
+
+use std::ffi::NulError;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::backend::shared_library::FileFault;
+
+/// Why the driver, NVRTC or NVML cannot be loaded.
+#[derive(Debug, Error)]
+pub(super) enum LibraryError {
+    /// It is not a whole library of this machine.
+    #[error(transparent)]
+    File(#[from] FileFault),
+    /// The dynamic loader refuses it.
+    #[error("{error}")]
+    Refused {
+        /// What the loader says.
+        error: libloading::Error,
+    },
+    /// It lacks a function.
+    #[error("it has no symbol `{name}`")]
+    NoSymbol {
+        /// The function.
+        name: String,
+    },
+    /// NVRTC does not tell its version.
+    #[error("nvrtcVersion gives {code} and version {major}.{minor}")]
+    Version {
+        /// The result code.
+        code: i32,
+        /// What it gave as major version.
+        major: i32,
+        /// What it gave as minor version.
+        minor: i32,
+    },
+    /// It needs a file that is missing.
+    #[error("it is not there")]
+    Missing,
+    /// NVRTC is newer than the driver.
+    #[error("NVRTC {major}.{minor} makes images that the driver, of CUDA {newest}, does not load")]
+    NewerThanDriver {
+        /// NVRTC's major version.
+        major: u32,
+        /// NVRTC's minor version.
+        minor: u32,
+        /// The newest major version that the driver takes.
+        newest: u32,
+    },
+    /// Any of these, of a file.
+    #[error("{}: {error}", file.display())]
+    In {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: Box<LibraryError>,
+    },
+}
+
+impl LibraryError {
+    /// The same, with the name of the file.
+    pub fn of_file(self, file: &Path) -> LibraryError {
+        LibraryError::In {
+            file: file.to_owned(),
+            error: Box::new(self),
+        }
+    }
+}
+
+/// Why NVML does not answer.
+#[derive(Debug, Error)]
+pub(super) enum NvmlError {
+    /// It cannot be loaded.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// A call failed.
+    #[error("{call}: error {code}{}", text.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
+    Call {
+        /// The function.
+        call: &'static str,
+        /// Its result.
+        code: i32,
+        /// What the library says of it.
+        text: Option<String>,
+    },
+    /// The device's UUID is not a C string.
+    #[error(transparent)]
+    Uuid(#[from] NulError),
+}
+
+impl From<FileFault> for NvmlError {
+    fn from(fault: FileFault) -> NvmlError {
+        NvmlError::Library(fault.into())
+    }
+}
