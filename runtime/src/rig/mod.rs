@@ -30,13 +30,13 @@ use crate::stream::Stream;
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
 
-/// Bytes of a guard zone, before and behind each buffer.
+/// Bytes of a guard zone, before and after each buffer.
 const GUARD_BYTES: usize = 1024;
-/// What guard zones hold.
+/// The byte that fills guard zones.
 const GUARD: u8 = 0xA5;
-/// What outputs hold before a launch: NaN in every real type.
+/// The byte that fills outputs before a launch: NaN in every real type.
 const POISON: u8 = 0xFF;
-/// As [`POISON`], for a second launch that tells an element which is never written from one whose value is the poison.
+/// Like [`POISON`], for a second launch: it shows whether an element is never written or its value is the poison.
 const OTHER_POISON: u8 = 0xB7;
 /// Every buffer starts at a multiple of this many bytes.
 const ALIGN: usize = 256;
@@ -48,14 +48,14 @@ const GUARDED_ALIGN: usize = 32;
 pub enum Layout {
     /// Between guard zones that are looked at after each launch.
     Zones,
-    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` where the device has no
+    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` if the device has no
     /// such memory.
     Fences,
     /// Tight: for timing.
     Plain,
 }
 
-/// What made an expected output.
+/// The source of an expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     /// A plain-Rust reference.
@@ -81,7 +81,7 @@ pub enum RigError {
     Incorrect {
         /// The worst element.
         worst: MaxError,
-        /// What made the expected value.
+        /// The source of the expected value.
         against: Against,
     },
     /// An output holds NaN or infinity where the reference is finite.
@@ -159,7 +159,7 @@ pub struct Rig {
     args: Vec<Held>,
     receipt: Box<dyn Allocation>,
     receipt_address: RawSlice,
-    /// How often the data is there.
+    /// The number of copies of the data.
     sets: usize,
     /// The set that the next timed launch takes.
     next_set: AtomicUsize,
@@ -390,7 +390,7 @@ impl Rig {
 
     /// Whether a launch writes every element of its outputs; to be asked after one on poisoned outputs.
     ///
-    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. Where there is
+    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. If there is
     /// one, the kernel is launched once more on another poison: what is never written follows it.
     ///
     /// # Errors
