@@ -12,7 +12,7 @@ use crate::device::DeviceInfo;
 use crate::kernel::{Evidence, Kernel};
 use crate::selection::{BaselineReason, Choice, Selection};
 
-/// What is worth a warning, by kernel.
+/// The reason for a warning.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum WarningKind {
     Baseline,
@@ -20,8 +20,8 @@ enum WarningKind {
     Unproven,
 }
 
-/// Logs a warning if a launch takes the baseline for want of a row, the row of another problem, or a row that is not
-/// proven; the first time that this kernel does.
+/// Logs a warning, once per kernel and reason, if a launch uses the baseline because no row fits, the row of another
+/// problem, or an unproven row.
 pub(crate) fn announce(
     kernel: &'static Kernel,
     device: &DeviceInfo,
@@ -51,7 +51,7 @@ fn kind(kernel: &'static Kernel, selection: &Selection) -> Option<WarningKind> {
     }
 }
 
-/// Whether nothing of the kind was said of the kernel yet.
+/// Whether this is the first warning of the kernel for this reason.
 fn is_first(kernel: &'static Kernel, kind: WarningKind) -> bool {
     static SAID: Mutex<Option<HashSet<(usize, WarningKind)>>> = Mutex::new(None);
     let kernel = std::ptr::from_ref(kernel).addr();

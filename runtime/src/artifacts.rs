@@ -90,7 +90,7 @@ impl ArtifactCache {
         Some(artifact)
     }
 
-    /// Stores an artifact, then evicts the least recently used ones over the bound. Nothing is stored where
+    /// Stores an artifact, then evicts the least recently used ones over the bound. Nothing is stored if
     /// the compiler's artifacts are not kept.
     ///
     /// # Errors

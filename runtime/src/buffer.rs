@@ -20,7 +20,7 @@ pub struct RawSlice {
     pub len: u64,
     /// The index of its device.
     pub device_index: u32,
-    /// Whose order it follows.
+    /// The streams on which it may be used.
     pub(crate) lent: Lent,
 }
 
@@ -77,10 +77,10 @@ impl<T: Element> Buffer<T> {
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
-    /// As [`Self::zeros`], with inaccessible memory around it, where the device has such.
+    /// As [`Self::zeros`], with inaccessible memory around it, if the device has such.
     ///
     /// # Errors
-    /// As [`Self::zeros`]; [`DeviceError::Unsupported`] where there is no such memory.
+    /// As [`Self::zeros`]; [`DeviceError::Unsupported`] if there is no such memory.
     pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let align = size_of::<T>().max(16);

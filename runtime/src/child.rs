@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::compiler::CompileLimits;
 use crate::supervise::{Ended, Supervised};
 
-/// What is kept of a compiler's output, in bytes: a template error can go on for ever.
+/// The part of a compiler's output that is kept, in bytes: a template error can go on forever.
 const LOG_BYTES: usize = 1 << 20;
 
 /// Runs a command to its end or to a limit; what it printed, both streams together, comes along.
@@ -63,7 +63,7 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg(command.get_program())
         .args(command.get_args())
         .stdin(Stdio::null());
-    // A sanitizer of this process is none of the compiler's business, and does not fit its memory limit.
+    // A sanitizer of this process is not the compiler's concern, and does not fit its memory limit.
     shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
     if let Some(folder) = command.get_current_dir() {
@@ -81,7 +81,7 @@ fn copy_environment(from: &Command, to: &mut Command) {
     }
 }
 
-/// What a program prints within a few seconds, or `None` when it cannot be run.
+/// The output of a program within a few seconds, or `None` when it cannot be run.
 pub(crate) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("LC_ALL", "C");

@@ -22,14 +22,14 @@ pub struct MaxError {
     pub got: f64,
     /// What the reference computed.
     pub want: f64,
-    /// `|got - want|`; infinite where one of them is not a number.
+    /// `|got - want|`; infinite if one of them is not a number.
     pub error: f64,
     /// The error up to which the element passes.
     pub bound: f64,
 }
 
 impl MaxError {
-    /// The same error where the bound is that many times as wide.
+    /// The same error against a bound that is wider by this factor.
     #[must_use]
     pub fn loosened(self, times: f64) -> MaxError {
         MaxError {
@@ -43,7 +43,7 @@ impl MaxError {
         self.error.is_finite() && self.error <= self.bound
     }
 
-    /// How many bounds the error is: at most 1 passes.
+    /// The error as a multiple of its bound: at most 1 passes.
     pub fn ratio(&self) -> f64 {
         if self.error == 0.0 {
             0.0
@@ -128,7 +128,7 @@ const EXACT: Tolerance = Tolerance {
     absolute: 0.0,
 };
 
-/// How far an element may be from `want`, by the rule at [`Tolerance`].
+/// The largest allowed distance of an element from `want`, by the rule at [`Tolerance`].
 fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     if *tolerance == EXACT {
         return 0.0;

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use crate::compile_error::is_of_a_crash;
 
-/// What a compiler says of a part of it that something outside ended: g++ of `cc1plus`, clang of its linker.
+/// Messages of a compiler whose subprocess was killed from outside: `cc1plus` of g++, the linker of clang.
 const PART_ENDED: [&str; 6] = [
     "Killed signal terminated program",
     "Terminated signal terminated program",
@@ -15,7 +15,7 @@ const PART_ENDED: [&str; 6] = [
     "unable to execute command: Terminated",
 ];
 
-/// What a compiler says that is short of something that the machine has.
+/// Messages of a compiler that lacks a resource of the machine.
 const MACHINE_SHORT: [&str; 6] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -35,7 +35,7 @@ pub(crate) struct NoVerdict {
 }
 
 impl NoVerdict {
-    /// Of a process that did not succeed; `None` where it rejected the source.
+    /// The end of a process that did not succeed; `None` if it rejected the source.
     pub fn of(status: ExitStatus, log: &str) -> Option<NoVerdict> {
         if let Some(signal) = status.signal() {
             return Some(NoVerdict {

@@ -1,4 +1,4 @@
-//! What a compiler's log says to the kernel's author.
+//! The part of a compiler's log that concerns the kernel's author.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ const NVIDIA_ALONE: &[&str] = &[
     "cuComplex",
 ];
 
-/// The first error of a log, and what to do about it where that is known.
+/// The first error of a log, and what to do about it if that is known.
 pub(crate) fn summary(log: &str) -> String {
     let first = first_error(log);
     match missing_header(&first) {

@@ -1,4 +1,4 @@
-//! Compilers of targets that no device here launches on: what CI and `tune` compile and inspect with.
+//! Compilers for targets without a device: CI and `tune` compile and inspect with them.
 
 use std::path::Path;
 

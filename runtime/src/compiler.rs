@@ -62,7 +62,7 @@ pub struct CompilerIdentity {
     pub name: String,
     /// Its version: `19.1.7`.
     pub version: String,
-    /// What tells two builds of one version apart: the vendor's version line, a library's hash.
+    /// Distinguishes two builds of one version: the vendor's version line, a library's hash.
     pub build: String,
 }
 
@@ -72,12 +72,12 @@ impl fmt::Display for CompilerIdentity {
     }
 }
 
-/// What a build is for.
+/// The purpose of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BuildKind {
     /// Fast: what is timed and shipped.
     Release,
-    /// Checked in process: every load and store is looked at for races and bounds, divergent barriers are faults,
+    /// Checked in process: every load and store is checked for races and bounds, divergent barriers are faults,
     /// and blocks and threads run in the order that the launch asks for.
     Check,
     /// As `Check`, with the sanitizers of the host compiler; loads only into a process started for it.
@@ -91,15 +91,15 @@ pub struct CompileRequest {
     pub source: String,
     /// A name for messages: usually the entry's symbol.
     pub name: String,
-    /// Options behind the compiler's own.
+    /// Options after the compiler's own.
     pub options: Vec<String>,
     /// What the build is for.
     pub build: BuildKind,
-    /// What the compiler may use up.
+    /// The resources that the compiler may use.
     pub limits: CompileLimits,
-    /// An existing folder for the compiler's own files; the system's temporary folder where there is none.
+    /// An existing folder for the compiler's own files; the system's temporary folder if there is none.
     pub scratch: Option<PathBuf>,
-    /// Headers and flags in place of the compiler's own, for a unit of an earlier time.
+    /// Headers and flags in place of the compiler's own, for a saved unit.
     pub recipe: Option<Arc<Recipe>>,
 }
 
@@ -135,7 +135,7 @@ impl CompileRequest {
     }
 }
 
-/// What one compile may use up before it is killed with all its children.
+/// The resources that one compile may use before it is killed with all its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Wall time.

@@ -101,7 +101,7 @@ fn names_gcc(line: &str) -> bool {
         .any(|name| word.contains(name))
 }
 
-/// The first number of a version, 0 where there is none.
+/// The first number of a version, 0 if there is none.
 pub(crate) fn major(version: &str) -> u32 {
     version
         .split('.')

@@ -20,7 +20,7 @@ use crate::interop::VouchedStream;
 pub use crate::device_error::{DeviceError, ErrorClass};
 pub use crate::kernel_args::{ArgMemory, ArgSets, KernelArgs};
 
-/// What is known of a device before anything runs on it.
+/// Properties of a device that are known before anything runs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// Backend, architecture and product name: what baked rows are selected by.
@@ -30,8 +30,8 @@ pub struct DeviceInfo {
     /// The device fingerprint in clear text: driver, processor features, clocks… Never a compiler, and
     /// nothing that another device of its kind has otherwise.
     pub fingerprint: BTreeMap<String, String>,
-    /// What tells this one device from others of its kind: a UUID, the exact size of its memory. It changes no time, so it is
-    /// recorded next to results and never part of what they are keyed by.
+    /// Identifies this device among others of its kind: a UUID, the exact size of its memory. It does not affect times, so
+    /// it is recorded next to results and is never part of their key.
     pub instance: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,
@@ -40,13 +40,13 @@ pub struct DeviceInfo {
     pub timer_tick_ns: u64,
 }
 
-/// What a device says of its clock at some moment.
+/// The state of a device's clock at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockReading {
-    /// The clock of its multiprocessors, in kHz, if it is told.
+    /// The clock of its multiprocessors, in kHz, if it is reported.
     pub khz: Option<u32>,
-    /// Heat or the power supply holds the clock down at this moment. A limit of power that the device is set to does not
-    /// count: large kernels run into it all the time.
+    /// Heat or the power supply throttles the clock at this moment. A configured power limit does not count: large
+    /// kernels reach it all the time.
     pub is_braked: bool,
 }
 
@@ -101,7 +101,7 @@ impl PartialEq for Device {
 
 impl Eq for Device {}
 
-/// The index of one more device object.
+/// The index of a new device object.
 pub(crate) fn next_index() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -128,11 +128,11 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// [`DeviceError::Oom`] when there is no room.
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError>;
 
-    /// As [`Self::alloc`], with inaccessible memory directly before and behind it, so that a stray access
+    /// As [`Self::alloc`], with inaccessible memory directly before and after it, so that a stray access
     /// faults. The end lies against the guard as closely as `align` allows.
     ///
     /// # Errors
-    /// As [`Self::alloc`]; [`DeviceError::Unsupported`] where the device has no such memory.
+    /// As [`Self::alloc`]; [`DeviceError::Unsupported`] if the device has no such memory.
     fn alloc_guarded(
         &self,
         bytes: usize,
@@ -211,16 +211,16 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// The other processes that compute on the device now, by their numbers; none where a device is not one process's
-    /// alone anyway.
+    /// The process IDs of the other processes that compute on the device now. Empty for a device that processes share
+    /// anyway.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where that cannot be known, and why.
+    /// [`DeviceError::Unsupported`] if that cannot be known, and why.
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
         Ok(Vec::new())
     }
 
-    /// What the device says of its clock now; `None` if it does not tell.
+    /// The state of the device's clock now; `None` if it does not report it.
     fn clock(&self) -> Option<ClockReading> {
         None
     }
@@ -231,7 +231,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// What a kernel did wrong since the last synchronisation.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Opens a stream of its own; [`Stream`](crate::Stream) closes it.
+    /// Opens a new stream; [`Stream`](crate::Stream) closes it.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -243,7 +243,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Takes in a stream that another library opened. [`Self::close_stream`] gives it back: it does not end.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the device takes none.
+    /// [`DeviceError::Unsupported`] if the device takes none.
     fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -254,7 +254,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// The driver's own handle of a stream, as a number.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where there is no driver with streams.
+    /// [`DeviceError::Unsupported`] if there is no driver with streams.
     fn raw_stream(&self, stream: StreamHandle) -> Result<u64, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -268,10 +268,10 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// As [`Self::synchronize`].
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 
-    /// Blocks of a function that one multiprocessor holds at once, as the driver works it out.
+    /// The number of blocks of a function that one multiprocessor holds at once, as the driver computes it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the device does not say.
+    /// [`DeviceError::Unsupported`] if the device does not say.
     fn occupancy(
         &self,
         function: &Function,
@@ -287,7 +287,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Begins to record what this thread launches on a stream, instead of running it; the graph of a stream does so.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the device records nothing, or not on its default stream.
+    /// [`DeviceError::Unsupported`] if the device records nothing, or not on its default stream.
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -299,7 +299,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// replayed. No recording of the stream begins meanwhile.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the stream is being recorded; what `queue` says.
+    /// [`DeviceError::Unsupported`] if the stream is being recorded; what `queue` says.
     fn unrecorded(
         &self,
         stream: StreamHandle,
@@ -313,7 +313,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// recording of the device is gone, so that no launch in it ever meets memory of somebody else.
     ///
     /// # Errors
-    /// What spoiled the recording: only launches can be recorded, no copies and no allocations.
+    /// What invalidated the recording: only launches can be recorded, no copies and no allocations.
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {

@@ -1,4 +1,4 @@
-//! What can go wrong on a device, by cause.
+//! Errors of a device, by cause.
 
 use std::fmt;
 
@@ -91,7 +91,7 @@ pub enum DeviceError {
     OutOfBounds {
         /// First byte.
         offset: usize,
-        /// One behind the last byte.
+        /// One past the last byte.
         end: usize,
         /// Size of the allocation.
         size_bytes: usize,

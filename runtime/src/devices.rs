@@ -114,7 +114,7 @@ impl Device {
     }
 }
 
-/// The number of a device of a backend: 0 where none is given.
+/// The number of a device of a backend: 0 if none is given.
 fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
@@ -126,7 +126,7 @@ pub fn devices() -> Vec<Device> {
     cpu.into_iter().chain(gpus).collect()
 }
 
-/// The GPUs that are not here, and why: a backend where it has none, a device (`hip:1`) that is there and does not open.
+/// The GPUs that are missing, and why: a backend that has none, or a device (`hip:1`) that exists and does not open.
 pub fn missing() -> Vec<(String, DeviceError)> {
     let unopened = gpus().into_iter();
     unopened
@@ -134,7 +134,7 @@ pub fn missing() -> Vec<(String, DeviceError)> {
         .collect()
 }
 
-/// Every GPU that a driver counts by its name; the name of a backend that has none.
+/// Every GPU that a driver reports, with its name; for a backend without one, the name of the backend.
 fn gpus() -> Vec<(String, Opened)> {
     let of_kind = |gpus: &Gpus| {
         let backend = gpus.backend;
@@ -157,7 +157,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What [`open`] calls a device.
+/// The name by which [`open`] opens a device.
 pub fn name_of(device: &dyn DeviceBackend) -> String {
     let info = device.info();
     match info.key.backend {
@@ -182,7 +182,7 @@ fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     }
 }
 
-/// What opens, in words.
+/// The devices that open, in words.
 fn listed(here: &[String]) -> String {
     if here.is_empty() {
         return "there is no device here".into();

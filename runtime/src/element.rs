@@ -113,7 +113,7 @@ pub trait Scalar: Pod + Send + Sync + sealed::SealedScalar {
     /// The type as specs and sources name it.
     const TYPE: ScalarType;
 
-    /// The value as a problem size; `None` where it is not an integer or beyond 63 bits.
+    /// The value as a problem size; `None` if it is not an integer or beyond 63 bits.
     fn to_size(self) -> Option<i64>;
 }
 

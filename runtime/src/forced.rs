@@ -6,7 +6,7 @@ use kiln_spec::LaunchPlan;
 
 use crate::selection::{Choice, Selection};
 
-/// What launch functions launch on a stream made by [`crate::Stream::forced`], instead of selecting.
+/// A choice that launch functions launch on a stream made by [`crate::Stream::forced`], instead of selecting.
 #[derive(Debug)]
 pub struct Forced {
     /// The address of the kernel: what names it, without its type.
@@ -23,7 +23,7 @@ pub(crate) struct ReceiptSlot {
     pub(crate) address: u64,
 }
 
-/// What a launch function did on a forcing stream.
+/// One launch on a forcing stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchRecord {
     /// What it launched, and why.
@@ -45,7 +45,7 @@ impl Forced {
         }
     }
 
-    /// What is forced for the kernel at an address, if it is this one's.
+    /// The forced choice, if it is for the kernel at this address.
     pub(crate) fn choice_at(&self, kernel: usize) -> Option<Choice> {
         (self.kernel == kernel).then_some(self.choice)
     }

@@ -5,7 +5,7 @@ use crate::stream::Stream;
 
 /// Launches of one stream, recorded once.
 ///
-/// What is recorded is the launch as it was made: the selected row, the sizes, the addresses of the buffers and the
+/// A recording holds each launch as it was made: the selected row, the sizes, the addresses of the buffers and the
 /// values of the scalars. A replay reads and writes the same buffers; it is ordered like any other work of its stream.
 /// Buffers that are dropped while a graph of their device lives stay allocated until the last graph is gone.
 ///
@@ -34,12 +34,12 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Records what `record` launches on a stream, without running it. The stream must be one of its own
-    /// ([`Stream::new`]), and every kernel must have been launched or [prepared](crate::prepare::get) on the device
+    /// Records what `record` launches on a stream, without running it. It must not be the default stream
+    /// (see [`Stream::new`]), and every kernel must have been launched or [prepared](crate::prepare::get) on the device
     /// before.
     ///
     /// # Errors
-    /// What `record` says; [`DeviceError::Unsupported`] where the device records nothing; what the device says when
+    /// What `record` says; [`DeviceError::Unsupported`] if the device records nothing; what the device says when
     /// something else than launches was to be recorded.
     pub fn capture<E: From<DeviceError>>(
         stream: &Stream,
@@ -67,7 +67,7 @@ impl Graph {
     }
 }
 
-/// A recording under way; ended also where recording failed or panicked, or the stream could not be used again.
+/// A recording in progress. It is ended even if recording fails or panics: otherwise the stream could not be used again.
 struct Recording {
     device: Device,
     handle: StreamHandle,
@@ -93,7 +93,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         if !self.ended {
-            // What was recorded is thrown away; what went wrong is told already.
+            // The recording is discarded; the error was already reported.
             let _ = self.device.end_capture(self.handle);
         }
     }

@@ -1,9 +1,9 @@
-//! Images, and what is checked of one before a device loads it.
+//! Images, and the checks that one must pass before a device loads it.
 //!
 //! An image is what a compiler made for one target: a cubin, an AMD code object, a shared object for the cpu device.
-//! Drivers take bytes as they come; some crash on bytes that are cut off or meant for another machine. So nothing
-//! reaches a driver before its own header says that it is for that device and that it is whole, and before it has
-//! the hash that was baked with it. See docs/images.md.
+//! Drivers do not check their input; some crash on images that are truncated or meant for another machine. So an
+//! image reaches a driver only if its own header says that it is complete and for that device, and if it has the hash
+//! that was baked with it. See docs/images.md.
 
 #[doc(hidden)]
 pub mod amd_metadata;
@@ -32,19 +32,19 @@ pub const CUDA_DRIVER: &str = "cuda_driver";
 /// `hipRuntimeGetVersion` gives it.
 pub const HIP_RUNTIME: &str = "hip_runtime";
 
-/// What an image must be for, so that a device loads it.
+/// The requirements of a device on the images that it loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     backend: Backend,
     arch: String,
-    /// Major version of CUDA that the driver supports, where that is known.
+    /// Major version of CUDA that the driver supports, if that is known.
     driver: Option<u32>,
-    /// Major and minor version of the HIP runtime, where that is known.
+    /// Major and minor version of the HIP runtime, if that is known.
     runtime: Option<(u32, u32)>,
 }
 
 impl Wanted {
-    /// What any device of an architecture loads; of drivers nothing is known.
+    /// The requirements of any device of an architecture, with any driver.
     pub fn of_target(backend: Backend, arch: &str) -> Wanted {
         Wanted {
             backend,
@@ -54,7 +54,7 @@ impl Wanted {
         }
     }
 
-    /// What this device loads.
+    /// The requirements of this device.
     pub fn of_device(info: &DeviceInfo) -> Wanted {
         let number = |field| info.fingerprint.get(field)?.parse::<u32>().ok();
         Wanted {
@@ -147,7 +147,7 @@ pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     Ok(Cubin::of(&elf)?.sm)
 }
 
-/// What an image is for by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
+/// The target of an image by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
 ///
 /// # Errors
 /// When it is not a whole ELF file, or of an unknown format.

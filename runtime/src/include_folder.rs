@@ -15,7 +15,7 @@ use crate::compile_error::CompileError;
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
 /// The include folder of a prelude, complete and unchanged, in the user's cache; in a folder of the user's own below the
-/// temporary one where that cannot be written or may be written by others.
+/// temporary one if that cannot be written or may be written by others.
 #[derive(Debug)]
 pub(crate) struct IncludeFolder {
     path: PathBuf,
@@ -34,11 +34,11 @@ impl IncludeFolder {
             .map_err(|error| CompileError::io("writing the prelude", error))
     }
 
-    /// A folder of that name in the cache, filled by `write` where it is not `complete`: under another name first, so
+    /// A folder of that name in the cache, filled by `write` if it is not `complete`: under another name first, so
     /// that no other process ever sees a part of it.
     ///
     /// # Errors
-    /// What `write` says where even a temporary folder cannot be filled.
+    /// What `write` says if even a temporary folder cannot be filled.
     pub fn filled(
         name: &str,
         complete: impl Fn(&Path) -> bool,

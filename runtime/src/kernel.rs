@@ -16,7 +16,7 @@ use crate::prepared::PreparedTable;
 use crate::reference::ReferenceCall;
 use crate::selection::Choice;
 
-/// How good the evidence behind a baked row is.
+/// The strength of the evidence for a baked row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
     /// Confirmed against the baseline on the device itself.
@@ -91,7 +91,7 @@ pub struct BakedRow {
     pub device: RowDevice,
     /// The problem it was tuned for: a value for each dimension, in declared order.
     pub problem: &'static [ConstDimension],
-    /// A value for each tunable parameter, in declared order; the baseline's own where it won.
+    /// A value for each tunable parameter, in declared order; the baseline's own if it won.
     pub config: &'static [ConstValue],
     /// Whether the row says that the baseline stays.
     pub is_baseline: bool,
@@ -99,7 +99,7 @@ pub struct BakedRow {
     pub symbols: ConstSymbols,
     /// Its launch plan for its own problem.
     pub plan: LaunchPlan,
-    /// How good its evidence is.
+    /// The strength of its evidence.
     pub evidence: Evidence,
     /// An image compiled ahead, so that no compiler is needed on its own device.
     pub image: Option<ConstImage>,
@@ -150,7 +150,7 @@ pub type ReferenceFn = fn(&mut ReferenceCall);
 /// The generated launch function, behind one signature for all kernels.
 pub type LaunchFn = fn(&mut LaunchCall<'_>) -> Result<(), LaunchError>;
 
-/// What generated code gives a [`Kernel`].
+/// The parts of a [`Kernel`], from generated code.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelParts {
     /// The kernel's name.
@@ -166,7 +166,7 @@ pub struct KernelParts {
     /// The symbols of the baseline's release entry, for each combination of element types: the last type
     /// parameter varies fastest, each in declared order.
     pub baseline_symbols: &'static [ConstSymbols],
-    /// Evidence besides `proven` that the author accepts.
+    /// Evidence other than `proven` that the author accepts.
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,
@@ -196,7 +196,7 @@ impl Kernel {
         }
     }
 
-    /// What generated code gave it.
+    /// Its parts, from generated code.
     #[doc(hidden)]
     pub const fn parts(&self) -> &KernelParts {
         &self.parts
@@ -212,7 +212,7 @@ impl Kernel {
         self.parts.package
     }
 
-    /// What its author declared.
+    /// The spec that its author declared.
     pub fn spec(&self) -> &KernelSpec {
         self.spec.get_or_init(|| {
             KernelSpec::from_json(self.parts.spec_json)

@@ -52,7 +52,7 @@ impl<'a> KernelArgs<'a> {
 pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
 
 impl<'a> ArgSets<'a> {
-    /// Sets of arguments; `None` where there is no set, or not every one has the same number of arguments.
+    /// Sets of arguments; `None` if there is no set, or not every one has the same number of arguments.
     pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
         let count = sets.first()?.pointers.len();
         let alike = sets.iter().all(|args| args.pointers.len() == count);

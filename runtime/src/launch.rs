@@ -28,7 +28,7 @@ use crate::stream::Stream;
 // Device addresses travel as 64-bit values where kernels expect pointers.
 const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
 
-/// What a problem size becomes that is beyond 63 bits: never memoised, always refused.
+/// Stands for a problem size beyond 63 bits: never memoised, always refused.
 const BEYOND: i64 = i64::MIN;
 
 /// A problem dimension of a scalar argument.
@@ -140,7 +140,7 @@ pub fn launch<const D: usize, const S: usize, const C: usize, const A: usize>(
         .map_err(|cause| LaunchError::new(kernel.name(), cause))
 }
 
-/// The length that a slice must have, in elements, where it depends on the config: that of the config which a launch for
+/// The length that a slice must have, in elements, if it depends on the config: that of the config which a launch for
 /// these sizes takes. `dims` are as for [`launch`], `place` is the slice's place among the slices.
 ///
 /// # Errors
@@ -166,7 +166,7 @@ pub fn slice_len<const D: usize>(
     needed().map_err(|cause| LaunchError::new(kernel.name(), cause))
 }
 
-/// What a launch takes for a problem: what is forced, or what is selected.
+/// The choice for a problem: the forced one, or the selected one.
 fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) -> Selection {
     let forced = stream
         .what_is_forced()
@@ -286,7 +286,7 @@ fn launch_forced(
     }
 }
 
-/// The launch on these slices, which no recording may hold where one of them is only borrowed.
+/// The launch on these slices, which no recording may hold if one of them is only borrowed.
 #[inline]
 fn call_with(
     stream: &Stream,

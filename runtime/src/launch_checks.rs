@@ -1,4 +1,4 @@
-//! What every backend checks before it launches or copies, in one place, so that all refuse alike.
+//! Checks that every backend makes before it launches or copies, in one place, so that all refuse the same things.
 
 use std::any::Any;
 
@@ -6,14 +6,14 @@ use kiln_spec::{DeviceLimits, LaunchPlan, PlanError};
 
 use crate::device::{DeviceError, Function, KernelArgs};
 
-/// What a loaded kernel allows, as its image or the driver says.
+/// The limits of a loaded kernel, from its image or the driver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelBounds {
     /// Shared memory that it declares, in bytes.
     pub static_shared_bytes: u32,
     /// Threads of a block at most, with the registers it takes and the bounds it declares.
     pub max_threads: u32,
-    /// Arguments that it takes, where that is known.
+    /// Arguments that it takes, if that is known.
     pub parameters: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn entry_of<E: Any>(function: &Function, device_index: u32) -> Result
 }
 
 /// A launch must be within the limits of the device and of the kernel, and give as many arguments as it takes.
-/// `of_backend` is what that backend checks besides.
+/// `of_backend` is what that backend checks in addition.
 #[inline]
 pub(crate) fn check_launch(
     function: &Function,
@@ -45,7 +45,7 @@ pub(crate) fn check_launch(
     check_arguments(function.symbol(), args, bounds.parameters)
 }
 
-/// There must be as many arguments as the kernel takes, where it is known.
+/// There must be as many arguments as the kernel takes, if it is known.
 #[inline]
 pub(crate) fn check_arguments(
     symbol: &str,
@@ -100,7 +100,7 @@ pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
 
 impl KernelBounds {
     /// Threads and shared memory of a block must be within what this kernel allows; its static shared memory counts
-    /// also where there is no dynamic one.
+    /// even if there is no dynamic one.
     #[inline]
     fn check(self, plan: &LaunchPlan, shared_limit: u32) -> Result<(), PlanError> {
         let shared = u64::from(self.static_shared_bytes) + u64::from(plan.shared_bytes);

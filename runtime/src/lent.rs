@@ -1,13 +1,13 @@
-//! Whose order the memory of a slice follows.
+//! Stream affinity of borrowed (foreign) memory.
 //!
 //! Kiln's own memory is freed after all work of its device, and after the last recording. Memory of another library is
 //! freed in the order of the stream that it was lent to, as soon as it is no longer borrowed: work on another stream may
 //! still use it then, and so may a replay.
 
-/// What a slice may be launched on.
+/// The streams on which a slice may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lent {
-    /// The [`Stream::id`](crate::Stream) that it was lent to; 0 where any stream of the device will do.
+    /// The [`Stream::id`](crate::Stream) that it was lent to; 0 if any stream of the device will do.
     stream: u64,
     /// Whether a recording may name it.
     recordable: bool,

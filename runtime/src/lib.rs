@@ -36,8 +36,8 @@
 //!    loaded) and kept for the process; compiled artifacts are cached on disk ([`artifacts`]).
 //! 4. [`launch`]: the one launch call.
 //!
-//! A launch that takes the baseline for want of a row, the row of another problem or an unproven row says so once per
-//! kernel, as a warning of the [`log`] crate with the target `kiln`.
+//! A launch that uses the baseline because no row fits, the row of another problem, or an unproven row logs a warning
+//! once per kernel, through the [`log`] crate with the target `kiln`.
 //!
 //! [`smoke`] tests prove, for every baked row and without a GPU, that this launches what it should.
 //!
@@ -52,13 +52,13 @@
 //! - the declared arguments are those of the `__global__` function (compared by the macro), and the launched
 //!   symbol is that of the baked row (it carries the hash of source, prelude and config).
 //!
-//! What cannot be checked, the author vouches for with the `unsafe` of the `unsafe extern "C"` block: for
+//! The author vouches for what cannot be checked with the `unsafe` of the `unsafe extern "C"` block: for
 //! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses
-//! no memory besides its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
+//! no memory other than its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
 //! build), but no test proves it for all sizes.
 //!
 //! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its
-//! stream. Two streams of one device may use one buffer at once only where both read.
+//! stream. Two streams of one device may use one buffer at once only if both read.
 //!
 //! Memory and streams of other libraries come in through [`interop`]: by functions and traits that are `unsafe`, where
 //! the caller or the library vouches for what Kiln knows of its own.

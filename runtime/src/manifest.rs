@@ -1,4 +1,4 @@
-//! What a folder should hold: its files and their sizes, written when it is complete.
+//! The expected content of a folder: its files and their sizes, written when it is complete.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     )
 }
 
-/// Whether a folder has a manifest, and every file of it in its size.
+/// Whether a folder has a manifest, and every file in it has the stated size.
 pub(crate) fn holds(folder: &Path) -> bool {
     let Ok(text) = fs::read_to_string(folder.join(NAME)) else {
         return false;

@@ -32,7 +32,7 @@ pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) computed: [u64; C],
 }
 
-/// What a launch needs of one slice.
+/// The requirements of a launch on one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceNeeds {
     /// Its length in elements.

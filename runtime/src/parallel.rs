@@ -1,6 +1,6 @@
 //! Long work on slices, spread over the cores.
 //!
-//! A range is always the same elements, however many cores there are: what is made of ranges does not depend on the machine.
+//! Ranges do not depend on the number of cores, so results that are made per range do not depend on the machine.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

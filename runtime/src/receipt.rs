@@ -12,7 +12,7 @@ pub const RECEIPT_BYTES: usize = 96;
 /// The version of the record's layout.
 pub const RECEIPT_ABI: u64 = 1;
 
-/// What the device wrote about one launch.
+/// The record that the device wrote about one launch.
 ///
 /// Thread 0 of block 0 writes everything but the thread count; *every* thread adds itself to that one,
 /// so a grid that ran in part shows.
@@ -155,7 +155,7 @@ impl Fields<'_> {
     }
 }
 
-/// What a launch should have written.
+/// The record that a launch should have written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedReceipt {
     /// The nonce the host put in.

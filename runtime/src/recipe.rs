@@ -1,7 +1,7 @@
-//! What a unit of an earlier time is compiled with: the headers and the flags that were Kiln's own then.
+//! The headers and flags that a saved unit was compiled with.
 //!
-//! A kernel that was kept is built again as it was, so that a change of the prelude or of the flags shows in a
-//! comparison as much as a change of the source.
+//! A saved kernel is rebuilt exactly as it was, so that a comparison shows changes of the prelude and of the flags as
+//! well as changes of the source.
 
 use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;
@@ -21,7 +21,7 @@ pub struct OutsideFolder {
 /// Headers and flags in place of a compiler's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Flags in place of the compiler's own; `None` for its own, where another compiler's would mean nothing to it.
+    /// Flags in place of the compiler's own; `None` for its own, if another compiler's would mean nothing to it.
     pub flags: Option<Vec<String>>,
     headers: Vec<(String, String)>,
 }

@@ -16,7 +16,7 @@ use crate::kernel::{Evidence, Kernel};
 pub use crate::forced::{Forced, LaunchRecord};
 pub use crate::selection::{BaselineReason, Choice, Selection};
 
-/// Selects for what is known of a device, and a problem.
+/// Selects what to launch for a problem on a device of these properties.
 pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
     let baseline = |reason| Selection::Baseline { reason };
     if kernel.rows().is_empty() {
@@ -107,7 +107,7 @@ impl Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, None)
     }
 
-    /// As [`Self::new`], through the receipt entry, which writes its record to a device address.
+    /// Like [`Self::new`], but launches the receipt entry, which writes its record to a device address.
     pub(crate) fn with_receipt(
         kernel: &'static Kernel,
         choice: Choice,
@@ -116,7 +116,7 @@ impl Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, Some(slot))
     }
 
-    /// What is forced for a kernel, if it is this one's.
+    /// The forced choice, if it is for this kernel.
     pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
         self.choice_at(ptr::from_ref(kernel).addr())
     }

@@ -1,4 +1,4 @@
-//! What a launch takes, and why: the result of selecting.
+//! The result of selection: what a launch uses, and why.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum Selection {
         row: usize,
         /// Whether it was tuned on this very device, or on another of the same architecture.
         same_device: bool,
-        /// How far that problem is: the sum over the sizes of |log2(tuned / wanted)|.
+        /// Its distance from the requested problem: the sum over the sizes of |log2(tuned / wanted)|.
         distance: f64,
     },
     /// The baseline.

@@ -1,4 +1,4 @@
-//! What a launch needs of its slices: lengths, alignments, the device and the stream.
+//! Requirements of a launch on its slices: lengths, alignments, the device and the stream.
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::plan::LaunchScope;

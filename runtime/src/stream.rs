@@ -36,7 +36,7 @@ pub struct Stream {
 struct Opened {
     device: Device,
     handle: StreamHandle,
-    /// What holds the queue open, where it is another library's; dropped after it is closed here.
+    /// What holds the queue open, if it is another library's; dropped after it is closed here.
     _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -58,7 +58,7 @@ impl Device {
         Stream::default_of(self.clone())
     }
 
-    /// A stream of its own, whose work may overlap with that of other streams.
+    /// A new stream, whose work may overlap with that of other streams.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -68,7 +68,7 @@ impl Device {
 }
 
 impl Stream {
-    /// A stream of its own.
+    /// A new stream.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -160,12 +160,12 @@ impl Stream {
     /// is open as long as this stream or a clone of it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the driver has no streams, as on the cpu.
+    /// [`DeviceError::Unsupported`] if the driver has no streams, as on the cpu.
     pub fn raw(&self) -> Result<u64, DeviceError> {
         self.device.raw_stream(self.handle)
     }
 
-    /// What launch functions are forced to launch on it.
+    /// The choice that launch functions are forced to launch on it.
     #[inline]
     pub fn what_is_forced(&self) -> Option<&Forced> {
         self.forced.as_deref()

@@ -32,7 +32,7 @@ impl Ended {
     }
 }
 
-/// A child in a process group of its own. Dropping it kills the group, unless the child has ended.
+/// A child in its own process group. Dropping it kills the group, unless the child has ended.
 #[derive(Debug)]
 pub struct Supervised {
     child: Child,
@@ -40,7 +40,7 @@ pub struct Supervised {
 }
 
 impl Supervised {
-    /// Starts a command in a process group of its own.
+    /// Starts a command in its own process group.
     ///
     /// # Errors
     /// When it cannot be started.

@@ -1,4 +1,4 @@
-//! Work that keeps a GPU busy while the host queues what is to be timed.
+//! Work that keeps a GPU busy while the host queues the launches to be timed.
 //!
 //! An event on an idle stream is reached at once, and everything that the host and the front end of the GPU need to begin
 //! the first launch behind it (microseconds, tens of them for a recording) would be a part of the time. Behind a filler the
@@ -6,7 +6,7 @@
 
 use super::gpu::{Filler, Gpu, Graph as _, Memory as _};
 
-/// Fills of a few bytes, one behind the other: each takes the front end between one and five microseconds, together longer
+/// Fills of a few bytes, one after the other: each takes the front end between one and five microseconds, together longer
 /// than a host takes to queue two events and a recording.
 const FILLS: usize = 40;
 

@@ -1,9 +1,10 @@
-//! What was freed while something may still use it: recordings that are alive, work that could not be waited for.
+//! Memory and modules that were freed while something may still use them: live recordings, or work that could not be
+//! waited for.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What one device may not drop yet.
+/// The things that one device may not drop yet.
 #[derive(Default)]
 pub(crate) struct Freed(Mutex<Waiting>);
 
@@ -40,7 +41,7 @@ impl Freed {
 }
 
 impl Waiting {
-    /// Drops what is kept, where nothing uses it any more. Where that cannot be waited for, since another library records on
+    /// Drops what is kept, if nothing uses it any more. If that cannot be waited for, since another library records on
     /// this device or a kernel broke it, it is kept until the next time.
     fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {
         if self.recordings == 0 && !self.kept.is_empty() && wait() {

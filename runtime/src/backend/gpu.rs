@@ -1,4 +1,4 @@
-//! What memory, recordings and timing ask of a GPU: CUDA's driver and HIP's runtime offer the same calls.
+//! The calls that memory, recordings and timing need from a GPU: CUDA's driver and HIP's runtime both offer them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,10 +28,10 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// The [`crate::device::DeviceBackend::index`] of the device.
     fn index(&self) -> u32;
 
-    /// What is kept of it from one call to the next.
+    /// Its state between calls.
     fn kept(&self) -> &Kept<Self>;
 
-    /// What a failure means; `symbol` is the kernel that was to be launched, where one was.
+    /// What a failure means; `symbol` is the kernel that was to be launched, if one was.
     fn error(failure: Self::Failure, symbol: Option<&str>) -> DeviceError;
 
     /// Waits for everything on the device.
@@ -49,7 +49,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// Waits for a stream.
     fn wait_for(&self, stream: &Self::Stream) -> Result<(), Self::Failure>;
 
-    /// Queues a launch for each set of arguments, one behind the other.
+    /// Queues a launch for each set of arguments, one after the other.
     fn launch_each<'a>(
         kernel: &Self::Kernel,
         stream: &Self::Stream,
@@ -117,7 +117,7 @@ pub(crate) trait Memory<Stream, Failure>: Send + Sync + 'static {
 
 /// Recorded launches, ready to be launched together.
 pub(crate) trait Graph<Stream, Failure>: Send {
-    /// Queues bringing it to the device, where that can be done ahead of its first launch.
+    /// Queues bringing it to the device, if that can be done ahead of its first launch.
     fn upload(&self, stream: &Stream) -> Result<(), Failure>;
 
     /// Queues all of it.
@@ -139,7 +139,7 @@ pub(crate) trait Event<Stream, Failure> {
     fn ms_since(&self, earlier: &Self) -> Result<f32, Failure>;
 }
 
-/// What a GPU's streams, recordings and timing have in common from one call to the next.
+/// State of a GPU that streams, recordings and timing share between calls.
 pub(crate) struct Kept<G: Gpu> {
     /// The streams that are being recorded.
     pub recorded: RecordedStreams,
@@ -159,7 +159,7 @@ impl<G: Gpu> Default for Kept<G> {
     }
 }
 
-/// What timing keeps from one batch to the next.
+/// State of timing between batches.
 pub(crate) struct Timer<G: Gpu> {
     /// How batches are recorded.
     pub recorder: Recorder,

@@ -27,7 +27,7 @@ impl RecordedStreams {
         Ok(())
     }
 
-    /// Ends what was begun with a stream, by `end`, which is not called where nothing was begun.
+    /// Ends what was begun with a stream, by `end`, which is not called if nothing was begun.
     pub fn end<T>(
         &self,
         stream: u64,

@@ -40,7 +40,7 @@ impl<G: Gpu> Recording<G> {
     pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<Recording<G>, DeviceError> {
         let stream = gpu.open_stream(stream)?;
         gpu.kept().recorded.end(G::raw(&stream), || {
-            // From here on the recording is gone when this is dropped, also where it fails.
+            // From here on the recording is gone when this is dropped, even if it fails.
             let mut recording = Recording {
                 gpu: gpu.clone(),
                 graph: None,

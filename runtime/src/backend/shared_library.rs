@@ -201,7 +201,7 @@ const MACHINE: u16 = if cfg!(target_arch = "aarch64") {
     elf::EM_X86_64
 };
 
-/// What the linker wrote to tell one build from all others, in hexadecimal; `None` where it wrote nothing.
+/// What the linker wrote to tell one build from all others, in hexadecimal; `None` if it wrote nothing.
 pub(crate) fn build_id(path: &Path) -> Option<String> {
     let data = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;

@@ -37,7 +37,7 @@ impl<G: Gpu> Drop for Alive<'_, G> {
 impl<G: Gpu> Timed<'_, G> {
     /// The time of all launches together, in nanoseconds.
     ///
-    /// How many launches make a span that is long enough is the caller's business, from
+    /// The caller decides how many launches make a span that is long enough, from
     /// [`crate::device::DeviceInfo::timer_tick_ns`].
     pub fn time(&self) -> Result<u64, DeviceError> {
         let batch = Batch::of(self.launches, self.sets);

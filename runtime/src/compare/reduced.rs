@@ -9,7 +9,7 @@ use crate::reference::Wide;
 /// Compares what two outputs come to; they need not have one length.
 ///
 /// A sum may be off by the tolerance relative to the sum of the magnitudes of `want`: that is what its rounding
-/// errors grow with, also where the elements cancel. Sums of integers are exact, whatever the type.
+/// errors grow with, even if the elements cancel. Sums of integers are exact, whatever the type.
 pub(super) fn compare(
     output: &str,
     comparison: Comparison,
@@ -72,7 +72,7 @@ fn whole(comparison: Comparison, values: Vec<i128>) -> Option<i128> {
     }
 }
 
-/// NaN where an element is NaN: no sum and no maximum hides it.
+/// NaN if an element is NaN: no sum and no maximum hides it.
 fn real(comparison: Comparison, values: &[f64]) -> Option<f64> {
     let pick = |better: fn(f64, f64) -> bool| {
         let pick = |a: f64, b: f64| {

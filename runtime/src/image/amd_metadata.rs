@@ -148,7 +148,7 @@ impl<'a> Value<'a> {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next value; `None` where the bytes end early or are of a kind that metadata does not have.
+    /// The next value; `None` if the bytes end early or are of a kind that metadata does not have.
     fn value(&mut self, levels: u32) -> Option<Value<'a>> {
         let levels = levels.checked_sub(1)?;
         let kind = *self.take(1)?.first()?;

@@ -63,7 +63,7 @@ const ARCHITECTURES: [(u32, &str); 39] = [
     (0x59, "gfx12-generic"),
 ];
 
-/// The number of an architecture; behind a colon are features, such as `gfx90a:xnack-`.
+/// The number of an architecture; features follow after a colon, such as `gfx90a:xnack-`.
 fn mach_of(arch: &str) -> Option<u32> {
     let base = arch.split(':').next().unwrap_or(arch);
     let row = ARCHITECTURES.iter().find(|(_, name)| *name == base);
@@ -122,7 +122,7 @@ impl CodeObject {
     /// # Errors
     /// The first difference.
     pub fn check(self, arch: &str, runtime: Option<(u32, u32)>) -> Result<(), ImageError> {
-        // Where neither is known the driver decides.
+        // If neither is known the driver decides.
         if mach_of(arch) != Some(self.mach).filter(|mach| name_of(*mach).is_some()) {
             return Err(ImageError::Architecture {
                 found: self.arch(),

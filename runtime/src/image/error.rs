@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::device_error::DeviceError;
 
-/// What every refusal of bytes that were right when baked comes to.
+/// The help for every image that was correct when it was baked.
 const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";
 
 /// An image that a device must not load.

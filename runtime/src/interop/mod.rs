@@ -1,9 +1,9 @@
 //! Streams and memory of other libraries: a launch function takes them like Kiln's own.
 //!
-//! Two ways lead in:
+//! There are two ways in:
 //!
 //! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] take what any
-//!   library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because nothing of it can
+//!   library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because none of it can
 //!   be checked: the caller vouches for it there, and nowhere else. Launching stays a safe call that checks lengths,
 //!   alignments and devices.
 //! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types; its users then call
@@ -15,7 +15,7 @@
 //!
 //! A [`ForeignSlice`] borrows what it was made of, as a Rust slice does; a [`Stream`] keeps what it was made of.
 //!
-//! Other libraries get at Kiln's own: [`Stream::raw`] is the driver's stream, [`DeviceSlice::raw`] the address.
+//! Other libraries can use Kiln's own: [`Stream::raw`] is the driver's stream, [`DeviceSlice::raw`] the address.
 //! See docs/interop.md for the order of work on several streams.
 
 #[cfg(feature = "cudarc-019")]
@@ -39,7 +39,7 @@ use crate::device::{DeviceBackend, DeviceError};
 #[cfg(doc)]
 use crate::{buffer::DeviceSlice, stream::Stream};
 
-/// Which device something of another library is of: a backend, and the device's number as its driver counts.
+/// The device of a foreign stream or slice: a backend, and the device's number as its driver counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The backend.
@@ -71,7 +71,7 @@ impl Place {
         }
     }
 
-    /// Where a device of Kiln's is.
+    /// The place of one of Kiln's devices.
     pub fn of(device: &dyn DeviceBackend) -> Place {
         let info = device.info();
         Place {

@@ -145,7 +145,7 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
     /// # Safety
     /// For the lifetime that the caller gives the slice, and until the work that was queued on it meanwhile is done:
     /// there are `len` initialised values of type `T` at that address, in memory that kernels of the stream's device can
-    /// reach, and nothing writes to them. Where such work was recorded, that holds for as long as the [`Graph`] lives,
+    /// reach, and nothing writes to them. If such work was recorded, that holds for as long as the [`Graph`] lives,
     /// and until its last replay is done.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSlice<'a, T> {
         ForeignSlice {

@@ -66,7 +66,7 @@ fn embedded(
     Ok((artifact, hash))
 }
 
-/// The help in an error is about baking again, which is said once, where there is no compiler either.
+/// The help in an error is about baking again, which is said once, if there is no compiler either.
 fn refused(error: &str) -> NoImage {
     let why = error.split("\nhelp: ").next().unwrap_or(error);
     NoImage::Refused {
@@ -74,7 +74,7 @@ fn refused(error: &str) -> NoImage {
     }
 }
 
-/// The error of a compile. Where there is no compiler it says why one is needed: a deployed program is meant to need
+/// The error of a compile. If there is no compiler it says why one is needed: a deployed program is meant to need
 /// none.
 pub(super) fn not_compiled(
     device: &dyn DeviceBackend,

@@ -1,8 +1,8 @@
-//! What a row of launches takes from the first call of the host to the end of the last kernel: queued one by one, and
-//! replayed from a recording.
+//! The time of a series of launches from the first call of the host to the end of the last kernel: queued one by one,
+//! and replayed from a recording.
 //!
-//! A batch that is timed ([`Rig::time`]) tells what a kernel takes on the device. Where that is less than what the host
-//! takes to queue a launch, a program waits for its host instead, and a [`Graph`] spares it that.
+//! A timed batch ([`Rig::time`]) measures the kernel on the device. If the host takes longer than that to queue a launch,
+//! a program waits for its host; a [`Graph`] avoids that.
 
 use std::time::Instant;
 
@@ -26,11 +26,11 @@ pub struct HostPace {
 }
 
 impl Rig {
-    /// Measures a row of `launches` launches of a release entry both ways, `pairs` times in turn, on a stream of its own
+    /// Measures a row of `launches` launches of a release entry both ways, `pairs` times alternately, on a new stream
     /// and on data as [`Self::launch`] takes it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] where the device records nothing; otherwise as [`Self::launch`].
+    /// [`DeviceError::Unsupported`] if the device records nothing; otherwise as [`Self::launch`].
     pub fn host_pace(
         &self,
         function: &Function,

@@ -4,7 +4,9 @@
 //! buffer lies either between guard zones of a known pattern or against inaccessible memory. It is how `tune`
 //! verifies and times candidates inside its worker processes.
 
+mod error;
 mod expected;
+mod held;
 mod host_pace;
 mod orders;
 
@@ -13,142 +15,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
-    Reference, SliceArg,
 };
-use thiserror::Error;
 
 use crate::buffer::RawSlice;
-use crate::compare::{MaxError, compare_output};
-use crate::device::{Allocation, ArgMemory, DeviceError, Function, Schedule};
-use crate::launch::{Aligned, Arg, launch_held_scheduled, time_held};
+use crate::device::{Allocation, ArgMemory, Function, Schedule};
+use crate::launch::{Arg, launch_held_scheduled, time_held};
 use crate::lent::Lent;
-use crate::parallel;
 use crate::receipt::{RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, DataError, make_data_for};
+use crate::reference::{ArgData, make_data_for};
 use crate::stream::Stream;
 
+use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, blocks};
+
+pub use error::{Against, RigError};
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
-
-/// Bytes of a guard zone, before and behind each buffer.
-const GUARD_BYTES: usize = 1024;
-/// What guard zones hold.
-const GUARD: u8 = 0xA5;
-/// What outputs hold before a launch: NaN in every real type.
-const POISON: u8 = 0xFF;
-/// As [`POISON`], for a second launch that tells an element which is never written from one whose value is the poison.
-const OTHER_POISON: u8 = 0xB7;
-/// Every buffer starts at a multiple of this many bytes.
-const ALIGN: usize = 256;
-/// As [`ALIGN`], for buffers against inaccessible memory: the widest vector load.
-const GUARDED_ALIGN: usize = 32;
 
 /// How a rig lays out its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Between guard zones that are looked at after each launch.
     Zones,
-    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` where the device has no
+    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` if the device has no
     /// such memory.
     Fences,
     /// Tight: for timing.
     Plain,
-}
-
-/// What made an expected output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
-    /// A plain-Rust reference.
-    Reference,
-    /// A launch of the entry that the spec names as reference.
-    ReferenceEntry,
-    /// A launch of the baseline.
-    Baseline,
-}
-
-/// What is wrong with a launch.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum RigError {
-    /// The device refused, or reported a fault.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// The data cannot be made.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// An output is beyond its tolerance.
-    #[error("{worst}")]
-    Incorrect {
-        /// The worst element.
-        worst: MaxError,
-        /// What made the expected value.
-        against: Against,
-    },
-    /// An output holds NaN or infinity where the reference is finite.
-    #[error("`{output}`[{index}] is not a finite number, but should be")]
-    NotANumber {
-        /// The output.
-        output: String,
-        /// The element.
-        index: u64,
-    },
-    /// The kernel left elements of an output as they were before the launch.
-    #[error(
-        "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\nhelp: write every \
-         element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
-    )]
-    Unwritten {
-        /// The output.
-        output: String,
-        /// The first such element.
-        index: u64,
-        /// How many there are.
-        count: u64,
-        /// How many elements the output has.
-        len: u64,
-    },
-    /// A guard zone was written.
-    #[error("the kernel wrote outside `{argument}`")]
-    GuardHit {
-        /// The argument.
-        argument: String,
-    },
-    /// An input was written.
-    #[error("the kernel wrote its input `{argument}`")]
-    InputChanged {
-        /// The argument.
-        argument: String,
-    },
-    /// The expected outputs are of another problem.
-    #[error("there is no expected output for `{argument}` of {len} elements")]
-    NoExpectation {
-        /// The argument.
-        argument: String,
-        /// Its length.
-        len: usize,
-    },
-}
-
-/// One argument in place.
-#[derive(Debug)]
-enum Held {
-    /// The value, in memory of its own so that its address is stable.
-    Value(Box<[Aligned<[u64; 4]>]>),
-    Slice(Box<HeldSlice>),
-}
-
-#[derive(Debug)]
-struct HeldSlice {
-    spec: SliceArg,
-    ty: ElemType,
-    initial: Vec<u8>,
-    memory: Box<dyn Allocation>,
-    /// Bytes of the zone before the elements; the zone behind has the same.
-    zone: usize,
-    /// Where the elements of each set lie.
-    raw: Vec<RawSlice>,
-    /// From one set's elements to the next one's, in bytes.
-    stride: usize,
 }
 
 /// The data of one kernel on one problem, on a device.
@@ -159,7 +51,7 @@ pub struct Rig {
     args: Vec<Held>,
     receipt: Box<dyn Allocation>,
     receipt_address: RawSlice,
-    /// How often the data is there.
+    /// The number of copies of the data.
     sets: usize,
     /// The set that the next timed launch takes.
     next_set: AtomicUsize,
@@ -390,7 +282,7 @@ impl Rig {
 
     /// Whether a launch writes every element of its outputs; to be asked after one on poisoned outputs.
     ///
-    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. Where there is
+    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. If there is
     /// one, the kernel is launched once more on another poison: what is never written follows it.
     ///
     /// # Errors
@@ -484,175 +376,4 @@ impl Rig {
             .map(|(place, _)| argument(&self.args[place], set))
             .collect()
     }
-}
-
-impl HeldSlice {
-    fn new(
-        stream: &Stream,
-        spec: &SliceArg,
-        ty: ElemType,
-        initial: Vec<u8>,
-        layout: Layout,
-        sets: usize,
-    ) -> Result<HeldSlice, RigError> {
-        let device = stream.device();
-        let stride = initial.len().next_multiple_of(ALIGN);
-        let len = (initial.len() / ty.bytes()) as u64;
-        let fenced = match layout {
-            Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
-            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported {
-                what: "fences".into(),
-            }),
-        };
-        let (memory, zone) = match fenced {
-            Ok(memory) => (memory, 0),
-            Err(DeviceError::Unsupported { .. }) => {
-                let zone = if layout == Layout::Plain {
-                    0
-                } else {
-                    GUARD_BYTES
-                };
-                (
-                    device.alloc(
-                        ((sets - 1) * stride + initial.len() + 2 * zone).max(1),
-                        ALIGN,
-                    )?,
-                    zone,
-                )
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let raw = |set: usize| RawSlice {
-            address: memory.address() + (zone + set * stride) as u64,
-            len,
-            device_index: stream.device_index(),
-            lent: Lent::NOT,
-        };
-        Ok(HeldSlice {
-            raw: (0..sets).map(raw).collect(),
-            stride,
-            spec: spec.clone(),
-            ty,
-            initial,
-            memory,
-            zone,
-        })
-    }
-
-    /// What the kernel may use of the first set.
-    fn memory(&self) -> ArgMemory<'_> {
-        ArgMemory {
-            name: &self.spec.name,
-            address: self.raw[0].address,
-            bytes: self.initial.len() as u64,
-        }
-    }
-
-    fn reset(&self, stream: &Stream, set: usize) -> Result<(), RigError> {
-        self.reset_with(stream, set, POISON)
-    }
-
-    fn reset_with(&self, stream: &Stream, set: usize, poison: u8) -> Result<(), RigError> {
-        let (handle, bytes) = (stream.handle(), self.initial.len());
-        let start = self.zone + set * self.stride;
-        if self.zone > 0 {
-            self.memory.fill(handle, 0, self.zone, GUARD)?;
-            self.memory
-                .fill(handle, self.zone + bytes, self.zone, GUARD)?;
-        }
-        match self.spec.access {
-            _ if bytes == 0 => {}
-            Access::Out => self.memory.fill(handle, start, bytes, poison)?,
-            Access::In | Access::InOut => self.memory.write(handle, start, &self.initial)?,
-        }
-        Ok(())
-    }
-
-    /// The elements whose bytes are all this one, in order.
-    fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
-        let size = self.ty.bytes();
-        let is_poisoned = |element: &usize| {
-            let bytes = &bytes[element * size..(element + 1) * size];
-            bytes.iter().all(|&byte| byte == poison)
-        };
-        let poisoned = parallel::ranges(bytes.len() / size, |range| {
-            range.filter(is_poisoned).collect::<Vec<usize>>()
-        });
-        poisoned.concat()
-    }
-
-    /// The elements, after looking at the guard zones.
-    fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
-        let read = |start: usize, len: usize| {
-            let mut bytes = vec![0; len];
-            if len > 0 {
-                self.memory.read(stream.handle(), start, &mut bytes)?;
-            }
-            Ok::<_, RigError>(bytes)
-        };
-        let behind = self.zone + self.initial.len();
-        let zones = [read(0, self.zone)?, read(behind, self.zone)?];
-        if zones.concat().iter().any(|&byte| byte != GUARD) {
-            return Err(RigError::GuardHit {
-                argument: self.spec.name.clone(),
-            });
-        }
-        read(self.zone, self.initial.len())
-    }
-
-    fn compare(
-        &self,
-        bytes: &[u8],
-        argument: usize,
-        expected: &Expected,
-        spec: &KernelSpec,
-    ) -> Result<f64, RigError> {
-        if self.spec.compare == Some(Comparison::None) {
-            return Ok(0.0);
-        }
-        let len = self.initial.len() / self.ty.bytes();
-        // What elements come to does not depend on how many there are.
-        let any_length = self.spec.compare.is_some();
-        let fits = |want: &&crate::reference::Wide| {
-            want.elem_type() == self.ty && (any_length || want.len() == len)
-        };
-        let name = &self.spec.name;
-        let want =
-            expected
-                .output(argument)
-                .filter(fits)
-                .ok_or_else(|| RigError::NoExpectation {
-                    argument: name.clone(),
-                    len,
-                })?;
-        let worst = compare_output(spec, &self.spec, bytes, want);
-        match worst.map(|worst| worst.loosened(expected.slack())) {
-            None => Ok(0.0),
-            Some(worst) if worst.passes() => Ok(worst.ratio()),
-            Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {
-                Err(RigError::NotANumber {
-                    output: name.clone(),
-                    index: worst.index,
-                })
-            }
-            Some(worst) => Err(RigError::Incorrect {
-                worst,
-                against: match &spec.reference {
-                    _ if !expected.is_launched() => Against::Reference,
-                    Some(Reference::Entry(_)) => Against::ReferenceEntry,
-                    _ => Against::Baseline,
-                },
-            }),
-        }
-    }
-}
-
-/// The bytes of a value in whole blocks, aligned for any type that a kernel may read them as.
-fn blocks(bytes: &[u8]) -> Box<[Aligned<[u64; 4]>]> {
-    let block = |bytes: &[u8]| {
-        let mut block = [0_u64; 4];
-        bytemuck::bytes_of_mut(&mut block)[..bytes.len()].copy_from_slice(bytes);
-        Aligned(block)
-    };
-    bytes.chunks(size_of::<[u64; 4]>()).map(block).collect()
 }

@@ -1,4 +1,4 @@
-//! One launch in several orders of its threads: what a race hides in one order shows in another.
+//! One launch in several thread orders: a race that one order hides shows in another.
 
 use kiln_spec::LaunchPlan;
 

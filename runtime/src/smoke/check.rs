@@ -24,7 +24,7 @@ use crate::stream::Stream;
 /// A checking build runs on problems of at most this many operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
 
-/// What outputs hold before a launch: NaN in every real type.
+/// The byte that fills outputs before a launch: NaN in every real type.
 const POISON: u8 = 0xFF;
 
 pub(super) fn check(
@@ -53,7 +53,7 @@ struct Subject<'a> {
     seed: u64,
     stream: Stream,
     data: Vec<ArgData>,
-    /// What the outputs should be.
+    /// The expected outputs.
     want: Expected,
     compared_with: ComparedWith,
 }

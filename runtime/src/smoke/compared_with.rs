@@ -1,4 +1,4 @@
-//! What a smoke test compared outputs with.
+//! The standard that a smoke test compared outputs with.
 
 use std::fmt;
 

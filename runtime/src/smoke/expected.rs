@@ -1,4 +1,4 @@
-//! What the outputs of a smoke test are compared with.
+//! Expected outputs of a smoke test.
 
 use std::sync::Arc;
 

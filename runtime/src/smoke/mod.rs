@@ -29,7 +29,7 @@ use crate::selection::Choice;
 pub struct SmokeOptions {
     /// Seed of inputs and nonces.
     pub seed: u64,
-    /// A row's own problem is launched where its work is at most this many operations and bytes; else a
+    /// A row's own problem is launched if its work is at most this many operations and bytes; else a
     /// verification problem.
     pub max_work: u64,
 }

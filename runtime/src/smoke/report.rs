@@ -1,4 +1,4 @@
-//! What smoke tests found.
+//! Reports of smoke tests.
 
 use std::fmt;
 
@@ -38,22 +38,22 @@ pub struct Check {
     pub tuned_on: Option<String>,
     /// The problem it was launched for, or would have been.
     pub problem: Problem,
-    /// What came of it.
+    /// Its result.
     pub outcome: CheckOutcome,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub enum CheckOutcome {
     /// Receipt, symbol, plan and outputs are as intended.
     Passed {
         /// The plan it was launched with.
         plan: LaunchPlan,
-        /// The largest error of any output, as a fraction of its bound; `None` where there is nothing to compare with.
+        /// The largest error of any output, as a fraction of its bound; `None` if there is nothing to compare with.
         max_error_ratio: Option<f64>,
         /// What the outputs were compared with.
         compared_with: ComparedWith,
-        /// Why no check build ran in other orders of threads, where the device is the cpu, which has such builds.
+        /// Why no check build ran in other orders of threads, if the device is the cpu, which has such builds.
         not_checked: Option<String>,
     },
     /// This device cannot launch it.
@@ -65,7 +65,7 @@ pub enum CheckOutcome {
     Failed(Failure),
 }
 
-/// What is not as intended.
+/// A difference from what was intended.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum Failure {

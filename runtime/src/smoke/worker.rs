@@ -14,7 +14,7 @@ use crate::supervise::{Ended, Supervised};
 
 /// Set in the child, to the name of the kernel it is to run.
 const WORKER: &str = "KILN_SMOKE_WORKER";
-/// Chooses the device: `cpu` where it is not set.
+/// Chooses the device: `cpu` if it is not set.
 const DEVICE: &str = "KILN_SMOKE_DEVICE";
 /// Seconds that the smoke tests of one kernel may take.
 const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
@@ -44,7 +44,7 @@ pub fn test(kernel: &'static Kernel, path: &str) {
     }
 }
 
-/// What the child does.
+/// The work of the child.
 fn run_here(kernel: &'static Kernel, device: &str) {
     let device = match open(device) {
         Ok(device) => device,
@@ -102,7 +102,7 @@ fn run_in_child(
     }
 }
 
-/// What a child printed.
+/// The output of a child.
 #[derive(Debug)]
 struct Said {
     stdout: String,
@@ -140,7 +140,7 @@ impl fmt::Display for Said {
     }
 }
 
-/// What became of a child that did not pass.
+/// Why a child did not pass.
 #[derive(Debug, Error)]
 enum ChildFailure {
     #[error("{error}")]

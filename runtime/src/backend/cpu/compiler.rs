@@ -138,7 +138,7 @@ impl CpuCompiler {
     }
 
     /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not
-    /// where threads run on the stack of the executor, nor where each stack has a guard.
+    /// if threads run on the stack of the executor, nor if each stack has a guard.
     fn frame_flags(&self, family: Family, request: &CompileRequest) -> Vec<String> {
         let fibers = request.source.contains("#define KILN_CPU_FIBERS 1");
         if !fibers || request.build != BuildKind::Release {
@@ -159,7 +159,7 @@ impl CpuCompiler {
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());
         }
-        // clang's own choice is registers of 32 bytes where there are some of 64, and it splits vectors that are written as such.
+        // By default clang uses registers of 32 bytes even if there are some of 64, and splits vectors of that size.
         if cfg!(target_arch = "x86_64") && family == Family::Clang {
             flags.push("-mprefer-vector-width=512".into());
         }

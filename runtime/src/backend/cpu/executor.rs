@@ -212,7 +212,7 @@ struct Work {
     arenas: Arc<[Mutex<Arena>]>,
     next: AtomicU64,
     share_blocks: u64,
-    /// From one of a thread's shares to its next, in blocks, where shares are even.
+    /// From one of a thread's shares to its next, in blocks, if shares are even.
     stride_blocks: Option<u64>,
     stopped: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
@@ -297,7 +297,7 @@ impl Work {
         })
     }
 
-    /// The first block of the next share; `own` is where the thread's next one is where shares are even.
+    /// The first block of the next share; `own` is the thread's next one if shares are even.
     fn next_share(&self, own: &mut u64) -> u64 {
         let Some(stride) = self.stride_blocks else {
             return self.next.fetch_add(self.share_blocks, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What this processor is, and what the cpu device lets a launch use of it.
+//! Properties of this processor, and the limits of launches on the cpu device.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub struct CpuOptions {
     pub shared_bytes: u32,
     /// Stack of one GPU thread in kernels with barriers, in bytes; 4096 at least.
     pub stack_bytes: usize,
-    /// Binds every thread to a processor of its own, the opening one included: for measuring.
+    /// Binds every thread, including the one that opens the device, to its own processor: for measuring.
     pub pin: bool,
     /// What code is compiled for.
     pub target: CpuTarget,
@@ -47,7 +47,7 @@ impl Default for CpuOptions {
 }
 
 impl CpuOptions {
-    /// The defaults, with the number of threads from `KILN_CPU_THREADS` where that is set.
+    /// The defaults, with the number of threads from `KILN_CPU_THREADS` if that is set.
     ///
     /// # Errors
     /// [`DeviceError::Setting`] when the variable is not a number of threads.
@@ -275,7 +275,7 @@ pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Size of the last level of cache, in bytes; 0 where unknown.
+/// Size of the last level of cache, in bytes; 0 if unknown.
 fn last_level_cache_bytes() -> u64 {
     let size_of = |index: u32| {
         let text = fs::read_to_string(format!(

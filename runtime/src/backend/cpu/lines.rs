@@ -6,7 +6,7 @@ use kiln_spec::prelude::CPU_PRELUDE;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-/// What the prelude puts before and behind a return address.
+/// What the prelude puts before and after a return address.
 const BEGIN: char = '\u{1}';
 const END: char = '\u{2}';
 

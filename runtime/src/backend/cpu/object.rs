@@ -1,4 +1,4 @@
-//! What the symbol table of a compiled object says: its variables, how much shared memory its kernels declare, and
+//! Facts from the symbol table of a compiled object: its variables, how much shared memory its kernels declare, and
 //! whether it has variables that its copies could not share.
 
 use object::read::elf::ElfFile64;
@@ -133,7 +133,7 @@ impl Facts {
     }
 
     /// Static shared memory of a kernel, in bytes: all of its copy of the source, since which kernel uses a
-    /// device function's arrays cannot be told.
+    /// device function's arrays cannot be determined.
     pub fn static_shared_bytes(&self, symbol: &str) -> u32 {
         let receipt = symbol.ends_with("_receipt");
         let arrays = self

@@ -40,7 +40,7 @@ impl Shared {
 }
 
 impl Pool {
-    /// Starts `threads - 1` threads, each bound to a processor of its own where `pin` says so.
+    /// Starts `threads - 1` threads, each bound to a processor of its own if `pin` says so.
     pub fn new(threads: usize, pin: bool) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
             state: Mutex::default(),

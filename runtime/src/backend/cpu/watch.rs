@@ -1,4 +1,4 @@
-//! What the executor gives a check build, which looks at every access of its kernels: the memory that they may use,
+//! Input of a check build, which checks every access of its kernels: the memory that they may use,
 //! and room to remember accesses in. The prelude's `watch_*.h` do the rest.
 
 use crate::device::{DeviceError, KernelArgs};

@@ -34,8 +34,8 @@ const VERBOSE: &str = "--ptxas-options=-v";
 
 /// NVRTC, compiling for one architecture.
 ///
-/// It runs in this process: a deadline is kept where NVRTC asks for one (12.9 and later) and between its steps only, a
-/// limit of memory not at all. `tune` therefore compiles in processes of its own.
+/// It runs in this process: a deadline is kept if NVRTC asks for one (12.9 and later) and between its steps only, a
+/// limit of memory not at all. `tune` therefore compiles in separate processes.
 pub struct NvrtcCompiler {
     library: Arc<NvrtcLibrary>,
     arch: String,
@@ -132,7 +132,7 @@ impl NvrtcCompiler {
         Err(self.rejected(&request, options, compiled))
     }
 
-    /// What switches NVRTC's own cache off, where it has one.
+    /// What switches NVRTC's own cache off, if it has one.
     fn keeping_nothing(&self) -> Option<String> {
         (self.library.version >= KEEPS_RESULTS).then(|| "--no-cache".into())
     }

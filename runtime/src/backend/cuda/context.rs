@@ -1,4 +1,4 @@
-//! What everything on one device shares: the driver's context, its streams, and what may not be freed yet.
+//! Shared state of one device: the driver's context, its streams, and what may not be freed yet.
 
 use std::fmt;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ const LAUNCH_OUT_OF_RESOURCES: i32 = 701;
 const LAUNCH_TOO_LARGE: i32 = 720;
 const NOT_SUPPORTED: i32 = 801;
 
-/// What a failed call means. `symbol` is the kernel that was to be launched, where one was.
+/// What a failed call means. `symbol` is the kernel that was to be launched, if one was.
 pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError {
     let text = failed.text.clone();
     match (failed.code, symbol) {

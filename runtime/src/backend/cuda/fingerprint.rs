@@ -1,4 +1,4 @@
-//! What a CUDA device is: its identity, its limits, and the fingerprint that results are keyed by.
+//! Properties of a CUDA device: its identity, its limits, and the fingerprint that results are keyed by.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -104,7 +104,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
     Ok(fields)
 }
 
-/// The version of the kernel module, as in `580.159.03`, where the system tells.
+/// The version of the kernel module, as in `580.159.03`, if the system tells.
 fn kernel_module() -> Option<String> {
     version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
@@ -116,7 +116,7 @@ fn version_in(text: &str) -> Option<String> {
     line.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// What tells this device from others of its kind: its UUID as `nvidia-smi` writes it, and its memory.
+/// Identifies this device among others of its kind: its UUID as `nvidia-smi` writes it, and its memory.
 fn instance(
     found: &FoundDriver,
     device: i32,

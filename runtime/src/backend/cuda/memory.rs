@@ -87,7 +87,7 @@ fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -
     }
 }
 
-/// How much is free, if the driver tells.
+/// How much is free, if the driver reports it.
 fn free_text(context: &CudaContext) -> String {
     let free = context.raw.free_bytes();
     free.map_or_else(|_| String::new(), |free| format!(", {free} bytes are free"))

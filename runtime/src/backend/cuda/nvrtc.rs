@@ -19,7 +19,7 @@ use super::library_error::LibraryError;
 /// What the system's loader is asked for, newest first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// How to get one that the driver of such a CUDA version loads images of; the newest where that is not known. NVRTC 12
+/// How to get one that the driver of such a CUDA version loads images of; the newest if that is not known. NVRTC 12
 /// does not bring the CUDA headers.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
@@ -32,7 +32,7 @@ fn help(newest_major: Option<u32>) -> String {
     )
 }
 
-/// What helps where the variable names none.
+/// What helps if the variable names none.
 const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
                        looked through";
 
@@ -51,7 +51,7 @@ pub(super) struct NvrtcLibrary {
 /// Which versions will do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wanted {
-    /// The newest major version whose images the driver loads; any where there is no driver.
+    /// The newest major version whose images the driver loads; any if there is no driver.
     pub newest_major: Option<u32>,
 }
 
@@ -201,7 +201,7 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What a folder holds, in the order of names; nothing where it cannot be read.
+/// What a folder holds, in the order of names; nothing if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -12,7 +12,7 @@ use super::library_error::NvmlError;
 /// Its name.
 const NAME: &str = "libnvidia-ml.so.1";
 
-/// NVML, begun once and for all; `None` where it is not to be had.
+/// NVML, begun once and for all; `None` if it is not available.
 fn kept() -> Option<&'static Nvml> {
     static KEPT: OnceLock<Option<Nvml>> = OnceLock::new();
     let begin = || {
@@ -35,7 +35,7 @@ pub(super) fn clock(uuid: &str) -> Option<ClockReading> {
 /// The other processes that compute on the device of a UUID.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] where the library is not there, or does not tell.
+/// [`DeviceError::Unsupported`] if the library is not there, or does not tell.
 pub(super) fn others(uuid: &str) -> Result<Vec<u32>, DeviceError> {
     let mut reasons = Vec::new();
     for file in shared_library::candidates(NAME) {

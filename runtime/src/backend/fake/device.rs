@@ -63,7 +63,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// There must be as many arguments as the kernel takes, where it is known.
+    /// There must be as many arguments as the kernel takes, if it is known.
     fn check_arguments(&self, args: KernelArgs<'_>) -> Result<(), DeviceError> {
         let Some(host) = &self.host else {
             return Ok(());
@@ -244,7 +244,7 @@ impl FakeDevice {
     }
 }
 
-/// What the script makes of a receipt; nothing where it is not written.
+/// What the script makes of a receipt; nothing if it is not written.
 fn falsify(mut receipt: Receipt, outcome: ReceiptOutcome, last_nonce: u64) -> Option<Receipt> {
     match outcome {
         ReceiptOutcome::Honest => {}
@@ -379,7 +379,7 @@ impl DeviceBackend for FakeDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        // Outputs are the same after every launch but the first few, where a script tells them apart.
+        // Outputs are the same after every launch but the first few, if a script tells them apart.
         for args in sets.in_turn(launches) {
             self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }

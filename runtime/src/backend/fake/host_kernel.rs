@@ -1,4 +1,4 @@
-//! What the fake device runs in a kernel's place.
+//! Host code that the fake device runs in a kernel's place.
 
 use std::collections::BTreeMap;
 use std::fmt;

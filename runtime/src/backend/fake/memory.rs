@@ -65,7 +65,7 @@ impl Memory {
 }
 
 impl Blocks {
-    /// The bytes of a range; `None` where it is not inside one allocation.
+    /// The bytes of a range; `None` if it is not inside one allocation.
     pub(super) fn range(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
         let (start, block) = self.blocks.range_mut(..=address).next_back()?;
         let offset = usize::try_from(address - start).ok()?;

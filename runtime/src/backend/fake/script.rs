@@ -22,8 +22,8 @@ pub struct Script {
     pub timer_tick_ns: u64,
     /// What makes one run of the noise model differ from another.
     pub seed: u64,
-    /// What makes one *process* differ from another where the noise model has placement effects; drawn at
-    /// random where it is not given.
+    /// What makes one *process* differ from another if the noise model has placement effects; drawn at
+    /// random if it is not given.
     pub placement: Option<u64>,
     /// Whether kernels compute their outputs. Without it a launch does nothing.
     pub computes: bool,
@@ -32,7 +32,7 @@ pub struct Script {
     pub computes_timed: bool,
     /// The noise of every time.
     pub noise: Noise,
-    /// The time of one launch where no rule gives one.
+    /// The time of one launch if no rule gives one.
     pub time: Time,
     /// Behaviour of configs: the last rule that matches and sets a field decides it.
     pub rules: Vec<Rule>,
@@ -100,7 +100,7 @@ pub struct Time {
     pub block_ns: f64,
     /// A factor for a value of a tunable parameter: `{"BLOCK_M": {"64": 0.5}}`.
     pub factors: BTreeMap<String, BTreeMap<String, f64>>,
-    /// How uneven the landscape is: each config has a factor of its own from 1 to `1 + rugged`.
+    /// Ruggedness of the landscape: each config has its own factor from 1 to `1 + rugged`.
     pub rugged: f64,
 }
 

@@ -1,11 +1,11 @@
-//! Which compiler of AMD GPUs is taken: clang where there is one, else AMD's library.
+//! Which compiler of AMD GPUs is taken: clang if there is one, else AMD's library.
 
 use crate::compiler::{CompileError, Compiler};
 
 use super::compiler::HipCompiler;
 use super::hiprtc_compiler::HiprtcCompiler;
 
-/// The compiler for an architecture: that of `KILN_HIP_CLANG`, else that of `KILN_HIPRTC`; where neither is set clang,
+/// The compiler for an architecture: that of `KILN_HIP_CLANG`, else that of `KILN_HIPRTC`; if neither is set clang,
 /// and without one that will do `libhiprtc`.
 ///
 /// # Errors

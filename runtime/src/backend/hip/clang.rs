@@ -12,7 +12,7 @@ use crate::cxx::{Family, candidates, identify, major};
 /// The oldest version that the prelude is tested with.
 pub(super) const OLDEST: u32 = 19;
 
-/// What to install where there is nothing.
+/// What to install if there is nothing.
 const INSTALL: &str = "install clang-22 and lld-22 (or 19), or set KILN_HIP_CLANG to a clang++";
 
 /// A clang that compiles and links for AMD GPUs.
@@ -83,7 +83,7 @@ impl Clang {
             .map(str::trim)
             .filter(|line| line.starts_with("gfx"))
             .collect();
-        // Behind a colon stand features that are on or off: gfx90a:sramecc+:xnack-.
+        // Features that are on or off follow after a colon: gfx90a:sramecc+:xnack-.
         let processor = arch.split(':').next().unwrap_or(arch);
         // A clang that lists nothing is asked by compiling.
         if known.is_empty() || known.contains(&processor) {
@@ -95,7 +95,7 @@ impl Clang {
     }
 }
 
-/// What a clang compiles for, where that is not what was asked for.
+/// What a clang compiles for, if that is not what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{known}")]
 pub(super) struct UnknownArch {

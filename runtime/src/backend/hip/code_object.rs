@@ -1,4 +1,4 @@
-//! What the compilers of AMD GPUs have in common: options, what they refuse, and what must come out.
+//! Common parts of the compilers for AMD GPUs: options, unsupported builds, and checks of their output.
 
 use kiln_spec::Backend;
 
@@ -17,7 +17,7 @@ const OPTIONS: [&str; 7] = [
     "-Rpass-analysis=kernel-resource-usage",
 ];
 
-/// The options of a compiler for an architecture, behind those of its own.
+/// The options of a compiler for an architecture, after its own.
 pub(super) fn flags(own: &[&str], arch: &str) -> Vec<String> {
     let options = own.iter().chain(&OPTIONS).map(ToString::to_string);
     options.chain([format!("--offload-arch={arch}")]).collect()

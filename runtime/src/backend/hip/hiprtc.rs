@@ -2,7 +2,7 @@
 //! PyTorch's wheels for AMD GPUs, without any clang.
 //!
 //! The order: `KILN_HIPRTC` (its file, or a folder that holds it: ROCm, a virtual environment, a wheel's own folder),
-//! which decides alone where it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the system's loader
+//! which decides alone if it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the system's loader
 //! knows.
 //!
 //! What `hiprtcVersion` gives says nothing (9.0, in every version whose source was read). A library is asked by
@@ -36,7 +36,7 @@ const NAMES: [&str; 4] = [
 /// Keeps the library from putting AMD's own headers in front of every source: Kiln's prelude declares the same names.
 pub(super) const NO_BUILTIN_HEADER: &str = "--hiprtc-no-builtin-header";
 
-/// Variables of which the library takes options, behind those it is given.
+/// Variables of which the library takes options, after those it is given.
 const MEDDLING: [&str; 2] = [
     "HIPRTC_COMPILE_OPTIONS_APPEND",
     "HIPRTC_LINK_OPTIONS_APPEND",

@@ -1,4 +1,4 @@
-//! The compiler of AMD GPUs where there is no clang: `libhiprtc`.
+//! The compiler for AMD GPUs on machines without clang: `libhiprtc`.
 
 use std::ffi::CString;
 use std::fmt;
@@ -25,7 +25,7 @@ const OWN_OPTIONS: &[&str] = &[NO_BUILTIN_HEADER, "-nogpuinc", "-nogpulib"];
 /// `libhiprtc`, compiling for one architecture of AMD GPUs into a code object.
 ///
 /// It runs in this process, where neither a deadline nor a limit of memory holds. `tune` therefore compiles in
-/// processes of its own.
+/// separate processes.
 pub struct HiprtcCompiler {
     library: Arc<HiprtcLibrary>,
     arch: String,

@@ -49,7 +49,7 @@ impl Runtime {
     }
 }
 
-/// `$KILN_HIP_LIBRARY` alone where it is set; else what is installed.
+/// `$KILN_HIP_LIBRARY` alone if it is set; else what is installed.
 fn find() -> Result<Runtime, DeviceError> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_HIP_LIBRARY") {

@@ -1,4 +1,4 @@
-//! What the runtime tells of a device: identity, launch limits, fingerprint.
+//! Properties of a device that the runtime reports: identity, launch limits, fingerprint.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +62,7 @@ fn processor(arch: &str) -> Result<String, DeviceError> {
     ))
 }
 
-/// A name without control characters and doubled blanks; the architecture where the runtime has no name.
+/// A name without control characters and doubled blanks; the architecture if the runtime has no name.
 fn plain(name: &str, arch: &str) -> String {
     let words = name.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -100,7 +100,7 @@ fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError>
     })
 }
 
-/// What makes timings of one machine differ from another's.
+/// Properties that make timings differ between machines.
 fn fingerprint(place: &Place, full_arch: String) -> Result<BTreeMap<String, String>, DeviceError> {
     let (runtime, driver) = place.hip.versions().map_err(Failure::error)?;
     // A number that this version of the runtime does not know is not a reason to refuse the device.

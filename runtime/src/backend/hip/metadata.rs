@@ -1,15 +1,15 @@
-//! What the launches of a code object's kernels are checked against.
+//! Facts about a code object's kernels that launches are checked against.
 
 use std::collections::BTreeMap;
 
 use crate::image::amd_metadata::{self, AmdMetadataError};
 
-/// What a launch of a kernel is checked against.
+/// Facts about a kernel that its launches are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KernelFacts {
     /// Arguments that it declares, without those that the runtime adds.
     pub parameters: usize,
-    /// Threads of a block at most, where that is stated.
+    /// Threads of a block at most, if that is stated.
     pub max_threads: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! AMD GPUs through the HIP runtime, which is looked for when the program runs.
 //!
 //! Kernels are compiled by clang with Kiln's own prelude: no part of ROCm is needed to compile, only its
-//! runtime library to launch. Where there is no clang, ROCm's own compiler library (`libhiprtc`) is taken.
+//! runtime library to launch. If there is no clang, ROCm's own compiler library (`libhiprtc`) is taken.
 
 mod choice;
 mod clang;

@@ -13,7 +13,7 @@ pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";
 /// The other processes that have a queue.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] where there is no such list.
+/// [`DeviceError::Unsupported`] if there is no such list.
 pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
     let folders = fs::read_dir(listed).map_err(|error| DeviceError::Unsupported {
         what: format!(

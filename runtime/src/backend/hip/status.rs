@@ -1,4 +1,4 @@
-//! What a failed call of the HIP runtime means.
+//! Meaning of failed calls of the HIP runtime.
 
 use std::fmt;
 

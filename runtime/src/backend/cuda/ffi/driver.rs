@@ -105,7 +105,7 @@ functions! {
     }
 }
 
-/// Functions that are used where the driver has them.
+/// Functions that are used if the driver has them.
 pub(super) struct OptionalFunctions {
     /// `cuGraphUpload`, since CUDA 11.1: brings a graph to the device ahead of its first launch.
     pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
@@ -113,7 +113,7 @@ pub(super) struct OptionalFunctions {
     set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
     /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
     reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
-    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: of a part of a GPU (MIG) its own UUID, where the function without `_v2` gives
+    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: of a part of a GPU (MIG) its own UUID, while the function without `_v2` gives
     /// that of the whole GPU.
     device_uuid_v2: Option<unsafe extern "C" fn(*mut [u8; 16], c_int) -> c_int>,
 }
@@ -321,7 +321,7 @@ impl Context {
         })
     }
 
-    /// Lets no data of this process keep a place in the L2 cache, and takes from it what has one; where the driver can.
+    /// Gives up this process's reservations in the L2 cache, if the driver can.
     pub fn share_l2(&self) -> Result<(), Failed> {
         self.enter()?;
         let optional = self.optional();

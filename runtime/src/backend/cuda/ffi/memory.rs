@@ -96,7 +96,7 @@ impl gpu::Memory<RawStream, Failed> for Memory {
         // this returns.
         let code = unsafe { (functions.copy_out)(to, from, out.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
-        // Also where it failed: a part may be under way.
+        // Even if it failed: a part may be in progress.
         queued.and(stream.synchronize(&self.context))
     }
 

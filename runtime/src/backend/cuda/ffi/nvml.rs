@@ -43,7 +43,7 @@ const CLOCK_SM: c_int = 1;
 /// thermal slowdown by the driver and by the hardware, power brake.
 const BRAKES: c_ulonglong = 0x8 | 0x20 | 0x40 | 0x80;
 
-/// Functions that are used where the library has them and the device supports them.
+/// Functions that are used if the library has them and the device supports them.
 struct OptionalFunctions {
     clock: Option<unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int>,
     reasons: Option<unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int>,
@@ -123,7 +123,7 @@ impl Nvml {
         Ok(device)
     }
 
-    /// The clock of the device of a UUID, as far as it is told.
+    /// The clock of the device of a UUID, as far as it is reported.
     pub fn clock(&self, uuid: &str) -> Result<ClockReading, NvmlError> {
         let device = self.device(uuid)?;
         let mut reading = ClockReading::default();

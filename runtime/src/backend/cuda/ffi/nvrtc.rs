@@ -51,7 +51,7 @@ pub(in crate::backend::cuda) struct Compiled {
     pub cut: bool,
     /// Everything it said.
     pub log: String,
-    /// The image, where the code is 0.
+    /// The image, if the code is 0.
     pub cubin: Vec<u8>,
 }
 
@@ -121,7 +121,7 @@ impl Nvrtc {
         text.to_string_lossy().into_owned()
     }
 
-    /// Compiles one source text. At the deadline it is cut, where this NVRTC can be.
+    /// Compiles one source text. At the deadline it is cut, if this NVRTC can be.
     pub fn compile(
         &self,
         source: &CStr,

@@ -326,7 +326,7 @@ impl RawFunction {
         self.launch_each(stream, plan, std::iter::once(args))
     }
 
-    /// Queues a launch for each set of arguments, one behind the other. Allocates nothing.
+    /// Queues a launch for each set of arguments, one after the other. Allocates nothing.
     #[inline]
     pub fn launch_each<'a>(
         &self,

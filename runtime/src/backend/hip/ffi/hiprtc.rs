@@ -66,7 +66,7 @@ pub(in crate::backend::hip) struct Compiled {
     pub code: i32,
     /// Everything it said.
     pub log: String,
-    /// The image, where the code is 0.
+    /// The image, if the code is 0.
     pub image: Vec<u8>,
 }
 

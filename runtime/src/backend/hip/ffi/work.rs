@@ -71,7 +71,7 @@ impl OwnedStream {
         self.raw.0 as u64
     }
 
-    /// Makes its device the thread's own where the handle does not say which device is meant: that of a default stream is
+    /// Makes its device the thread's own if the handle does not say which device is meant: that of a default stream is
     /// the same number on every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
     fn select_if_default(&self) -> Result<(), Failure> {
         if self.raw.0 > LAST_OF_EVERY_DEVICE {

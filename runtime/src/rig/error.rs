@@ -1,0 +1,81 @@
+//! Why a launch on a rig does not pass.
+
+use thiserror::Error;
+
+use crate::arg_data::DataError;
+use crate::compare::MaxError;
+use crate::device_error::DeviceError;
+
+/// The source of an expected output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// A plain-Rust reference.
+    Reference,
+    /// A launch of the entry that the spec names as reference.
+    ReferenceEntry,
+    /// A launch of the baseline.
+    Baseline,
+}
+
+/// What is wrong with a launch.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RigError {
+    /// The device refused, or reported a fault.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The data cannot be made.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// An output is beyond its tolerance.
+    #[error("{worst}")]
+    Incorrect {
+        /// The worst element.
+        worst: MaxError,
+        /// The source of the expected value.
+        against: Against,
+    },
+    /// An output holds NaN or infinity where the reference is finite.
+    #[error("`{output}`[{index}] is not a finite number, but should be")]
+    NotANumber {
+        /// The output.
+        output: String,
+        /// The element.
+        index: u64,
+    },
+    /// The kernel left elements of an output as they were before the launch.
+    #[error(
+        "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\nhelp: write every \
+         element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
+    )]
+    Unwritten {
+        /// The output.
+        output: String,
+        /// The first such element.
+        index: u64,
+        /// How many there are.
+        count: u64,
+        /// How many elements the output has.
+        len: u64,
+    },
+    /// A guard zone was written.
+    #[error("the kernel wrote outside `{argument}`")]
+    GuardHit {
+        /// The argument.
+        argument: String,
+    },
+    /// An input was written.
+    #[error("the kernel wrote its input `{argument}`")]
+    InputChanged {
+        /// The argument.
+        argument: String,
+    },
+    /// The expected outputs are of another problem.
+    #[error("there is no expected output for `{argument}` of {len} elements")]
+    NoExpectation {
+        /// The argument.
+        argument: String,
+        /// Its length.
+        len: usize,
+    },
+}

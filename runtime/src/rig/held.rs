@@ -1,0 +1,224 @@
+//! The arguments of a rig in the device's memory: guard zones, poison, and comparison.
+
+use kiln_spec::{Access, Comparison, ElemType, KernelSpec, Reference, SliceArg};
+
+use super::Layout;
+use super::error::{Against, RigError};
+use super::expected::Expected;
+use crate::buffer::RawSlice;
+use crate::compare::compare_output;
+use crate::device::{Allocation, ArgMemory, DeviceError};
+use crate::launch::Aligned;
+use crate::lent::Lent;
+use crate::parallel;
+use crate::stream::Stream;
+/// Bytes of a guard zone, before and after each buffer.
+const GUARD_BYTES: usize = 1024;
+/// The byte that fills guard zones.
+const GUARD: u8 = 0xA5;
+/// The byte that fills outputs before a launch: NaN in every real type.
+pub(super) const POISON: u8 = 0xFF;
+/// Like [`POISON`], for a second launch: it shows whether an element is never written or its value is the poison.
+pub(super) const OTHER_POISON: u8 = 0xB7;
+/// Every buffer starts at a multiple of this many bytes.
+pub(super) const ALIGN: usize = 256;
+/// As [`ALIGN`], for buffers against inaccessible memory: the widest vector load.
+const GUARDED_ALIGN: usize = 32;
+
+/// One argument in place.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// The value, in memory of its own so that its address is stable.
+    Value(Box<[Aligned<[u64; 4]>]>),
+    Slice(Box<HeldSlice>),
+}
+
+#[derive(Debug)]
+pub(super) struct HeldSlice {
+    pub(super) spec: SliceArg,
+    pub(super) ty: ElemType,
+    pub(super) initial: Vec<u8>,
+    pub(super) memory: Box<dyn Allocation>,
+    /// Bytes of the zone before the elements; the zone behind has the same.
+    pub(super) zone: usize,
+    /// Where the elements of each set lie.
+    pub(super) raw: Vec<RawSlice>,
+    /// From one set's elements to the next one's, in bytes.
+    pub(super) stride: usize,
+}
+
+impl HeldSlice {
+    pub(super) fn new(
+        stream: &Stream,
+        spec: &SliceArg,
+        ty: ElemType,
+        initial: Vec<u8>,
+        layout: Layout,
+        sets: usize,
+    ) -> Result<HeldSlice, RigError> {
+        let device = stream.device();
+        let stride = initial.len().next_multiple_of(ALIGN);
+        let len = (initial.len() / ty.bytes()) as u64;
+        let fenced = match layout {
+            Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
+            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported {
+                what: "fences".into(),
+            }),
+        };
+        let (memory, zone) = match fenced {
+            Ok(memory) => (memory, 0),
+            Err(DeviceError::Unsupported { .. }) => {
+                let zone = if layout == Layout::Plain {
+                    0
+                } else {
+                    GUARD_BYTES
+                };
+                (
+                    device.alloc(
+                        ((sets - 1) * stride + initial.len() + 2 * zone).max(1),
+                        ALIGN,
+                    )?,
+                    zone,
+                )
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let raw = |set: usize| RawSlice {
+            address: memory.address() + (zone + set * stride) as u64,
+            len,
+            device_index: stream.device_index(),
+            lent: Lent::NOT,
+        };
+        Ok(HeldSlice {
+            raw: (0..sets).map(raw).collect(),
+            stride,
+            spec: spec.clone(),
+            ty,
+            initial,
+            memory,
+            zone,
+        })
+    }
+
+    /// What the kernel may use of the first set.
+    pub(super) fn memory(&self) -> ArgMemory<'_> {
+        ArgMemory {
+            name: &self.spec.name,
+            address: self.raw[0].address,
+            bytes: self.initial.len() as u64,
+        }
+    }
+
+    pub(super) fn reset(&self, stream: &Stream, set: usize) -> Result<(), RigError> {
+        self.reset_with(stream, set, POISON)
+    }
+
+    pub(super) fn reset_with(
+        &self,
+        stream: &Stream,
+        set: usize,
+        poison: u8,
+    ) -> Result<(), RigError> {
+        let (handle, bytes) = (stream.handle(), self.initial.len());
+        let start = self.zone + set * self.stride;
+        if self.zone > 0 {
+            self.memory.fill(handle, 0, self.zone, GUARD)?;
+            self.memory
+                .fill(handle, self.zone + bytes, self.zone, GUARD)?;
+        }
+        match self.spec.access {
+            _ if bytes == 0 => {}
+            Access::Out => self.memory.fill(handle, start, bytes, poison)?,
+            Access::In | Access::InOut => self.memory.write(handle, start, &self.initial)?,
+        }
+        Ok(())
+    }
+
+    /// The elements whose bytes are all this one, in order.
+    pub(super) fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
+        let size = self.ty.bytes();
+        let is_poisoned = |element: &usize| {
+            let bytes = &bytes[element * size..(element + 1) * size];
+            bytes.iter().all(|&byte| byte == poison)
+        };
+        let poisoned = parallel::ranges(bytes.len() / size, |range| {
+            range.filter(is_poisoned).collect::<Vec<usize>>()
+        });
+        poisoned.concat()
+    }
+
+    /// The elements, after looking at the guard zones.
+    pub(super) fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
+        let read = |start: usize, len: usize| {
+            let mut bytes = vec![0; len];
+            if len > 0 {
+                self.memory.read(stream.handle(), start, &mut bytes)?;
+            }
+            Ok::<_, RigError>(bytes)
+        };
+        let behind = self.zone + self.initial.len();
+        let zones = [read(0, self.zone)?, read(behind, self.zone)?];
+        if zones.concat().iter().any(|&byte| byte != GUARD) {
+            return Err(RigError::GuardHit {
+                argument: self.spec.name.clone(),
+            });
+        }
+        read(self.zone, self.initial.len())
+    }
+
+    pub(super) fn compare(
+        &self,
+        bytes: &[u8],
+        argument: usize,
+        expected: &Expected,
+        spec: &KernelSpec,
+    ) -> Result<f64, RigError> {
+        if self.spec.compare == Some(Comparison::None) {
+            return Ok(0.0);
+        }
+        let len = self.initial.len() / self.ty.bytes();
+        // What elements come to does not depend on how many there are.
+        let any_length = self.spec.compare.is_some();
+        let fits = |want: &&crate::reference::Wide| {
+            want.elem_type() == self.ty && (any_length || want.len() == len)
+        };
+        let name = &self.spec.name;
+        let want =
+            expected
+                .output(argument)
+                .filter(fits)
+                .ok_or_else(|| RigError::NoExpectation {
+                    argument: name.clone(),
+                    len,
+                })?;
+        let worst = compare_output(spec, &self.spec, bytes, want);
+        match worst.map(|worst| worst.loosened(expected.slack())) {
+            None => Ok(0.0),
+            Some(worst) if worst.passes() => Ok(worst.ratio()),
+            Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {
+                Err(RigError::NotANumber {
+                    output: name.clone(),
+                    index: worst.index,
+                })
+            }
+            Some(worst) => Err(RigError::Incorrect {
+                worst,
+                against: match &spec.reference {
+                    _ if !expected.is_launched() => Against::Reference,
+                    Some(Reference::Entry(_)) => Against::ReferenceEntry,
+                    _ => Against::Baseline,
+                },
+            }),
+        }
+    }
+}
+
+/// The bytes of a value in whole blocks, aligned for any type that a kernel may read them as.
+pub(super) fn blocks(bytes: &[u8]) -> Box<[Aligned<[u64; 4]>]> {
+    let block = |bytes: &[u8]| {
+        let mut block = [0_u64; 4];
+        bytemuck::bytes_of_mut(&mut block)[..bytes.len()].copy_from_slice(bytes);
+        Aligned(block)
+    };
+    bytes.chunks(size_of::<[u64; 4]>()).map(block).collect()
+}
