@@ -33,8 +33,8 @@
 //!    a lock or an allocation.
 //! 2. Checks: lengths, alignments, the device of every slice, the launch plan.
 //! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image
-//!    loaded) and kept for the process; compiled artifacts are cached on disk ([`artifacts`]).
-//! 4. [`launch`]: the one launch call.
+//!    loaded) and kept for the process; compiled artifacts are cached on disk (`artifacts`).
+//! 4. `launch`: the one launch call.
 //!
 //! A launch that uses the baseline because no row fits, the row of another problem, or an unproven row logs a warning
 //! once per kernel, through the [`log`] crate with the target `kiln`.
@@ -63,6 +63,11 @@
 //! Memory and streams of other libraries come in through [`interop`]: by functions and traits that are `unsafe`, where
 //! the caller or the library vouches for what Kiln knows of its own.
 //!
+//! # Stability
+//!
+//! Modules and items that the documentation does not show are public for `tune` and for generated code. They are
+//! outside semantic versioning.
+//!
 //! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch.rs`.
 
 #[cfg(not(unix))]
@@ -79,16 +84,21 @@ pub mod __private;
 mod announce;
 mod any_buffer;
 mod arg_data;
+#[doc(hidden)]
 pub mod artifacts;
+#[doc(hidden)]
 pub mod backend;
 pub mod buffer;
 mod child;
+#[doc(hidden)]
 pub mod compare;
 mod compile_end;
 mod compile_error;
 mod compile_log;
+#[doc(hidden)]
 pub mod compile_only;
 mod compile_process;
+#[doc(hidden)]
 pub mod compiler;
 mod cxx;
 pub mod device;
@@ -97,9 +107,11 @@ pub mod devices;
 mod dialect;
 pub mod element;
 pub mod error;
+#[doc(hidden)]
 pub mod fill;
 mod forced;
 mod graph;
+#[doc(hidden)]
 pub mod image;
 mod include_folder;
 pub mod inputs;
@@ -107,6 +119,7 @@ mod inputs_call;
 pub mod interop;
 pub mod kernel;
 mod kernel_args;
+#[doc(hidden)]
 pub mod launch;
 mod launch_call;
 mod launch_checks;
@@ -119,6 +132,7 @@ pub mod prepare;
 mod prepare_error;
 mod prepared;
 pub mod receipt;
+#[doc(hidden)]
 pub mod recipe;
 pub mod reference;
 pub mod rig;

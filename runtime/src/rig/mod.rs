@@ -195,8 +195,8 @@ impl Rig {
     /// results show a race.
     ///
     /// # Errors
-    /// As [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also [`DeviceError::Unsupported`] if the
-    /// device cannot choose the order, and [`DeviceError::LaunchRefused`] if the entry was not built for checking.
+    /// As [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the
+    /// device cannot choose the order, and [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry was not built for checking.
     pub fn launch_scheduled(
         &self,
         function: &Function,
