@@ -101,6 +101,8 @@ impl Supervised {
     /// [`io::ErrorKind::TimedOut`] if it has not ended within the bound: the device hangs in its driver.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_group();
+        // It may have left the group.
+        let _ = self.child.kill();
         let status = self.wait_until(Instant::now() + self.reap)?;
         status.ok_or_else(|| {
             let (pid, reap) = (self.child.id(), self.reap);
