@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::recording::Entry;
+use crate::recording::RecordedTrial;
 
 /// Name and version of the format.
 const SCHEMA: &str = "search-curves/1";
@@ -33,12 +33,12 @@ pub struct Curves {
     minimize: bool,
     max_evals: usize,
     /// The runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SearchRun>,
 }
 
 impl Curves {
     /// Runs with this budget.
-    pub fn new(budget: usize, runs: Vec<Run>) -> Self {
+    pub fn new(budget: usize, runs: Vec<SearchRun>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             tuner: concat!("kiln ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -70,7 +70,7 @@ pub struct Step(pub usize, pub f64, pub f64);
 
 /// One search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct SearchRun {
     /// The recording's name.
     pub space: String,
     /// The strategy's name.
@@ -94,7 +94,7 @@ pub struct Run {
     pub tried: Vec<usize>,
 }
 
-impl Run {
+impl SearchRun {
     /// A run that has tried nothing yet.
     pub fn new(space: &str, strategy: &str, seed: u64) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Run {
     }
 
     /// Counts a config that is tried for the first time.
-    pub fn count(&mut self, entry: Entry) {
+    pub fn count(&mut self, entry: RecordedTrial) {
         self.evals += 1;
         self.cost_ms += entry.cost_ms;
         self.failed += usize::from(entry.time_ms.is_none());

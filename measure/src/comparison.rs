@@ -1,6 +1,6 @@
 //! Comparison: is a kernel now slower than it was, faster, or the same?
 //!
-//! Two claims on the same processes, "the earlier is faster" and "the present is faster", each a [`Confirm`] with
+//! Two claims on the same processes, "the earlier is faster" and "the present is faster", each a [`ClaimTest`] with
 //! all that it promises: fresh processes in pairs of reversed orders, ABBA blocks, a bet on every process. With `m`
 //! comparisons in a run each claim needs the wealth 100·m, so that over the whole run the chance of a false *slower* is
 //! at most 1 %, and so is that of a false *faster*, whenever one stops.
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::arm::ArmId;
 use super::confirm::{
-    Claim, Confirm, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessPlan,
-    ProcessRecord, Sequential,
+    Claim, ClaimTest, ConfirmSettings, Decision, Doubt, Expected, ProcessPlan, ProcessRecord,
+    Sequential, TestStatistics,
 };
 use super::interval::Interval;
 use super::span::Resolution;
@@ -56,8 +56,8 @@ pub enum Ruling {
 /// A comparison of an earlier side with the present one, one process at a time.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    slower: Confirm,
-    faster: Confirm,
+    slower: ClaimTest,
+    faster: ClaimTest,
     settings: ComparisonSettings,
     ruling: Option<Ruling>,
 }
@@ -80,8 +80,8 @@ impl Comparison {
             challenger_span_ns: expected.defender_span_ns,
         };
         Comparison {
-            slower: Confirm::new(claim(present, earlier), turned, settings.confirm),
-            faster: Confirm::new(claim(earlier, present), expected, settings.confirm),
+            slower: ClaimTest::new(claim(present, earlier), turned, settings.confirm),
+            faster: ClaimTest::new(claim(earlier, present), expected, settings.confirm),
             settings,
             ruling: None,
         }
@@ -93,7 +93,7 @@ impl Comparison {
     }
 
     /// The evidence so far; its ratio is the present side's time over the earlier one's: above 1 is slower.
-    pub fn evidence(&self) -> Evidence {
+    pub fn evidence(&self) -> TestStatistics {
         self.faster.verdict().evidence
     }
 

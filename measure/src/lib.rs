@@ -8,7 +8,7 @@
 //! ```text
 //! Tournament ── batch ──► race (fresh processes, random order, losers stop early)   no claim
 //!      └─ finish ──► play-off of the best of all batches ──► finalist               no claim
-//!                         └──► confirm (finalist against baseline, new data) ──► Verdict
+//!                         └──► confirm (finalist against baseline, new data) ──► ClaimResult
 //! ```
 //!
 //! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
@@ -36,8 +36,8 @@ pub mod wealth;
 pub use arm::ArmId;
 pub use comparison::{Comparison, ComparisonSettings, Ruling};
 pub use confirm::{
-    Claim, ConfirmSettings, Decision, Doubt, Evidence, Expected, ProcessRecord, Sequential,
-    Verdict, confirm, drive,
+    Claim, ClaimResult, ConfirmSettings, Decision, Doubt, Expected, ProcessRecord, Sequential,
+    TestStatistics, confirm, drive,
 };
 pub use fault::Fault;
 pub use interval::Interval;
@@ -46,6 +46,6 @@ pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, rac
 pub use roofline::{AboveRoofline, Roofline, Work};
 pub use sample::Sample;
 pub use span::{Resolution, launches_per_sample};
-pub use summary::Summary;
+pub use summary::Quartiles;
 pub use survey::{Survey, Surveyed};
 pub use tournament::{Finalist, Raced, Tournament};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The spread of some samples, in nanoseconds of one launch. Nothing is dropped as an outlier:
 /// the median is robust, and a kernel with two speeds is information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct Quartiles {
     /// How many samples.
     pub samples: u32,
     /// The fastest.
@@ -21,7 +21,7 @@ pub struct Summary {
     pub max_ns: u64,
 }
 
-impl Summary {
+impl Quartiles {
     /// Summarises samples; `None` if there are none.
     pub fn of(samples: &[Sample]) -> Option<Self> {
         Self::of_launches(samples.iter().map(Sample::launch_ns).collect())
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn quartiles_of_five_launches_are_the_launches_themselves() {
-        let summary = Summary::of_launches(vec![50, 10, 40, 20, 30]).unwrap();
+        let summary = Quartiles::of_launches(vec![50, 10, 40, 20, 30]).unwrap();
         let got = (
             summary.min_ns,
             summary.q1_ns,
@@ -94,19 +94,19 @@ mod tests {
 
     #[test]
     fn no_samples_have_no_summary() {
-        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Quartiles::of(&[]), None);
     }
 
     #[test]
     fn a_sample_of_many_launches_counts_as_its_mean_launch() {
-        let summary = Summary::of(&[Sample::new(1_000, 3)]).unwrap();
+        let summary = Quartiles::of(&[Sample::new(1_000, 3)]).unwrap();
         assert_eq!(summary.median_ns, 333);
     }
 
     proptest! {
         #[test]
         fn a_summary_is_ordered_and_within_its_samples(times in prop::collection::vec(any::<u64>(), 1..50)) {
-            let summary = Summary::of_launches(times.clone()).unwrap();
+            let summary = Quartiles::of_launches(times.clone()).unwrap();
             prop_assert_eq!(summary.min_ns, *times.iter().min().unwrap());
             prop_assert_eq!(summary.max_ns, *times.iter().max().unwrap());
             prop_assert!(summary.min_ns <= summary.q1_ns && summary.q1_ns <= summary.median_ns);

@@ -5,8 +5,8 @@
 
 use super::arm::ArmId;
 use super::confirm::{
-    Claim, Confirm, ConfirmSettings, Doubt, Evidence, Expected, ProcessPlan, ProcessRecord,
-    Sequential,
+    Claim, ClaimTest, ConfirmSettings, Doubt, Expected, ProcessPlan, ProcessRecord, Sequential,
+    TestStatistics,
 };
 use super::interval::{Interval, median_interval};
 use super::lab::Opening;
@@ -31,7 +31,7 @@ pub struct Survey {
 #[derive(Clone, Debug)]
 enum Sides {
     One { arm: ArmId, span_ns: u64 },
-    Two(Box<Confirm>),
+    Two(Box<ClaimTest>),
 }
 
 /// The time of one launch in the median process, in nanoseconds.
@@ -52,7 +52,7 @@ impl Survey {
     /// Of a side next to its baseline.
     pub fn beside(claim: Claim, expected: Expected, resolution: Resolution, seed: u64) -> Survey {
         let settings = settings(resolution, seed);
-        let pair = Confirm::new(claim, expected, settings);
+        let pair = ClaimTest::new(claim, expected, settings);
         Survey::new(Sides::Two(Box::new(pair)), settings)
     }
 
@@ -90,7 +90,7 @@ impl Survey {
     }
 
     /// What the comparison with the baseline shows; `None` for one side.
-    pub fn beside_baseline(&self) -> Option<Evidence> {
+    pub fn beside_baseline(&self) -> Option<TestStatistics> {
         match &self.sides {
             Sides::One { .. } => None,
             Sides::Two(pair) => Some(pair.verdict().evidence),

@@ -10,8 +10,8 @@ use kiln_measure::simulate::SimulatedLab;
 use kiln_measure::span::Resolution;
 use kiln_measure::wealth::{self, FAR_ONE_IN, Standing, Wealth};
 use kiln_measure::{
-    ArmId, Claim, ConfirmSettings, Decision, Doubt, Expected, Lab, Opening, RaceSettings,
-    Tournament, Verdict, confirm,
+    ArmId, Claim, ClaimResult, ConfirmSettings, Decision, Doubt, Expected, Lab, Opening,
+    RaceSettings, Tournament, confirm,
 };
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -35,7 +35,7 @@ fn count(full: u64, reduced: u64) -> u64 {
 
 /// What a search came to.
 struct Found {
-    verdict: Option<Verdict>,
+    verdict: Option<ClaimResult>,
     survivors: Vec<ArmId>,
     race_launches: u64,
     launches: u64,
@@ -109,14 +109,14 @@ fn search_of(times_ns: &[u64], model: NoiseModel, seed: u64) -> Found {
 }
 
 /// The confirm step alone, on a challenger that is truly `gain` times as fast.
-fn confirm_alone(gain: f64, model: NoiseModel, seed: u64) -> Verdict {
+fn confirm_alone(gain: f64, model: NoiseModel, seed: u64) -> ClaimResult {
     let times = [BASE_NS, (BASE_NS as f64 / gain) as u64];
     let lab = SimulatedLab::new(times.to_vec(), model, seed);
     confirm_on(lab, TICK, &times, seed)
 }
 
 /// The confirm step alone, on a lab with two arms of those true times, in nanoseconds.
-fn confirm_on(mut lab: SimulatedLab, tick: Resolution, times: &[u64; 2], seed: u64) -> Verdict {
+fn confirm_on(mut lab: SimulatedLab, tick: Resolution, times: &[u64; 2], seed: u64) -> ClaimResult {
     let claim = Claim {
         defender: BASELINE,
         challenger: ArmId(1),

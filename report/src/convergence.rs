@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::axis::{Axis, Quantity};
-use super::svg::{Frame, short};
+use super::svg::{ChartFrame, short};
 
 /// Trials of a task that each have a mark with a text of its own; of more, only improvements do.
 const MAX_TITLED: usize = 400;
@@ -19,12 +19,12 @@ pub struct Convergence {
     /// The best time of earlier runs under the same key, in nanoseconds.
     pub before_ns: Option<u64>,
     /// The trials, in the order in which they ended.
-    pub points: Vec<Point>,
+    pub points: Vec<ConvergencePoint>,
 }
 
 /// One trial of the curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct ConvergencePoint {
     /// Which of the task's trials in this run it was, from 1.
     pub trial: u64,
     /// When it ended, in nanoseconds since the run began.
@@ -59,7 +59,7 @@ impl Convergence {
         let mut best_ns = before_ns;
         let points = placed.iter().zip(1..).map(|((place, trial), number)| {
             best_ns = [best_ns, time(trial)].into_iter().flatten().min();
-            Point {
+            ConvergencePoint {
                 trial: number,
                 end_ns: place.end_ns,
                 time_ns: time(trial),
@@ -88,7 +88,7 @@ impl Convergence {
             return None;
         }
         let label = format!("Best time so far over {}, {task}", over.title());
-        let frame = Frame {
+        let frame = ChartFrame {
             x,
             y,
             x_title: over.title(),
@@ -102,7 +102,7 @@ impl Convergence {
         }))
     }
 
-    fn baseline(&self, frame: &Frame<'_>, baseline_ns: Option<u64>) -> Markup {
+    fn baseline(&self, frame: &ChartFrame<'_>, baseline_ns: Option<u64>) -> Markup {
         let (left, right) = frame.sides();
         html! {
             @if let Some(ns) = baseline_ns {
@@ -117,7 +117,7 @@ impl Convergence {
         }
     }
 
-    fn trials(&self, frame: &Frame<'_>, over: Over) -> Markup {
+    fn trials(&self, frame: &ChartFrame<'_>, over: Over) -> Markup {
         let all = self.points.len() <= MAX_TITLED;
         let improves = |index: usize| {
             let before = index
@@ -143,7 +143,7 @@ impl Convergence {
     }
 
     /// The best time so far, as steps.
-    fn steps(&self, frame: &Frame<'_>, over: Over) -> String {
+    fn steps(&self, frame: &ChartFrame<'_>, over: Over) -> String {
         let (left, right) = frame.sides();
         let mut path = String::new();
         let mut drawn = self.before_ns;
@@ -177,7 +177,7 @@ impl Convergence {
 }
 
 impl Over {
-    fn of(self, point: &Point) -> f64 {
+    fn of(self, point: &ConvergencePoint) -> f64 {
         match self {
             Over::Trials => point.trial as f64,
             Over::Seconds => point.end_ns as f64,
@@ -193,7 +193,7 @@ impl Over {
 }
 
 /// Where a trial's mark is: a valid one at its time, a failed one above all times.
-fn place(frame: &Frame<'_>, over: Over, point: &Point) -> (f64, f64) {
+fn place(frame: &ChartFrame<'_>, over: Over, point: &ConvergencePoint) -> (f64, f64) {
     let y = point
         .time_ns
         .map_or(frame.above(), |ns| frame.at_y(ns as f64));
@@ -201,7 +201,11 @@ fn place(frame: &Frame<'_>, over: Over, point: &Point) -> (f64, f64) {
 }
 
 /// Trials as dots of one path, without texts.
-fn dots<'p>(frame: &Frame<'_>, over: Over, points: impl Iterator<Item = &'p Point>) -> String {
+fn dots<'p>(
+    frame: &ChartFrame<'_>,
+    over: Over,
+    points: impl Iterator<Item = &'p ConvergencePoint>,
+) -> String {
     let mut path = String::new();
     for point in points {
         let (x, y) = place(frame, over, point);
@@ -210,7 +214,7 @@ fn dots<'p>(frame: &Frame<'_>, over: Over, points: impl Iterator<Item = &'p Poin
     path
 }
 
-fn mark(frame: &Frame<'_>, over: Over, point: &Point) -> Markup {
+fn mark(frame: &ChartFrame<'_>, over: Over, point: &ConvergencePoint) -> Markup {
     let (x, y) = place(frame, over, point);
     let title = html! {
         title {

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::axis::{Axis, Quantity};
 use super::page::document;
-use super::svg::{Frame, short};
-use kiln_exchange::curves::{Curves, Run};
+use super::svg::{ChartFrame, short};
+use kiln_exchange::curves::{Curves, SearchRun};
 
 /// Points of a curve at most.
 const MAX_POINTS: usize = 200;
@@ -65,7 +65,7 @@ pub struct CurvePoint {
 impl CurveFigures {
     /// The figures of some searches.
     pub fn new(curves: &Curves) -> CurveFigures {
-        let mut spaces: BTreeMap<&str, BTreeMap<&str, Vec<&Run>>> = BTreeMap::new();
+        let mut spaces: BTreeMap<&str, BTreeMap<&str, Vec<&SearchRun>>> = BTreeMap::new();
         for run in &curves.runs {
             let space = spaces.entry(&run.space).or_default();
             space.entry(&run.strategy).or_default().push(run);
@@ -90,7 +90,7 @@ impl CurveFigures {
 }
 
 impl StrategyCurve {
-    fn new(strategy: &str, runs: &[&Run]) -> StrategyCurve {
+    fn new(strategy: &str, runs: &[&SearchRun]) -> StrategyCurve {
         let most = runs.iter().map(|run| run.evals).max().unwrap_or(0);
         let step = most.div_ceil(MAX_POINTS).max(1);
         let counts = (1..most).step_by(step).chain((most > 0).then_some(most));
@@ -148,7 +148,7 @@ impl SpaceCurves {
             .filter_map(|point| point.median_ns)
             .map(|ns| ns as f64);
         let label = format!("Best time over configs tried, {}", self.space);
-        let frame = Frame {
+        let frame = ChartFrame {
             x: Axis::over(points().map(|point| point.evals as f64), Quantity::Count),
             y: Axis::over(times, Quantity::Time),
             x_title: "configs tried",
@@ -199,7 +199,7 @@ fn class(place: usize) -> String {
     format!("curve c{}{dashed}", place % COLOURS)
 }
 
-fn steps(frame: &Frame<'_>, points: &[CurvePoint]) -> String {
+fn steps(frame: &ChartFrame<'_>, points: &[CurvePoint]) -> String {
     let mut path = String::new();
     let mut drawn = None;
     for point in points {

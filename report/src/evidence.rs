@@ -10,7 +10,7 @@ use super::svg::{WIDTH, breakable, short};
 
 /// The decision, and the processes that it was made from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Evidence {
+pub struct DecisionFigures {
     /// The sealed decision; none where there is none.
     pub winner: Option<Winner>,
     /// The config that was confirmed, whether it was proven or not.
@@ -19,14 +19,14 @@ pub struct Evidence {
     pub process_speedups: Vec<f64>,
 }
 
-impl Evidence {
+impl DecisionFigures {
     /// The decision with its confirmation: the last one of the winner, or of any finalist where the baseline was kept, that
     /// began no later than run `latest`.
     pub(super) fn new(
         winner: Option<Winner>,
         confirmations: &[ConfirmProcess],
         latest: u64,
-    ) -> Evidence {
+    ) -> DecisionFigures {
         let proven = winner.as_ref().filter(|winner| winner.confirm.is_some());
         let proven = proven.map(|winner| match winner.verdict {
             Verdict::Proven { .. } => Some(winner.config.as_str()),
@@ -34,9 +34,9 @@ impl Evidence {
         });
         // Without a confirmation behind the decision there is nothing to show.
         let Some(config) = proven else {
-            return Evidence {
+            return DecisionFigures {
                 winner,
-                ..Evidence::default()
+                ..DecisionFigures::default()
             };
         };
         let mine = |process: &&ConfirmProcess| {
@@ -51,7 +51,7 @@ impl Evidence {
         let of_series = confirmations.iter().filter(|process| {
             Some(process.series) == series && Some(&process.config) == finalist.as_ref()
         });
-        Evidence {
+        DecisionFigures {
             process_speedups: of_series.filter_map(speedup).collect(),
             finalist,
             winner,

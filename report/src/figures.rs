@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::best::BestConfig;
 use super::convergence::Convergence;
-use super::evidence::Evidence;
+use super::evidence::DecisionFigures;
 use super::heat_map::HeatMap;
 use super::histogram::Histogram;
 use super::importance::Importance;
@@ -78,7 +78,7 @@ pub struct TaskFigures {
     /// The best time for pairs of values of the most important parameters.
     pub heat_maps: Vec<HeatMap>,
     /// The decision and what bears it out.
-    pub evidence: Evidence,
+    pub evidence: DecisionFigures,
     /// The best configs, best first.
     pub best: Vec<BestConfig>,
 }

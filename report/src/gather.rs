@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::best::best;
 use super::convergence::Convergence;
 use super::environment::conditions;
-use super::evidence::Evidence;
+use super::evidence::DecisionFigures;
 use super::figures::{RunFigures, SCHEMA, TaskFigures};
 use super::heat_map::heat_maps;
 use super::histogram::Histogram;
@@ -65,7 +65,7 @@ pub fn gather(
 /// What the cache knows of a task besides its trials.
 struct Known {
     conditions: Vec<(String, String)>,
-    evidence: Evidence,
+    evidence: DecisionFigures,
 }
 
 impl Known {
@@ -87,7 +87,7 @@ impl Known {
                 .as_ref()
                 .map(conditions)
                 .unwrap_or_default(),
-            evidence: Evidence::new(winner, &confirmations, run.started.run),
+            evidence: DecisionFigures::new(winner, &confirmations, run.started.run),
         })
     }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::importance::clipped;
-use super::params::{Param, Params};
+use super::params::{Params, VariedParam};
 use super::svg::{WIDTH, short};
 
 /// Pairs are made of this many of the most important parameters.
@@ -203,7 +203,7 @@ fn compact(ns: u64, columns: usize) -> String {
 }
 
 impl Side {
-    fn of(param: &Param) -> Side {
+    fn of(param: &VariedParam) -> Side {
         let all = param.values.len();
         let groups = all.min(MAX_VALUES);
         let mut values: Vec<Vec<&str>> = vec![Vec::new(); groups];

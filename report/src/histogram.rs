@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::axis::{Axis, Quantity};
-use super::svg::{Frame, short};
+use super::svg::{ChartFrame, short};
 
 /// The most bars.
 const MAX_BARS: usize = 36;
@@ -56,7 +56,7 @@ impl Histogram {
             .copied()
             .chain(baseline_ns.map(|ns| ns as f64));
         let label = format!("Times of valid configs, {task}");
-        let frame = Frame {
+        let frame = ChartFrame {
             x: Axis::over(ends, Quantity::Time),
             y: Axis::over(
                 self.counts.iter().map(|count| *count as f64),

@@ -6,7 +6,7 @@ use kiln_cache::Trial;
 
 /// A parameter and its values among the trials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Param {
+pub(super) struct VariedParam {
     pub(super) name: String,
     /// The values that were tried, in order.
     pub(super) values: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Param {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params {
     /// Parameters of which more than one value was tried.
-    pub(super) varied: Vec<Param>,
+    pub(super) varied: Vec<VariedParam>,
     /// The others, with their value.
     pub(super) fixed: Vec<(String, String)>,
     /// For each trial, the position of its value of each varied parameter.
@@ -59,7 +59,7 @@ impl Params {
                 .iter()
                 .map(|config| value_of(config, name))
                 .collect();
-            let param = Param::new(name, values);
+            let param = VariedParam::new(name, values);
             match &param.values[..] {
                 [only] => params.fixed.push((param.name.clone(), only.clone())),
                 _ => params.varied.push(param),
@@ -70,7 +70,7 @@ impl Params {
     }
 
     fn row(&self, config: &str) -> Vec<usize> {
-        let position = |param: &Param| {
+        let position = |param: &VariedParam| {
             let value = value_of(config, &param.name);
             param
                 .values
@@ -82,14 +82,14 @@ impl Params {
     }
 }
 
-impl Param {
-    fn new(name: &str, values: BTreeSet<&str>) -> Param {
+impl VariedParam {
+    fn new(name: &str, values: BTreeSet<&str>) -> VariedParam {
         let is_ordinal = values.iter().all(|value| value.parse::<i64>().is_ok());
         let mut values: Vec<String> = values.into_iter().map(str::to_owned).collect();
         if is_ordinal {
             values.sort_by_key(|value| value.parse::<i64>().unwrap_or(i64::MAX));
         }
-        Param {
+        VariedParam {
             name: name.to_owned(),
             values,
             is_ordinal,

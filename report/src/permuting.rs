@@ -195,16 +195,16 @@ fn variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::Param;
+    use crate::params::VariedParam;
 
     /// All configs of `A` and `B` of eight values each and a choice `C` of three.
     fn params() -> Params {
-        let number = |name: &str| Param {
+        let number = |name: &str| VariedParam {
             name: name.into(),
             values: (0..8).map(|n| n.to_string()).collect(),
             is_ordinal: true,
         };
-        let choice = Param {
+        let choice = VariedParam {
             name: "C".into(),
             values: ["x", "y", "z"].map(String::from).into(),
             is_ordinal: false,

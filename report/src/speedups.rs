@@ -10,7 +10,7 @@ use super::svg::short;
 
 /// How far a problem is, in the order in which the picture lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
+pub(super) enum TaskState {
     /// A config is proven faster than the baseline.
     Proven,
     /// The baseline is kept.
@@ -24,45 +24,45 @@ struct Row<'a> {
     task: &'a TaskFigures,
     /// Its part of the page.
     number: usize,
-    standing: Standing,
+    standing: TaskState,
     /// How many times as fast as the baseline: proven, or in the race if it is open.
     speedup: f64,
     /// Its 95 % interval.
     interval: Option<[f64; 2]>,
 }
 
-impl Standing {
+impl TaskState {
     /// How far a task is.
-    pub(super) fn of(task: &TaskFigures) -> Standing {
+    pub(super) fn of(task: &TaskFigures) -> TaskState {
         match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
-            Some(Verdict::Proven { .. }) => Standing::Proven,
+            Some(Verdict::Proven { .. }) => TaskState::Proven,
             Some(Verdict::BaselineKept {
                 reason: KeptReason::Inconclusive,
             })
-            | None => Standing::Open,
-            Some(Verdict::BaselineKept { .. }) => Standing::Kept,
+            | None => TaskState::Open,
+            Some(Verdict::BaselineKept { .. }) => TaskState::Kept,
         }
     }
 
     fn class(self) -> &'static str {
         match self {
-            Standing::Proven => "s-proven",
-            Standing::Kept => "s-kept",
-            Standing::Open => "s-open",
+            TaskState::Proven => "s-proven",
+            TaskState::Kept => "s-kept",
+            TaskState::Open => "s-open",
         }
     }
 }
 
 impl Row<'_> {
     fn new(task: &TaskFigures, number: usize) -> Row<'_> {
-        let standing = Standing::of(task);
+        let standing = TaskState::of(task);
         let (speedup, interval) = match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
             Some(Verdict::Proven {
                 speedup_ppm,
                 low_ppm,
                 high_ppm,
             }) => (times(speedup_ppm), Some([times(low_ppm), times(high_ppm)])),
-            _ if standing == Standing::Open => (in_race(task).unwrap_or(1.0), None),
+            _ if standing == TaskState::Open => (in_race(task).unwrap_or(1.0), None),
             _ => (1.0, None),
         };
         Row {
@@ -77,12 +77,12 @@ impl Row<'_> {
     /// What it says besides its mark.
     fn says(&self) -> String {
         match self.standing {
-            Standing::Proven => format!("{:.2}×", self.speedup),
-            Standing::Kept => "baseline".to_owned(),
-            Standing::Open if self.speedup > 1.0 => {
+            TaskState::Proven => format!("{:.2}×", self.speedup),
+            TaskState::Kept => "baseline".to_owned(),
+            TaskState::Open if self.speedup > 1.0 => {
                 format!("open, {:.2}× in the race", self.speedup)
             }
-            Standing::Open => "open".to_owned(),
+            TaskState::Open => "open".to_owned(),
         }
     }
 }

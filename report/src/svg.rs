@@ -6,7 +6,7 @@ use super::axis::Axis;
 
 /// A chart's frame. Lengths are in the units of its view box; the page scales it to the room there is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'a> {
+pub(super) struct ChartFrame<'a> {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) x_title: &'a str,
@@ -22,7 +22,7 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 32.0;
 const BOTTOM: f64 = 44.0;
 
-impl Frame<'_> {
+impl ChartFrame<'_> {
     /// Where a value of the horizontal axis lies.
     pub(super) fn at_x(&self, value: f64) -> f64 {
         LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)

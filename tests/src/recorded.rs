@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kiln_exchange::curves::Run;
+use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::Guide;
 use kiln_tuner::replay::transfer::median;
@@ -34,7 +34,7 @@ pub fn searches(
     budget: usize,
     batch: usize,
     seeds: u64,
-) -> Vec<Run> {
+) -> Vec<SearchRun> {
     let guide = Guide::default();
     let jobs: Vec<(&Recording, u64)> = recordings
         .iter()
@@ -55,7 +55,7 @@ pub fn searches(
 }
 
 /// For each recording the median share of its optimum after that many configs.
-pub fn shares(recordings: &[Recording], runs: &[Run], evals: usize) -> Vec<f64> {
+pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();
         let own = runs.iter().filter(|run| run.space == recording.name);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kiln_exchange::definition::Definition;
-use kiln_exchange::recording::{Entry, Invalidity, Recording, read};
+use kiln_exchange::recording::{Invalidity, RecordedTrial, Recording, read};
 use kiln_search::SpaceView;
 use kiln_tests::capability::{Need, have, in_full, kernel_tuner};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
@@ -202,7 +202,7 @@ fn exported(folder: &Path) {
 }
 
 /// What became of each config, by the spelling of its values.
-fn entries(path: &Path) -> BTreeMap<BTreeMap<String, String>, Entry> {
+fn entries(path: &Path) -> BTreeMap<BTreeMap<String, String>, RecordedTrial> {
     let recording: Recording = read(path).unwrap_or_else(|error| panic!("{error}"));
     let params = recording.space.params();
     let config = |index: usize| {

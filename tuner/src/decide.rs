@@ -15,7 +15,7 @@ use crate::lab::WorkerLab;
 use crate::progress::Stage;
 use crate::run_clock::nanoseconds;
 use crate::series::Series;
-use kiln_measure::confirm::{Confirm, ProcessRecord};
+use kiln_measure::confirm::{ClaimTest, ProcessRecord};
 use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
@@ -235,7 +235,7 @@ fn confirm(
     settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
     let (series, mut test) = Series::begin(ground, &id, |seed| {
         let settings = ConfirmSettings { seed, ..settings };
-        Confirm::new(claim, finalist.expected, settings)
+        ClaimTest::new(claim, finalist.expected, settings)
     })?;
     ground
         .reporter
@@ -329,7 +329,7 @@ fn proven(
     evaluator: &Evaluator<'_>,
     contender: &Contender,
     baseline: &Compiled,
-    verdict: &kiln_measure::Verdict,
+    verdict: &kiln_measure::ClaimResult,
     confirm: Option<record::Confirm>,
 ) -> Ruling {
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.

@@ -5,7 +5,7 @@ use kiln_cache::record::ConfirmProcess;
 use kiln_cache::{Cache, TrialId};
 
 use crate::ground::Ground;
-use kiln_measure::confirm::Confirm;
+use kiln_measure::confirm::ClaimTest;
 use kiln_measure::summary::median;
 
 /// A series of confirming processes.
@@ -28,8 +28,8 @@ impl Series {
     pub fn begin(
         ground: &Ground<'_>,
         id: &TrialId,
-        test: impl Fn(u64) -> Confirm,
-    ) -> Result<(Series, Confirm), CacheError> {
+        test: impl Fn(u64) -> ClaimTest,
+    ) -> Result<(Series, ClaimTest), CacheError> {
         let last = last(ground.cache, id)?;
         let number = last.first().map(|process| process.series);
         if let Some((seed, log_ratios)) = effects(&last) {

@@ -19,7 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(300);
 const BYTES_PER_MS: u64 = 8 << 10;
 
 /// The database as it was found.
-pub(super) struct Found {
+pub(super) struct FoundDatabase {
     pub store: Box<dyn Store>,
     /// Where it was moved and why, if it could not be used.
     pub aside: Option<(PathBuf, StoreError)>,
@@ -27,20 +27,20 @@ pub(super) struct Found {
     pub lasting: bool,
 }
 
-impl Found {
-    fn on_disk(store: SledStore, aside: Option<(PathBuf, StoreError)>) -> Found {
-        Found {
+impl FoundDatabase {
+    fn on_disk(store: SledStore, aside: Option<(PathBuf, StoreError)>) -> FoundDatabase {
+        FoundDatabase {
             store: Box::new(store),
             aside,
             lasting: true,
         }
     }
 
-    fn in_memory(error: &StoreError, warnings: &mut Vec<Warning>) -> Found {
+    fn in_memory(error: &StoreError, warnings: &mut Vec<Warning>) -> FoundDatabase {
         warnings.push(Warning::StoreUnavailable {
             reason: error.to_string(),
         });
-        Found {
+        FoundDatabase {
             store: Box::new(MemoryStore::new()),
             aside: None,
             lasting: false,
@@ -53,30 +53,30 @@ pub(super) fn find(
     path: &Path,
     options: &OpenOptions<'_>,
     warnings: &mut Vec<Warning>,
-) -> Result<Found, CacheError> {
+) -> Result<FoundDatabase, CacheError> {
     let mut aside = None;
     if path.symlink_metadata().is_ok() {
         match open_existing(path, options, warnings) {
-            Ok(store) => return Ok(Found::on_disk(store, aside)),
+            Ok(store) => return Ok(FoundDatabase::on_disk(store, aside)),
             Err(StoreError::Locked { path }) => {
                 let process = None;
                 return Err(CacheError::InUse { path, process });
             }
             // Nothing is known against the content: leave it where it is.
             Err(error @ StoreError::Failed { .. }) => {
-                return Ok(Found::in_memory(&error, warnings));
+                return Ok(FoundDatabase::in_memory(&error, warnings));
             }
             Err(error) => match set_aside::rename(path, label(&error)) {
                 Ok(moved_to) => aside = Some((moved_to, error)),
-                Err(_) => return Ok(Found::in_memory(&error, warnings)),
+                Err(_) => return Ok(FoundDatabase::in_memory(&error, warnings)),
             },
         }
     }
     Ok(match SledStore::open_within(path, options.deadline) {
-        Ok(store) => Found::on_disk(store, aside),
-        Err(error) => Found {
+        Ok(store) => FoundDatabase::on_disk(store, aside),
+        Err(error) => FoundDatabase {
             aside,
-            ..Found::in_memory(&error, warnings)
+            ..FoundDatabase::in_memory(&error, warnings)
         },
     })
 }

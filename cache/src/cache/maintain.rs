@@ -11,7 +11,7 @@ use crate::error::CacheError;
 use crate::journal;
 use crate::record::RECORD_SCHEMA;
 use crate::set_aside;
-use crate::store::{Entry, MemoryStore, SledStore, Store, state};
+use crate::store::{MemoryStore, SledStore, Store, StoreEntry, state};
 
 impl Cache {
     /// Reads journal and store back in full, and compares the one with the other.
@@ -122,7 +122,7 @@ impl Cache {
     }
 }
 
-fn write_export(entries: &[Entry], out: &mut dyn Write) -> io::Result<()> {
+fn write_export(entries: &[StoreEntry], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{{\"kiln_cache\":{RECORD_SCHEMA},\"entries\":[")?;
     for (at, entry) in entries.iter().enumerate() {
         out.write_all(if at == 0 { b"\n" } else { b",\n" })?;

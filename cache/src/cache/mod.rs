@@ -21,7 +21,7 @@ use crate::error::CacheError;
 use crate::journal::{self, Journal};
 use crate::lock::{self, CacheLock};
 use crate::record::Record;
-use crate::store::{Entry, MemoryStore, Store, StoreError, state};
+use crate::store::{MemoryStore, Store, StoreEntry, StoreError, state};
 use crate::warning::Warning;
 pub use options::OpenOptions;
 pub use report::{Stats, VerifyReport};
@@ -136,14 +136,14 @@ impl Cache {
         CacheError::ReadOnly { path }
     }
 
-    fn get(&self, key: &str) -> Result<Option<Entry>, CacheError> {
+    fn get(&self, key: &str) -> Result<Option<StoreEntry>, CacheError> {
         self.read(|store| store.get(key))
     }
 
     fn collect<T>(
         &self,
         prefix: &str,
-        mut pick: impl FnMut(Entry) -> Option<T>,
+        mut pick: impl FnMut(StoreEntry) -> Option<T>,
     ) -> Result<Vec<T>, CacheError> {
         self.read(|store| {
             let mut found = Vec::new();

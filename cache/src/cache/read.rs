@@ -6,7 +6,7 @@ use super::{Cache, QUARANTINE_STRIKES};
 use crate::error::CacheError;
 use crate::key::{self, Explanation, TuningKey};
 use crate::record::{ConfirmProcess, SearchDone, Trial, TrialId, Winner};
-use crate::store::{Entry, Run, Strikes, keys, state};
+use crate::store::{Run, StoreEntry, Strikes, keys, state};
 
 impl Cache {
     /// The last trial of a config.
@@ -58,7 +58,7 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn quarantined(&self, key: Hash) -> Result<Vec<Strikes>, CacheError> {
         self.collect(&keys::all_strikes(key), |entry| match entry {
-            Entry::Strikes(s) if s.strikes >= QUARANTINE_STRIKES => Some(s),
+            StoreEntry::Strikes(s) if s.strikes >= QUARANTINE_STRIKES => Some(s),
             _ => None,
         })
     }
@@ -73,7 +73,7 @@ impl Cache {
         series: u64,
     ) -> Result<Vec<ConfirmProcess>, CacheError> {
         self.collect(&keys::confirms(trial), |entry| match entry {
-            Entry::Confirm(process) if process.series == series => Some(process),
+            StoreEntry::Confirm(process) if process.series == series => Some(process),
             _ => None,
         })
     }
@@ -84,7 +84,7 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn confirmations(&self, key: Hash) -> Result<Vec<ConfirmProcess>, CacheError> {
         self.collect(&keys::all_confirms(key), |entry| match entry {
-            Entry::Confirm(process) => Some(process),
+            StoreEntry::Confirm(process) => Some(process),
             _ => None,
         })
     }
@@ -113,7 +113,7 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn search_done(&self, key: Hash) -> Result<Option<SearchDone>, CacheError> {
         Ok(match self.get(&keys::done(key))? {
-            Some(Entry::Done(done)) => Some(done),
+            Some(StoreEntry::Done(done)) => Some(done),
             _ => None,
         })
     }
@@ -124,7 +124,7 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn key(&self, key: Hash) -> Result<Option<TuningKey>, CacheError> {
         Ok(match self.get(&keys::key(key))? {
-            Some(Entry::Key(key)) => Some(key),
+            Some(StoreEntry::Key(key)) => Some(key),
             _ => None,
         })
     }
@@ -135,7 +135,7 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn keys(&self, kernel: Option<&str>) -> Result<Vec<TuningKey>, CacheError> {
         self.collect("key/", |entry| match entry {
-            Entry::Key(key) => kernel.is_none_or(|k| key.kernel() == k).then_some(key),
+            StoreEntry::Key(key) => kernel.is_none_or(|k| key.kernel() == k).then_some(key),
             _ => None,
         })
     }
@@ -155,22 +155,22 @@ impl Cache {
     /// As [`Self::trial`].
     pub fn runs(&self) -> Result<Vec<Run>, CacheError> {
         self.collect("run/", |entry| match entry {
-            Entry::Run(run) => Some(run),
+            StoreEntry::Run(run) => Some(run),
             _ => None,
         })
     }
 }
 
-fn as_trial(entry: Entry) -> Option<Trial> {
+fn as_trial(entry: StoreEntry) -> Option<Trial> {
     match entry {
-        Entry::Trial(trial) => Some(trial),
+        StoreEntry::Trial(trial) => Some(trial),
         _ => None,
     }
 }
 
-fn as_winner(entry: Entry) -> Option<Winner> {
+fn as_winner(entry: StoreEntry) -> Option<Winner> {
     match entry {
-        Entry::Winner(winner) => Some(winner),
+        StoreEntry::Winner(winner) => Some(winner),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::CacheError;
-use crate::journal::{self, Journal, JournalError, Survey};
+use crate::journal::{self, Journal, JournalError, JournalScan};
 use crate::set_aside;
 use crate::store::{Position, Store, state};
 use crate::warning::Warning;
@@ -11,7 +11,7 @@ use crate::warning::Warning;
 /// Brings the store up to the journal's last record and, if the store lasts, mends the journal from it.
 pub(super) fn agree(
     journal: &mut Journal,
-    survey: &Survey,
+    survey: &JournalScan,
     store: &mut dyn Store,
     lasting: bool,
     warnings: &mut Vec<Warning>,
@@ -26,7 +26,7 @@ pub(super) fn agree(
 /// Brings the store up to the journal's last record. Returns up to which record it knew already.
 fn catch_up(
     journal: &Journal,
-    survey: &Survey,
+    survey: &JournalScan,
     store: &mut dyn Store,
     warnings: &mut Vec<Warning>,
 ) -> Result<u64, CacheError> {
@@ -56,7 +56,7 @@ fn catch_up(
 /// or another course of this one.
 fn known_sequence(
     journal: &Journal,
-    survey: &Survey,
+    survey: &JournalScan,
     position: Option<Position>,
 ) -> Result<Option<u64>, CacheError> {
     let Some(position) = position else {
@@ -73,7 +73,7 @@ fn known_sequence(
 /// Writes the journal anew from the store if any of it is damaged or gone.
 fn mend(
     journal: &mut Journal,
-    survey: &Survey,
+    survey: &JournalScan,
     known: u64,
     store: &mut dyn Store,
     warnings: &mut Vec<Warning>,

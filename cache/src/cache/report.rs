@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::Entry;
+use crate::store::StoreEntry;
 
 /// Whether journal and store are sound, and say the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,18 +59,18 @@ pub struct Stats {
 
 impl Stats {
     /// Counts an entry.
-    pub(super) fn count(&mut self, entry: &Entry) {
+    pub(super) fn count(&mut self, entry: &StoreEntry) {
         match entry {
-            Entry::Run(_) => self.runs += 1,
-            Entry::Key(_) => self.keys += 1,
-            Entry::Trial(trial) => {
+            StoreEntry::Run(_) => self.runs += 1,
+            StoreEntry::Key(_) => self.keys += 1,
+            StoreEntry::Trial(trial) => {
                 self.trials += 1;
                 self.valid_trials += u64::from(trial.outcome.is_valid());
             }
-            Entry::Strikes(_) => self.struck += 1,
-            Entry::Confirm(_) => self.confirm_processes += 1,
-            Entry::Winner(_) => self.winners += 1,
-            Entry::Done(_) => self.searches_done += 1,
+            StoreEntry::Strikes(_) => self.struck += 1,
+            StoreEntry::Confirm(_) => self.confirm_processes += 1,
+            StoreEntry::Winner(_) => self.winners += 1,
+            StoreEntry::Done(_) => self.searches_done += 1,
         }
     }
 }

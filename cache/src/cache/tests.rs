@@ -406,10 +406,10 @@ fn failure() -> StoreError {
 }
 
 impl Store for Failing {
-    fn get(&self, _: &str) -> Result<Option<Entry>, StoreError> {
+    fn get(&self, _: &str) -> Result<Option<StoreEntry>, StoreError> {
         Err(failure())
     }
-    fn scan(&self, _: &str, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn scan(&self, _: &str, _: &mut dyn FnMut(StoreEntry)) -> Result<(), StoreError> {
         Err(failure())
     }
     fn apply(&mut self, _: &[Change], _: Position) -> Result<(), StoreError> {

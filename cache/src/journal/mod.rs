@@ -25,7 +25,7 @@ use error::io_error;
 use frame::{Frame, MAX_PAYLOAD};
 pub(crate) use read::chain_at;
 pub use read::{Replayed, read};
-pub use scan::Survey;
+pub use scan::JournalScan;
 
 /// The open journal of a run. There is one at a time: the cache's lock sees to that.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Journal {
     ///
     /// # Errors
     /// An unusable, newer or oversized file. A newer one is not touched.
-    pub fn open(path: &Path) -> Result<(Journal, Survey), JournalError> {
+    pub fn open(path: &Path) -> Result<(Journal, JournalScan), JournalError> {
         let survey = read::<JournalError>(path, u64::MAX, &mut |_, _| Ok(()))?.survey;
         let file = open_for_append(path)?;
         let mut length = file.metadata().map_err(io_error("read", path))?.len();

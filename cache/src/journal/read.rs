@@ -8,7 +8,7 @@ use kiln_spec::Hash;
 
 use super::error::{JournalError, io_error};
 use super::frame::MAX_BYTES;
-use super::scan::{Survey, scan};
+use super::scan::{JournalScan, scan};
 use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
 
@@ -16,7 +16,7 @@ use crate::store::Position;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// What the reading found.
-    pub survey: Survey,
+    pub survey: JournalScan,
     /// Records handed on.
     pub records: u64,
     /// Sound records after the starting point that this version cannot decode.
@@ -37,7 +37,7 @@ pub fn read<E: From<JournalError>>(
         return Ok(Replayed::default());
     };
     let mut replayed = Replayed::default();
-    let survey = scan::<Stop<E>>(&mut input, &mut |position, json| {
+    let survey = scan::<ReadStop<E>>(&mut input, &mut |position, json| {
         if position.sequence <= after {
             return Ok(());
         }
@@ -46,11 +46,11 @@ pub fn read<E: From<JournalError>>(
             return Ok(());
         };
         replayed.records += 1;
-        sink(position, record).map_err(Stop::Sink)
+        sink(position, record).map_err(ReadStop::Sink)
     });
     replayed.survey = survey.map_err(|stop| match stop {
-        Stop::Sink(error) => error,
-        Stop::Io(source) => io_error("read", path)(source).into(),
+        ReadStop::Sink(error) => error,
+        ReadStop::Io(source) => io_error("read", path)(source).into(),
     })?;
     match replayed.survey.newer {
         None => Ok(replayed),
@@ -98,14 +98,14 @@ fn open(path: &Path) -> Result<Option<BufReader<File>>, JournalError> {
 }
 
 /// Why a scan stopped: the file's reason or the receiver's.
-enum Stop<E> {
+enum ReadStop<E> {
     Io(io::Error),
     Sink(E),
 }
 
-impl<E> From<io::Error> for Stop<E> {
-    fn from(error: io::Error) -> Stop<E> {
-        Stop::Io(error)
+impl<E> From<io::Error> for ReadStop<E> {
+    fn from(error: io::Error) -> ReadStop<E> {
+        ReadStop::Io(error)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::store::Position;
 
 /// What a reading of the whole journal found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct JournalScan {
     /// The journal's identity: that of its first sound record.
     pub journal: Option<u64>,
     /// Sound records.
@@ -34,7 +34,7 @@ pub struct Survey {
     pub(super) chain: Option<Hash>,
 }
 
-impl Survey {
+impl JournalScan {
     /// Records after sequence number `base` that are gone.
     pub fn lost_after(&self, base: u64) -> u64 {
         let gaps = self.missing.iter().map(|gap| {
@@ -56,9 +56,9 @@ pub(super) type Sink<'s, E> = &'s mut dyn FnMut(Position, &str) -> Result<(), E>
 pub(super) fn scan<E: From<io::Error>>(
     input: &mut dyn BufRead,
     sink: Sink<'_, E>,
-) -> Result<Survey, E> {
+) -> Result<JournalScan, E> {
     let mut scanner = Scanner {
-        survey: Survey::default(),
+        survey: JournalScan::default(),
         held: None,
         after_damage: false,
         sink,
@@ -174,7 +174,7 @@ struct Held {
 }
 
 struct Scanner<'s, E> {
-    survey: Survey,
+    survey: JournalScan,
     held: Option<Held>,
     /// Whether the piece before was damaged: pieces of one record are counted once.
     after_damage: bool,

@@ -3,20 +3,20 @@
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};
 
-use super::entry::Entry;
+use super::entry::StoreEntry;
 
 /// One change to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Puts an entry, replacing one under the same key.
-    Put(Box<Entry>),
+    Put(Box<StoreEntry>),
     /// Removes what is under a key.
     Remove(String),
 }
 
 impl Change {
     /// Puts an entry.
-    pub fn put(entry: Entry) -> Change {
+    pub fn put(entry: StoreEntry) -> Change {
         Change::Put(Box::new(entry))
     }
 }

@@ -47,7 +47,7 @@ impl Run {
 /// One thing in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Entry {
+pub enum StoreEntry {
     /// A run of `tune`.
     Run(Run),
     /// A tuning key in clear.
@@ -64,28 +64,28 @@ pub enum Entry {
     Done(SearchDone),
 }
 
-impl Entry {
+impl StoreEntry {
     /// The key it is stored under.
     pub fn key(&self) -> String {
         match self {
-            Entry::Run(run) => keys::run(run.started.run),
-            Entry::Key(key) => keys::key(key.hash()),
-            Entry::Trial(trial) => keys::trial(&trial.id()),
-            Entry::Strikes(strikes) => keys::strikes(&strikes.trial),
-            Entry::Confirm(process) => keys::confirm(process),
-            Entry::Winner(winner) => keys::winner(winner.key),
-            Entry::Done(done) => keys::done(done.key),
+            StoreEntry::Run(run) => keys::run(run.started.run),
+            StoreEntry::Key(key) => keys::key(key.hash()),
+            StoreEntry::Trial(trial) => keys::trial(&trial.id()),
+            StoreEntry::Strikes(strikes) => keys::strikes(&strikes.trial),
+            StoreEntry::Confirm(process) => keys::confirm(process),
+            StoreEntry::Winner(winner) => keys::winner(winner.key),
+            StoreEntry::Done(done) => keys::done(done.key),
         }
     }
 
     /// Refuses what no honest writer stores; see [`crate::record::Record::check`].
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         match self {
-            Entry::Trial(trial) => trial.check(),
-            Entry::Winner(winner) => winner.check(),
-            Entry::Run(run) => run.check(),
-            Entry::Key(_) | Entry::Strikes(_) => Ok(()),
-            Entry::Confirm(_) | Entry::Done(_) => Ok(()),
+            StoreEntry::Trial(trial) => trial.check(),
+            StoreEntry::Winner(winner) => winner.check(),
+            StoreEntry::Run(run) => run.check(),
+            StoreEntry::Key(_) | StoreEntry::Strikes(_) => Ok(()),
+            StoreEntry::Confirm(_) | StoreEntry::Done(_) => Ok(()),
         }
     }
 }

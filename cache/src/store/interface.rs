@@ -1,7 +1,7 @@
 //! What every store does.
 
 use super::change::{Change, Position};
-use super::entry::Entry;
+use super::entry::StoreEntry;
 use super::error::StoreError;
 use super::totals::Totals;
 
@@ -12,13 +12,13 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// When the database fails or the value is damaged.
-    fn get(&self, key: &str) -> Result<Option<Entry>, StoreError>;
+    fn get(&self, key: &str) -> Result<Option<StoreEntry>, StoreError>;
 
     /// Visits the entries whose keys start with `prefix`, in the order of their keys.
     ///
     /// # Errors
     /// As [`Self::get`]; entries before the failing one were visited.
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(StoreEntry)) -> Result<(), StoreError>;
 
     /// Makes all changes or none, and moves on to `position`.
     ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::change::{Change, Position};
-use super::entry::Entry;
+use super::entry::StoreEntry;
 use super::error::StoreError;
 use super::interface::Store;
 use super::totals::Totals;
@@ -24,12 +24,12 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn get(&self, key: &str) -> Result<Option<Entry>, StoreError> {
+    fn get(&self, key: &str) -> Result<Option<StoreEntry>, StoreError> {
         let bytes = self.values.get(key);
         bytes.map(|b| value::decode_entry(key, b)).transpose()
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(StoreEntry)) -> Result<(), StoreError> {
         let from = self.values.range(prefix.to_string()..);
         for (key, bytes) in from.take_while(|(key, _)| key.starts_with(prefix)) {
             visit(value::decode_entry(key, bytes)?);

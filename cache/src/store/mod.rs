@@ -16,7 +16,7 @@ mod totals;
 pub(crate) mod value;
 
 pub use change::{Change, Position};
-pub use entry::{Entry, Run, Strikes};
+pub use entry::{Run, StoreEntry, Strikes};
 pub use error::StoreError;
 pub use interface::Store;
 pub use memory::MemoryStore;

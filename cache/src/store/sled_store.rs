@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::change::{Change, Position};
-use super::entry::Entry;
+use super::entry::StoreEntry;
 use super::error::StoreError;
 use super::interface::Store;
 use super::totals::Totals;
@@ -100,12 +100,12 @@ impl SledStore {
 }
 
 impl Store for SledStore {
-    fn get(&self, key: &str) -> Result<Option<Entry>, StoreError> {
+    fn get(&self, key: &str) -> Result<Option<StoreEntry>, StoreError> {
         let bytes = guarded(|| self.db.get(key))?;
         bytes.map(|b| value::decode_entry(key, &b)).transpose()
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(StoreEntry)) -> Result<(), StoreError> {
         self.visit(prefix, &mut |key, bytes| {
             visit(value::decode_entry(key, bytes)?);
             Ok(())
@@ -223,7 +223,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let mut store = SledStore::open(&path).unwrap();
-        let trials = (0..10).map(|n| Change::put(Entry::Trial(trial(&key(1), n))));
+        let trials = (0..10).map(|n| Change::put(StoreEntry::Trial(trial(&key(1), n))));
         let position = Position {
             journal: 1,
             sequence: 10,
@@ -264,13 +264,13 @@ mod tests {
     fn an_older_value_that_came_back_is_noticed() {
         let old = tampered(|db| {
             let key = String::from_utf8(first_key(db).to_vec()).unwrap();
-            let Entry::Trial(mut trial) =
+            let StoreEntry::Trial(mut trial) =
                 value::decode_entry(&key, &db.get(&key).unwrap().unwrap()).unwrap()
             else {
                 panic!("not a trial");
             };
             trial.compile_ns += 1;
-            let bytes = value::encode(&key, &Entry::Trial(trial)).unwrap();
+            let bytes = value::encode(&key, &StoreEntry::Trial(trial)).unwrap();
             db.insert(key, bytes).unwrap();
         });
         assert!(matches!(old, Err(StoreError::Damaged { .. })));

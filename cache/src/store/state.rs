@@ -1,7 +1,7 @@
 //! What a record of the journal means for the store, and the other way round.
 
 use super::change::{Change, Position};
-use super::entry::{Entry, Run, Strikes};
+use super::entry::{Run, StoreEntry, Strikes};
 use super::error::StoreError;
 use super::interface::Store;
 use super::keys;
@@ -22,18 +22,18 @@ pub(crate) fn apply(
 
 fn changes(store: &dyn Store, record: &Record) -> Result<Vec<Change>, StoreError> {
     Ok(match record {
-        Record::RunStarted(started) => vec![Change::put(Entry::Run(Run {
+        Record::RunStarted(started) => vec![Change::put(StoreEntry::Run(Run {
             started: started.clone(),
             ended: None,
         }))],
         Record::RunEnded(ended) => match store.get(&keys::run(ended.run))? {
-            Some(Entry::Run(run)) => vec![Change::put(Entry::Run(Run {
+            Some(StoreEntry::Run(run)) => vec![Change::put(StoreEntry::Run(Run {
                 ended: Some(ended.clone()),
                 ..run
             }))],
             _ => vec![],
         },
-        Record::Key(key) => vec![Change::put(Entry::Key(key.clone()))],
+        Record::Key(key) => vec![Change::put(StoreEntry::Key(key.clone()))],
         Record::Start { trial, .. } => {
             let strikes = strikes(store, trial)?.saturating_add(1);
             vec![strike(trial, strikes.min(MAX_STRIKES))]
@@ -42,15 +42,15 @@ fn changes(store: &dyn Store, record: &Record) -> Result<Vec<Change>, StoreError
             vec![strike(trial, strikes(store, trial)?.saturating_sub(1))]
         }
         Record::End(trial) => {
-            let mut changes = vec![Change::put(Entry::Trial(trial.clone()))];
+            let mut changes = vec![Change::put(StoreEntry::Trial(trial.clone()))];
             if !trial.outcome.is_strike() {
                 changes.push(strike(&trial.id(), 0));
             }
             changes
         }
-        Record::ConfirmProcess(process) => vec![Change::put(Entry::Confirm(process.clone()))],
-        Record::Sealed(winner) => vec![Change::put(Entry::Winner(winner.clone()))],
-        Record::SearchDone(done) => vec![Change::put(Entry::Done(done.clone()))],
+        Record::ConfirmProcess(process) => vec![Change::put(StoreEntry::Confirm(process.clone()))],
+        Record::Sealed(winner) => vec![Change::put(StoreEntry::Winner(winner.clone()))],
+        Record::SearchDone(done) => vec![Change::put(StoreEntry::Done(done.clone()))],
     })
 }
 
@@ -58,7 +58,7 @@ fn strike(trial: &TrialId, strikes: u32) -> Change {
     if strikes == 0 {
         return Change::Remove(keys::strikes(trial));
     }
-    Change::put(Entry::Strikes(Strikes {
+    Change::put(StoreEntry::Strikes(Strikes {
         trial: trial.clone(),
         strikes,
     }))
@@ -67,7 +67,7 @@ fn strike(trial: &TrialId, strikes: u32) -> Change {
 /// Launches of a trial that were started and not survived.
 pub(crate) fn strikes(store: &dyn Store, trial: &TrialId) -> Result<u32, StoreError> {
     match store.get(&keys::strikes(trial))? {
-        Some(Entry::Strikes(found)) => Ok(found.strikes),
+        Some(StoreEntry::Strikes(found)) => Ok(found.strikes),
         _ => Ok(0),
     }
 }
@@ -84,21 +84,21 @@ pub(crate) fn records(store: &dyn Store) -> Result<Vec<Record>, StoreError> {
     Ok(records)
 }
 
-fn of_entry(entry: Entry) -> Vec<Record> {
+fn of_entry(entry: StoreEntry) -> Vec<Record> {
     match entry {
-        Entry::Run(run) => std::iter::once(Record::RunStarted(run.started))
+        StoreEntry::Run(run) => std::iter::once(Record::RunStarted(run.started))
             .chain(run.ended.map(Record::RunEnded))
             .collect(),
-        Entry::Key(key) => vec![Record::Key(key)],
-        Entry::Trial(trial) => vec![Record::End(trial)],
-        Entry::Strikes(Strikes { trial, strikes }) => (1..=strikes.min(MAX_STRIKES))
+        StoreEntry::Key(key) => vec![Record::Key(key)],
+        StoreEntry::Trial(trial) => vec![Record::End(trial)],
+        StoreEntry::Strikes(Strikes { trial, strikes }) => (1..=strikes.min(MAX_STRIKES))
             .map(|attempt| Record::Start {
                 trial: trial.clone(),
                 attempt,
             })
             .collect(),
-        Entry::Confirm(process) => vec![Record::ConfirmProcess(process)],
-        Entry::Winner(winner) => vec![Record::Sealed(winner)],
-        Entry::Done(done) => vec![Record::SearchDone(done)],
+        StoreEntry::Confirm(process) => vec![Record::ConfirmProcess(process)],
+        StoreEntry::Winner(winner) => vec![Record::Sealed(winner)],
+        StoreEntry::Done(done) => vec![Record::SearchDone(done)],
     }
 }

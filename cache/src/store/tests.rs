@@ -23,14 +23,14 @@ fn on_each(test: impl Fn(&mut dyn Store)) {
 }
 
 fn put(n: u64) -> Change {
-    Change::put(Entry::Trial(trial(&key(1), n)))
+    Change::put(StoreEntry::Trial(trial(&key(1), n)))
 }
 
 fn remove(n: u64) -> Change {
     Change::Remove(keys::trial(&trial(&key(1), n).id()))
 }
 
-fn all(store: &dyn Store) -> Vec<Entry> {
+fn all(store: &dyn Store) -> Vec<StoreEntry> {
     let mut found = Vec::new();
     store.scan("", &mut |entry| found.push(entry)).unwrap();
     found
@@ -42,7 +42,7 @@ fn what_is_put_is_got_under_its_key_and_no_other() {
         store.apply(&[put(1), put(2)], *AT).unwrap();
         let one = trial(&key(1), 1);
         let got = store.get(&keys::trial(&one.id())).unwrap();
-        assert_eq!(got, Some(Entry::Trial(one)));
+        assert_eq!(got, Some(StoreEntry::Trial(one)));
         assert_eq!(store.get(&keys::winner(key(1).hash())).unwrap(), None);
         assert_eq!(store.totals().entries, 2);
         assert_eq!(store.totals().position, Some(*AT));
@@ -55,15 +55,15 @@ fn a_scan_sees_one_kind_alone() {
     on_each(|store| {
         let changes = [
             put(1),
-            Change::put(Entry::Winner(winner(&key(1), 2))),
-            Change::put(Entry::Done(done(&key(1), 9))),
+            Change::put(StoreEntry::Winner(winner(&key(1), 2))),
+            Change::put(StoreEntry::Done(done(&key(1), 9))),
         ];
         store.apply(&changes, *AT).unwrap();
         let mut kinds = Vec::new();
         store
             .scan("winner/", &mut |entry| kinds.push(entry))
             .unwrap();
-        assert_eq!(kinds, [Entry::Winner(winner(&key(1), 2))]);
+        assert_eq!(kinds, [StoreEntry::Winner(winner(&key(1), 2))]);
         assert_eq!(all(store).len(), 3);
     });
 }
@@ -73,7 +73,7 @@ fn the_last_change_of_a_key_counts() {
     on_each(|store| {
         store.apply(&[put(1), remove(1), put(2)], *AT).unwrap();
         store.apply(&[put(2), remove(3)], *AT).unwrap();
-        assert_eq!(all(store), [Entry::Trial(trial(&key(1), 2))]);
+        assert_eq!(all(store), [StoreEntry::Trial(trial(&key(1), 2))]);
         assert_eq!(store.totals().entries, 1);
         store.check().unwrap();
         store.clear().unwrap();
@@ -131,7 +131,7 @@ fn a_database_that_is_open_elsewhere_is_locked() {
 
 #[test]
 fn every_flipped_bit_of_a_value_is_noticed() {
-    let entry = Entry::Trial(trial(&key(1), 5));
+    let entry = StoreEntry::Trial(trial(&key(1), 5));
     let key = entry.key();
     let bytes = value::encode(&key, &entry).unwrap();
     assert_eq!(value::decode_entry(&key, &bytes).unwrap(), entry);
@@ -148,7 +148,7 @@ fn every_flipped_bit_of_a_value_is_noticed() {
 
 #[test]
 fn a_value_under_another_key_is_damaged() {
-    let entry = Entry::Trial(trial(&key(1), 5));
+    let entry = StoreEntry::Trial(trial(&key(1), 5));
     let bytes = value::encode(&entry.key(), &entry).unwrap();
     assert!(value::decode_entry(&keys::trial(&trial(&key(1), 6).id()), &bytes).is_err());
     // Even if somebody made the checksum fit.
@@ -163,7 +163,7 @@ fn a_stored_winner_without_its_evidence_is_refused() {
         confirm: None,
         ..winner(&key(1), 2)
     };
-    let entry = Entry::Winner(unproven);
+    let entry = StoreEntry::Winner(unproven);
     let bytes = value::encode(&entry.key(), &entry).unwrap();
     let error = value::decode_entry(&entry.key(), &bytes).unwrap_err();
     assert!(error.to_string().contains("no confirmation"), "{error}");
@@ -251,7 +251,7 @@ proptest! {
                 else { model.remove(&keys::trial(&trial.id())); }
             }
         }
-        let expected: Vec<_> = model.into_values().map(Entry::Trial).collect();
+        let expected: Vec<_> = model.into_values().map(StoreEntry::Trial).collect();
         prop_assert_eq!(all(&sled), expected.clone());
         prop_assert_eq!(all(&memory), expected);
         prop_assert_eq!(sled.totals(), memory.totals());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::change::Change;
-use super::entry::Entry;
+use super::entry::StoreEntry;
 use super::error::StoreError;
 
 /// Version of the stored values. A database with a higher one is set aside, not read.
@@ -84,8 +84,8 @@ pub(crate) fn by_key(changes: &[Change]) -> Result<BTreeMap<String, Option<Vec<u
 }
 
 /// An entry read back, from the place its own key says.
-pub(crate) fn decode_entry(key: &str, bytes: &[u8]) -> Result<Entry, StoreError> {
-    let entry: Entry = decode(key, bytes)?;
+pub(crate) fn decode_entry(key: &str, bytes: &[u8]) -> Result<StoreEntry, StoreError> {
+    let entry: StoreEntry = decode(key, bytes)?;
     let damaged = |what: String| StoreError::Damaged { what };
     entry
         .check()

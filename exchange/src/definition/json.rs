@@ -13,7 +13,7 @@ use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
 /// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
 #[derive(Deserialize)]
-struct File<'a> {
+struct DefinitionFile<'a> {
     #[serde(default)]
     name: String,
     #[serde(borrow)]
@@ -43,7 +43,7 @@ pub(crate) fn is_t1(text: &str) -> Result<bool, DefinitionError> {
 /// Reads a definition.
 pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
     let source = Source { text };
-    let file: File<'_> = source.parse(text, "the file")?;
+    let file: DefinitionFile<'_> = source.parse(text, "the file")?;
     let mut params = Vec::with_capacity(file.params.len());
     for (i, raw) in file.params.iter().enumerate() {
         let field = format!("`params[{i}]`");

@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 use crate::lines::offset_of;
 use crate::recording::error::{ConfigProblem, FileProblem, TextFault};
 use crate::recording::invalidity::Invalidity;
-use crate::recording::model::Entry;
+use crate::recording::model::RecordedTrial;
 use crate::recording::param::RecordedParam;
 use crate::recording::table::{
-    FAILED_FROM_MS, Row, Table, lookups, milliseconds, positions, shown,
+    FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
 /// The parts that are looked at. They keep their text, so that errors know their lines.
@@ -70,7 +70,7 @@ struct CacheEntry {
 }
 
 /// Reads the text of a cache file, also one that was never closed.
-pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
+pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     let unread = |error: &serde_json::Error| TextFault::json(text, text, "the file", error);
     let text = match serde_json::from_str::<CacheFile<'_>>(text) {
         Err(error) if error.is_eof() => closed(text).ok_or_else(|| unread(&error))?,
@@ -87,7 +87,7 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
         let recorded: CacheEntry = serde_json::from_str(raw.get())
             .map_err(|error| TextFault::json(&text, raw.get(), &format!("`{key}`"), &error))?;
         let entry = entry(&recorded).map_err(wrong)?;
-        Ok(Row {
+        Ok(RecordedRow {
             name: key.clone(),
             offset: offset_of(&text, raw.get()),
             positions,
@@ -96,7 +96,7 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
     };
     let rows = file.cache.0.iter().zip(&keys).map(row);
     let rows = rows.collect::<Result<_, TextFault>>()?;
-    Ok(Table {
+    Ok(RecordedTable {
         params,
         rows,
         device: file.device_name,
@@ -164,7 +164,7 @@ fn params(
     names.iter().map(values).collect()
 }
 
-fn entry(recorded: &CacheEntry) -> Result<Entry, ConfigProblem> {
+fn entry(recorded: &CacheEntry) -> Result<RecordedTrial, ConfigProblem> {
     let failed = |value: &Value| Invalidity::of_cache_files(value.as_str().unwrap_or_default());
     let (time_ms, invalidity) = match (&recorded.error, &recorded.time) {
         (Some(error), _) => (None, failed(error)),
@@ -188,7 +188,7 @@ fn entry(recorded: &CacheEntry) -> Result<Entry, ConfigProblem> {
         ("benchmark_time", &recorded.benchmark_time),
     ];
     let costs = parts.map(|(field, value)| milliseconds(value.as_ref(), field));
-    Ok(Entry {
+    Ok(RecordedTrial {
         time_ms,
         cost_ms: costs.into_iter().sum::<Result<f64, _>>()?,
         invalidity,

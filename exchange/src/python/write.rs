@@ -10,7 +10,7 @@ use super::error::TranslateError;
 
 /// A piece of Python.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct Translation {
     /// The text.
     pub(crate) text: String,
     /// How strongly it binds.
@@ -33,9 +33,9 @@ const PRODUCT: u8 = 6;
 const SIGN: u8 = 7;
 const ATOM: u8 = 8;
 
-impl Piece {
-    fn new(text: String, strength: u8) -> Piece {
-        Piece {
+impl Translation {
+    fn new(text: String, strength: u8) -> Translation {
+        Translation {
             text,
             strength,
             range: None,
@@ -44,12 +44,12 @@ impl Piece {
         }
     }
 
-    fn int(value: i128) -> Piece {
+    fn int(value: i128) -> Translation {
         let strength = if value < 0 { SIGN } else { ATOM };
-        Piece::new(value.to_string(), strength).within(value, value)
+        Translation::new(value.to_string(), strength).within(value, value)
     }
 
-    fn within(mut self, least: i128, most: i128) -> Piece {
+    fn within(mut self, least: i128, most: i128) -> Translation {
         self.range = Some((least, most));
         self
     }
@@ -62,7 +62,7 @@ impl Piece {
         }
     }
 
-    fn guarded(mut self, parts: &[&Piece]) -> Piece {
+    fn guarded(mut self, parts: &[&Translation]) -> Translation {
         let guards = parts.iter().flat_map(|part| part.guards.iter().cloned());
         let own = std::mem::take(&mut self.guards);
         self.guards = guards.chain(own).collect();
@@ -71,13 +71,13 @@ impl Piece {
     }
 
     /// What it needs to have a value as a part of itself: where "no value" counts as false.
-    fn folded(mut self) -> Piece {
+    fn folded(mut self) -> Translation {
         if self.guards.is_empty() {
             return self;
         }
         let text = self.inside(AND);
         self.guards.push(text);
-        Piece::new(self.guards.join(" and "), AND)
+        Translation::new(self.guards.join(" and "), AND)
     }
 
     fn bounds(&self) -> Result<(i128, i128), TranslateError> {
@@ -91,7 +91,10 @@ impl Piece {
 ///
 /// # Errors
 /// What Python cannot say with the same value.
-pub(crate) fn condition(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
+pub(crate) fn condition(
+    expr: &Expr,
+    scope: &LaunchScope<'_>,
+) -> Result<Translation, TranslateError> {
     Ok(truth(expr, scope, true)?.folded())
 }
 
@@ -111,7 +114,11 @@ pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, Tr
 }
 
 /// A truth value. Where `lenient`, a missing value counts as false up to the whole condition.
-fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, TranslateError> {
+fn truth(
+    expr: &Expr,
+    scope: &LaunchScope<'_>,
+    lenient: bool,
+) -> Result<Translation, TranslateError> {
     let Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) = expr else {
         return piece(expr, scope);
     };
@@ -131,7 +138,7 @@ fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, T
             });
         }
     };
-    let mut both = Piece::new(
+    let mut both = Translation::new(
         format!("{} {word} {}", x.inside(strength), y.inside(strength)),
         strength,
     );
@@ -143,18 +150,18 @@ fn truth(expr: &Expr, scope: &LaunchScope<'_>, lenient: bool) -> Result<Piece, T
     Ok(both.guarded(&[&x]))
 }
 
-fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
+fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     match expr {
-        Expr::Int(x) => Ok(Piece::int((*x).into())),
+        Expr::Int(x) => Ok(Translation::int((*x).into())),
         Expr::Bool(x) => Ok(of_bool(*x)),
         Expr::Name(name) => named(name, scope),
         Expr::Device(limit) => {
             let limits = scope.limits.ok_or(TranslateError::NoDevice)?;
-            Ok(Piece::int(limit.of(limits).into()))
+            Ok(Translation::int(limit.of(limits).into()))
         }
         Expr::Unary(UnaryOp::Not, x) => {
             let x = truth(x, scope, false)?;
-            let mut piece = Piece::new(format!("not {}", x.inside(NOT)), NOT);
+            let mut piece = Translation::new(format!("not {}", x.inside(NOT)), NOT);
             piece.truth = x.truth.map(|truth| !truth);
             Ok(piece.guarded(&[&x]))
         }
@@ -170,24 +177,24 @@ fn piece(expr: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> 
     }
 }
 
-fn of_bool(truth: bool) -> Piece {
+fn of_bool(truth: bool) -> Translation {
     let text = if truth { "True" } else { "False" };
-    let mut piece = Piece::new(text.into(), ATOM);
+    let mut piece = Translation::new(text.into(), ATOM);
     piece.truth = Some(truth);
     piece
 }
 
 /// A parameter keeps its name; all else is a constant.
-fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
+fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     let Some(param) = scope.spec.params.iter().find(|param| &*param.name == name) else {
         return match scope.value(name) {
-            Some(Value::Int(x)) => Ok(Piece::int(x)),
+            Some(Value::Int(x)) => Ok(Translation::int(x)),
             Some(Value::Bool(x)) => Ok(of_bool(x)),
-            Some(Value::Name(x)) => Ok(Piece::new(format!("'{x}'"), ATOM)),
+            Some(Value::Name(x)) => Ok(Translation::new(format!("'{x}'"), ATOM)),
             None => Err(TranslateError::UnknownName { name: name.into() }),
         };
     };
-    let piece = Piece::new(name.to_owned(), ATOM);
+    let piece = Translation::new(name.to_owned(), ATOM);
     let int = |value: &ParamValue| match value {
         ParamValue::Int(x) => Some(i128::from(*x)),
         _ => None,
@@ -205,16 +212,16 @@ fn arithmetic(
     text: String,
     strength: u8,
     range: Option<(i128, i128)>,
-    parts: &[&Piece],
-) -> Result<Piece, TranslateError> {
+    parts: &[&Translation],
+) -> Result<Translation, TranslateError> {
     let (least, most) = range.ok_or_else(|| TranslateError::TooWide { text: text.clone() })?;
-    Ok(Piece::new(text, strength)
+    Ok(Translation::new(text, strength)
         .within(least, most)
         .guarded(parts))
 }
 
 /// Any operator but `and` and `or`, which [`truth`] writes.
-fn binary(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, TranslateError> {
+fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
             let strength = if op == BinaryOp::Mul { PRODUCT } else { SUM };
@@ -249,7 +256,7 @@ fn corners(
 }
 
 /// `/` and `%`: Python rounds down, the spec towards zero. For operands that are not negative both are the same.
-fn quotient(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, TranslateError> {
+fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
     let (from, to) = (x.bounds()?, y.bounds()?);
     let largest = from.0.unsigned_abs().max(from.1.unsigned_abs());
     let largest = i128::try_from(largest).map_err(|_| TranslateError::TooWide {
@@ -282,16 +289,16 @@ fn quotient(op: BinaryOp, x: &Piece, y: &Piece) -> Result<Piece, TranslateError>
 }
 
 /// The piece, which has a value only where the guard holds, if the guard is needed.
-fn needing(mut piece: Piece, needed: bool, guard: String) -> Piece {
+fn needing(mut piece: Translation, needed: bool, guard: String) -> Translation {
     if needed {
         piece.guards.push(guard);
     }
     piece
 }
 
-fn comparison(op: BinaryOp, x: &Piece, y: &Piece) -> Piece {
+fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
     let text = format!("{} {} {}", x.inside(SUM), op.symbol(), y.inside(SUM));
-    let mut piece = Piece::new(text, COMPARISON);
+    let mut piece = Translation::new(text, COMPARISON);
     piece.truth = match (op, x.range, y.range) {
         (BinaryOp::Le, Some(x), Some(y)) if x.1 <= y.0 => Some(true),
         (BinaryOp::Ge, Some(x), Some(y)) if x.0 >= y.1 => Some(true),
@@ -302,21 +309,21 @@ fn comparison(op: BinaryOp, x: &Piece, y: &Piece) -> Piece {
     let piece = piece.guarded(&[x, y]);
     // What may have no value is not always true.
     let truth = piece.truth.filter(|_| piece.guards.is_empty());
-    Piece { truth, ..piece }
+    Translation { truth, ..piece }
 }
 
 fn call(
     function: Function,
     arguments: &[Expr],
     scope: &LaunchScope<'_>,
-) -> Result<Piece, TranslateError> {
+) -> Result<Translation, TranslateError> {
     if function == Function::SizeOf {
         return size_of(&arguments[0], scope);
     }
     let pieces = arguments.iter().map(|argument| piece(argument, scope));
     let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
-    let parts: Vec<&Piece> = pieces.iter().collect();
-    let ranges = pieces.iter().map(Piece::bounds);
+    let parts: Vec<&Translation> = pieces.iter().collect();
+    let ranges = pieces.iter().map(Translation::bounds);
     let ranges = ranges.collect::<Result<Vec<_>, _>>()?;
     match function {
         Function::Min | Function::Max => {
@@ -336,11 +343,11 @@ fn call(
 }
 
 fn div_ceil(
-    x: &Piece,
-    y: &Piece,
+    x: &Translation,
+    y: &Translation,
     from: (i128, i128),
     to: (i128, i128),
-) -> Result<Piece, TranslateError> {
+) -> Result<Translation, TranslateError> {
     let text = format!(
         "({} + {} - 1) // {}",
         x.inside(SUM),
@@ -355,7 +362,7 @@ fn div_ceil(
 }
 
 /// Python has no such function on integers: one choice a power.
-fn next_power_of_two(x: &Piece, range: (i128, i128)) -> Result<Piece, TranslateError> {
+fn next_power_of_two(x: &Translation, range: (i128, i128)) -> Result<Translation, TranslateError> {
     /// As many choices at most.
     const MAX_CHOICES: u32 = 40;
     let mut text = String::new();
@@ -389,7 +396,7 @@ fn no_type(argument: String) -> TranslateError {
 }
 
 /// The bytes of a type: a constant, or a choice for each value of a parameter.
-fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateError> {
+fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     let Expr::Name(name) = argument else {
         return Err(no_type(argument.to_string()));
     };
@@ -400,7 +407,7 @@ fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateE
     };
     let Some(param) = scope.spec.params.iter().find(|param| *param.name == **name) else {
         return match scope.value(name) {
-            Some(Value::Name(ty)) => Ok(Piece::int(bytes(&ty)?)),
+            Some(Value::Name(ty)) => Ok(Translation::int(bytes(&ty)?)),
             _ => Err(no_type(name.to_string())),
         };
     };
@@ -414,5 +421,5 @@ fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Piece, TranslateE
     let least = sizes.iter().min().copied().unwrap_or_default();
     let most = sizes.iter().max().copied().unwrap_or_default();
     let strength = if sizes.len() > 1 { SELECT } else { ATOM };
-    Ok(Piece::new(text, strength).within(least, most))
+    Ok(Translation::new(text, strength).within(least, most))
 }

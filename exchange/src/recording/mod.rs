@@ -15,7 +15,7 @@ mod tests;
 
 pub use error::{ConfigProblem, FileProblem, RecordingError, TextFault, TextProblem};
 pub use invalidity::Invalidity;
-pub use model::{Entry, Recording};
+pub use model::{RecordedTrial, Recording};
 pub use param::RecordedParam;
 pub(crate) use param::spelled;
 pub use read::{parse, read, read_all};

@@ -6,7 +6,7 @@ use kiln_search::SpaceView;
 
 /// What became of one config when it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct RecordedTrial {
     /// Time of one launch in milliseconds; `None` if the config failed.
     pub time_ms: Option<f64>,
     /// What it took to compile, verify and time it, in milliseconds.
@@ -25,7 +25,7 @@ pub struct Recording {
     /// The configs.
     pub space: RecordedSpace,
     /// What became of each.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RecordedTrial>,
 }
 
 impl Recording {

@@ -9,7 +9,7 @@ use super::error::{ConfigProblem, FileProblem, RecordingError, TextFault, TextPr
 use super::format::is_results;
 use super::model::Recording;
 use super::space::{RecordedSpace, Unpackable};
-use super::table::Row;
+use super::table::RecordedRow;
 use crate::kernel_tuner::read as kernel_tuner;
 use crate::lines::line_at;
 use crate::t4::read as t4;
@@ -49,7 +49,7 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     if table.params.is_empty() {
         return Err(TextFault::field(text, field, FileProblem::NoParams));
     }
-    let of_row = |row: &Row, problem| TextFault {
+    let of_row = |row: &RecordedRow, problem| TextFault {
         line: line_at(text, row.offset),
         problem: TextProblem::Config {
             name: row.name.clone(),

@@ -5,26 +5,26 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::error::ConfigProblem;
-use super::model::Entry;
+use super::model::RecordedTrial;
 use super::param::RecordedParam;
 
 /// Times from here on stand for failures in old files.
 pub(crate) const FAILED_FROM_MS: f64 = 1e20;
 
 /// One recorded config.
-pub(crate) struct Row {
+pub(crate) struct RecordedRow {
     /// What the file calls it.
     pub(crate) name: String,
     /// Where it begins in the text.
     pub(crate) offset: usize,
     pub(crate) positions: Vec<u32>,
-    pub(crate) entry: Entry,
+    pub(crate) entry: RecordedTrial,
 }
 
 /// Parameters, and configs in the order of the file.
-pub(crate) struct Table {
+pub(crate) struct RecordedTable {
     pub(crate) params: Vec<RecordedParam>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RecordedRow>,
     /// The device, where the file names one.
     pub(crate) device: Option<String>,
 }

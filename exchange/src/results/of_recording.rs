@@ -10,7 +10,7 @@ use kiln_search::SpaceView;
 pub fn of_recording(recording: &Recording) -> Results {
     let params = recording.space.params();
     let values: Vec<Vec<Value>> = params.iter().map(values).collect();
-    let row = |(index, entry): (usize, &crate::recording::Entry)| {
+    let row = |(index, entry): (usize, &crate::recording::RecordedTrial)| {
         let positions = recording.space.positions(index);
         let value = |(values, position): (&Vec<Value>, &u32)| values[*position as usize].clone();
         ResultRow {

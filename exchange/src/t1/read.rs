@@ -9,7 +9,7 @@ use crate::definition::model::{Definition, Param};
 use crate::python::{self, evaluate};
 
 #[derive(Deserialize)]
-struct File<'a> {
+struct T1File<'a> {
     #[serde(rename = "General", default)]
     general: General,
     #[serde(borrow, rename = "ConfigurationSpace")]
@@ -31,7 +31,7 @@ struct Space<'a> {
 }
 
 #[derive(Deserialize)]
-struct RawParam<'a> {
+struct T1Param<'a> {
     #[serde(rename = "Name")]
     name: String,
     #[serde(borrow, rename = "Values")]
@@ -40,7 +40,7 @@ struct RawParam<'a> {
 
 /// `Parameters` is not looked at: it may be incomplete.
 #[derive(Deserialize)]
-struct RawCondition {
+struct T1Condition {
     #[serde(rename = "Expression")]
     expression: String,
 }
@@ -48,12 +48,12 @@ struct RawCondition {
 /// Reads a T1 file.
 pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
     let source = Source { text };
-    let file: File<'_> = source.parse(text, "the file")?;
+    let file: T1File<'_> = source.parse(text, "the file")?;
     let space: Space<'_> = source.parse(file.space.get(), "`ConfigurationSpace`")?;
     let mut params = Vec::with_capacity(space.params.len());
     for (i, raw) in space.params.iter().enumerate() {
         let field = format!("`TuningParameters[{i}]`");
-        let param: RawParam<'_> = source.parse(raw.get(), &field)?;
+        let param: T1Param<'_> = source.parse(raw.get(), &field)?;
         let field = format!("`Values` of {}", param.name);
         let list = param.values.get();
         let wrong = |problem: FieldProblem| source.error(list, &field, problem);
@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
     let mut constraints = Vec::with_capacity(space.conditions.len());
     for (i, raw) in space.conditions.iter().enumerate() {
         let field = format!("`Conditions[{i}]`");
-        let condition: RawCondition = source.parse(raw.get(), &field)?;
+        let condition: T1Condition = source.parse(raw.get(), &field)?;
         let constraint = constraint(condition.expression, &params);
         constraints.push(constraint.map_err(|problem| source.error(raw.get(), &field, problem))?);
     }

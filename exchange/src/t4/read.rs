@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use crate::lines::offset_of;
 use crate::recording::error::{ConfigProblem, FileProblem, TextFault};
 use crate::recording::invalidity::Invalidity;
-use crate::recording::model::Entry;
+use crate::recording::model::RecordedTrial;
 use crate::recording::param::{RecordedParam, spelled};
 use crate::recording::table::{
-    FAILED_FROM_MS, Row, Table, lookups, milliseconds, positions, shown,
+    FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
 /// Results keep their text, so that errors know their lines.
@@ -43,7 +43,7 @@ struct Measurement {
 }
 
 /// Reads the text of a results file.
-pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
+pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     let file: ResultsFile<'_> = serde_json::from_str(text)
         .map_err(|error| TextFault::json(text, text, "the file", &error))?;
     let unit = match file.metadata.get("timeunit") {
@@ -68,7 +68,7 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
         let positions = config(&params, &lookup, result).map_err(wrong)?;
         let entry = entry(result, unit).map_err(wrong)?;
         let offset = offset_of(text, raw.get());
-        Ok(Row {
+        Ok(RecordedRow {
             name,
             offset,
             positions,
@@ -77,7 +77,7 @@ pub(crate) fn table(text: &str) -> Result<Table, TextFault> {
     };
     let rows = results.iter().enumerate().zip(&file.results).map(row);
     let device = file.metadata.get("device_name").and_then(Value::as_str);
-    Ok(Table {
+    Ok(RecordedTable {
         rows: rows.collect::<Result<_, TextFault>>()?,
         params,
         device: device.map(str::to_owned),
@@ -125,7 +125,7 @@ fn config(
     positions(params, lookup, &values)
 }
 
-fn entry(result: &ResultEntry, unit: f64) -> Result<Entry, ConfigProblem> {
+fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem> {
     let invalidity = Invalidity::from_name(&result.invalidity).ok_or_else(|| {
         let found = result.invalidity.clone();
         ConfigProblem::UnknownInvalidity { found }
@@ -145,7 +145,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<Entry, ConfigProblem> {
         Invalidity::Correct => Some(time(result, unit)?),
         _ => None,
     };
-    Ok(Entry {
+    Ok(RecordedTrial {
         time_ms,
         cost_ms: (part("compilation")? + part("validation")? + launches) * unit,
         invalidity,

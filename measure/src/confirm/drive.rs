@@ -1,7 +1,7 @@
 //! Running a test over a lab, one fresh process after the other.
 
-use super::evidence::{Doubt, ProcessPlan, ProcessRecord, Verdict};
-use super::sequence::Confirm;
+use super::evidence::{ClaimResult, Doubt, ProcessPlan, ProcessRecord};
+use super::sequence::ClaimTest;
 use super::settings::{Claim, ConfirmSettings, Expected};
 use crate::fault::Fault;
 use crate::lab::{Lab, run_checked};
@@ -27,8 +27,8 @@ pub fn confirm(
     settings: ConfirmSettings,
     earlier: Vec<ProcessRecord>,
     on_process: &mut dyn FnMut(&ProcessRecord),
-) -> Verdict {
-    let mut test = Confirm::new(claim, expected, settings);
+) -> ClaimResult {
+    let mut test = ClaimTest::new(claim, expected, settings);
     for record in earlier {
         if test.next_process().as_ref() != Some(&record.asked) {
             break;
@@ -53,7 +53,7 @@ pub trait Sequential {
     fn give_up(&mut self, doubt: Doubt);
 }
 
-impl Sequential for Confirm {
+impl Sequential for ClaimTest {
     fn settings(&self) -> &ConfirmSettings {
         self.settings()
     }

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::interval::Interval;
 use crate::lab::Opening;
 use crate::sample::Sample;
-use crate::summary::Summary;
+use crate::summary::Quartiles;
 use serde::{Deserialize, Serialize};
 
 /// What one process is to do.
@@ -51,16 +51,16 @@ pub enum Doubt {
 
 /// A decision with the evidence behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct ClaimResult {
     /// The claim.
     pub claim: Claim,
     /// What is decided about it.
     pub decision: Decision,
     /// On what grounds.
-    pub evidence: Evidence,
+    pub evidence: TestStatistics,
 }
 
-impl Verdict {
+impl ClaimResult {
     /// Whether the challenger replaces the defender.
     pub fn is_faster(&self) -> bool {
         self.decision == Decision::Faster
@@ -69,7 +69,7 @@ impl Verdict {
 
 /// The grounds of a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct TestStatistics {
     /// Processes that counted.
     pub processes: u32,
     /// Of these, won by the challenger.
@@ -87,9 +87,9 @@ pub struct Evidence {
     /// What was taken out of each as the effect of the order of loading.
     pub order_effects: Vec<f64>,
     /// All samples of the defender.
-    pub defender: Option<Summary>,
+    pub defender: Option<Quartiles>,
     /// All samples of the challenger.
-    pub challenger: Option<Summary>,
+    pub challenger: Option<Quartiles>,
     /// Blocks run.
     pub blocks: usize,
     /// Of these, discarded for their clocks.

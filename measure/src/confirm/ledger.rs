@@ -18,11 +18,11 @@ struct Counted {
 
 /// All processes that counted, in order; the second of each pair has the orders of the first reversed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ClearedEffects {
     counted: Vec<Counted>,
 }
 
-impl Ledger {
+impl ClearedEffects {
     /// Enters a process and returns its log ratio, cleared.
     pub(super) fn enter(&mut self, log_ratio: f64, challenger_last: bool) -> f64 {
         let order_effect = sign(challenger_last) * self.order_effect();

@@ -1,4 +1,4 @@
-//! Confirm: is the challenger really faster than the defender? The only step that makes a claim.
+//! Confirming a finalist: is the challenger really faster than the defender? The only step that makes a claim.
 //!
 //! Each process is fresh, loads and allocates the two sides in a random order (the second process of a pair in
 //! the reverse of the first's), and runs ABBA or BAAB blocks. The block's effect is the mean log time of the
@@ -20,6 +20,6 @@ mod settings;
 mod tests;
 
 pub use drive::{Sequential, confirm, drive};
-pub use evidence::{Decision, Doubt, Evidence, ProcessPlan, ProcessRecord, Verdict};
-pub use sequence::Confirm;
+pub use evidence::{ClaimResult, Decision, Doubt, ProcessPlan, ProcessRecord, TestStatistics};
+pub use sequence::ClaimTest;
 pub use settings::{Claim, ConfirmSettings, Expected};

@@ -4,13 +4,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::effect::{Effect, effect_of};
-use super::evidence::{Decision, Doubt, Evidence, ProcessPlan, ProcessRecord, Verdict};
-use super::ledger::Ledger;
+use super::evidence::{ClaimResult, Decision, Doubt, ProcessPlan, ProcessRecord, TestStatistics};
+use super::ledger::ClearedEffects;
 use super::settings::{Claim, ConfirmSettings, Expected};
 use crate::arm::ArmId;
 use crate::interval::median_interval;
 use crate::order::{block_plan, two_sided_opening};
-use crate::summary::{Summary, median};
+use crate::summary::{Quartiles, median};
 use crate::wealth::{FAR, Found, Standing, Wealth};
 
 /// With more than one block in this many discarded, nothing is concluded.
@@ -22,18 +22,18 @@ const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 /// A claim under test, one process at a time. [`confirm`](super::confirm) drives it over a [`Lab`](crate::Lab); a caller that
 /// resumes or replays drives it with stored records.
 #[derive(Clone, Debug)]
-pub struct Confirm {
+pub struct ClaimTest {
     claim: Claim,
     expected: Expected,
     settings: ConfirmSettings,
     records: Vec<ProcessRecord>,
     effects: Vec<Effect>,
-    ledger: Ledger,
+    ledger: ClearedEffects,
     wealth: Wealth,
     doubt: Option<Doubt>,
 }
 
-impl Confirm {
+impl ClaimTest {
     /// A claim with no process run.
     pub fn new(claim: Claim, expected: Expected, settings: ConfirmSettings) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Confirm {
             settings,
             records: Vec::new(),
             effects: Vec::new(),
-            ledger: Ledger::default(),
+            ledger: ClearedEffects::default(),
             wealth: Wealth::new(settings.claims, settings.most_processes),
             doubt: None,
         }
@@ -145,15 +145,15 @@ impl Confirm {
     }
 
     /// The verdict, with the evidence so far.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> ClaimResult {
         let cleared = self.ledger.cleared();
         let (blocks, discarded_blocks) = self.block_counts();
-        Verdict {
+        ClaimResult {
             claim: self.claim,
             decision: self
                 .decision()
                 .unwrap_or(Decision::Inconclusive(Doubt::BudgetSpent)),
-            evidence: Evidence {
+            evidence: TestStatistics {
                 processes: self.wealth.processes(),
                 wins: self.wealth.wins,
                 wealth: self.wealth.value(),
@@ -189,12 +189,12 @@ impl Confirm {
         )
     }
 
-    pub(crate) fn summary(&self, arm: ArmId) -> Option<Summary> {
+    pub(crate) fn summary(&self, arm: ArmId) -> Option<Quartiles> {
         let samples = self
             .records
             .iter()
             .flat_map(|r| r.asked.plan.iter().zip(&r.samples));
-        Summary::of_launches(
+        Quartiles::of_launches(
             samples
                 .filter(|(a, _)| **a == arm)
                 .map(|(_, s)| s.launch_ns())

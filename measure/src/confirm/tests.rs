@@ -35,7 +35,7 @@ fn test_claim(
     lab: &mut SimulatedLab,
     times_ns: [u64; 2],
     settings: ConfirmSettings,
-) -> (Verdict, Vec<ProcessRecord>) {
+) -> (ClaimResult, Vec<ProcessRecord>) {
     let mut records = Vec::new();
     let mut keep = |record: &ProcessRecord| records.push(record.clone());
     let verdict = confirm(
@@ -123,7 +123,7 @@ fn the_second_process_of_a_pair_has_the_orders_of_the_first_reversed() {
 #[test]
 fn load_order_allocation_order_and_block_order_vary_with_the_seed() {
     let first = |seed| {
-        Confirm::new(
+        ClaimTest::new(
             CLAIM,
             expected([1, 1]),
             ConfirmSettings { seed, ..settings() },
@@ -141,7 +141,7 @@ fn load_order_allocation_order_and_block_order_vary_with_the_seed() {
 
 #[test]
 fn every_block_is_abba_or_baab() {
-    let plan = Confirm::new(CLAIM, expected([1_000_000, 970_000]), settings())
+    let plan = ClaimTest::new(CLAIM, expected([1_000_000, 970_000]), settings())
         .next_process()
         .unwrap()
         .plan;
@@ -232,7 +232,7 @@ fn a_gain_that_is_not_there_in_cycles_is_not_proven() {
 
 #[test]
 fn throttled_blocks_are_not_compared() {
-    let test = Confirm::new(CLAIM, expected([1_000_000, 500_000]), settings());
+    let test = ClaimTest::new(CLAIM, expected([1_000_000, 500_000]), settings());
     let asked = test.next_process().unwrap();
     let sample = |arm: &ArmId| Sample {
         throttled: true,
@@ -265,7 +265,7 @@ fn a_resumed_test_asks_for_what_the_interrupted_one_would_have() {
     let mut lab = SimulatedLab::new(times.to_vec(), NoiseModel::nominal(), 8);
     let (verdict, records) = test_claim(&mut lab, times, settings());
     assert!(records.len() >= 8);
-    let mut resumed = Confirm::new(CLAIM, expected(times), settings());
+    let mut resumed = ClaimTest::new(CLAIM, expected(times), settings());
     for record in &records {
         assert_eq!(resumed.next_process().as_ref(), Some(&record.asked));
         resumed.push(record.clone());
@@ -314,7 +314,7 @@ fn a_verdict_survives_being_written_as_json() {
     let times = [1_000_000, 970_000];
     let (verdict, _) = test_claim(&mut quiet(times), times, settings());
     let text = serde_json::to_string(&verdict).unwrap();
-    let read: Verdict = serde_json::from_str(&text).unwrap();
+    let read: ClaimResult = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (read.decision, read.evidence.wins),
         (verdict.decision, verdict.evidence.wins)
@@ -350,7 +350,7 @@ fn a_test_that_is_resumed_ends_as_if_it_had_not_been_cut_off() {
                 .iter()
                 .map(|one| effect_of(CLAIM, one).log_ratio);
             let effects: Vec<f64> = effects.map(Option::unwrap).collect();
-            let mut test = Confirm::new(CLAIM, expected(times), settings()).resumed(&effects);
+            let mut test = ClaimTest::new(CLAIM, expected(times), settings()).resumed(&effects);
             assert_eq!(test.decision(), None, "{cut} of {}", records.len());
             let mut openings = Vec::new();
             drive(&mut quiet(times), &mut test, &mut |record| {

@@ -4,7 +4,7 @@ use super::result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped
 use crate::arm::ArmId;
 use crate::fault::Fault;
 use crate::sample::Sample;
-use crate::summary::{Summary, median};
+use crate::summary::{Quartiles, median};
 
 /// Rounds that the near rule looks back on.
 const NEAR_ROUNDS: usize = 8;
@@ -246,7 +246,7 @@ impl Board {
     fn entry(&self, lane: usize) -> RaceEntry {
         let Lane { arm, samples, fate } = &self.lanes[lane];
         let samples: Vec<Sample> = samples.iter().flatten().copied().collect();
-        let spans = Summary::of_launches(samples.iter().map(|sample| sample.span_ns).collect());
+        let spans = Quartiles::of_launches(samples.iter().map(|sample| sample.span_ns).collect());
         let ratio_to_incumbent = self.ratio_by_leader(lane, self.incumbent);
         let open = if ratio_to_incumbent.is_some() {
             Fate::Survived
@@ -259,7 +259,7 @@ impl Board {
             ratio_to_incumbent,
             ratio_to_anchor: self.ratio_by_leader(lane, ANCHOR),
             span_ns: spans.map(|spans| spans.median_ns),
-            summary: Summary::of(&samples),
+            summary: Quartiles::of(&samples),
             fate: fate.clone().unwrap_or(open),
         }
     }

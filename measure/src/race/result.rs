@@ -3,7 +3,7 @@
 use crate::arm::ArmId;
 use crate::fault::Fault;
 use crate::span::Resolution;
-use crate::summary::Summary;
+use crate::summary::Quartiles;
 use serde::{Deserialize, Serialize};
 
 /// Who races.
@@ -88,7 +88,7 @@ pub struct RaceEntry {
     /// Median span of a sample, in nanoseconds.
     pub span_ns: Option<u64>,
     /// Times of one launch.
-    pub summary: Option<Summary>,
+    pub summary: Option<Quartiles>,
     /// How it ended.
     pub fate: Fate,
 }

@@ -7,10 +7,10 @@ use kiln_cache::record::Verdict;
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
-use self::samples::{KEPT, PROVEN, Sample, failure, measured, spent, trials};
+use self::samples::{KEPT, PROVEN, SampleCache, failure, measured, spent, trials};
 use super::{CurveFigures, Records, RunFigures, Wanted, curves_page, page};
-use kiln_exchange::curves::{Curves, Run};
-use kiln_exchange::recording::Entry;
+use kiln_exchange::curves::{Curves, SearchRun};
+use kiln_exchange::recording::RecordedTrial;
 
 fn select<'p>(page: &'p Html, selector: &str) -> Vec<ElementRef<'p>> {
     page.select(&Selector::parse(selector).unwrap()).collect()
@@ -78,7 +78,7 @@ fn checked(text: &str) -> Html {
 
 #[test]
 fn a_page_of_a_plain_run_is_well_formed_and_needs_nothing_else() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.run("gemm", &trials(200), Some(PROVEN));
     let figures = sample.figures(run);
     let page = sound(&figures);
@@ -100,7 +100,7 @@ fn a_page_of_a_plain_run_is_well_formed_and_needs_nothing_else() {
 
 #[test]
 fn runs_with_little_in_them_render() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let nothing = sample.run("nothing", &[], Some(KEPT));
     let one = sample.run("one", &[("A=1".into(), measured(5000))], Some(KEPT));
     let without_parameters = sample.run("plain", &[(String::new(), measured(5000))], None);
@@ -145,7 +145,7 @@ fn runs_with_little_in_them_render() {
 
 #[test]
 fn a_run_that_was_cut_off_shows_what_is_on_disk() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.begin("gemm", &trials(40));
     let figures = sample.figures(run);
     assert!(!figures.ended && figures.elapsed_ns.is_none());
@@ -155,7 +155,7 @@ fn a_run_that_was_cut_off_shows_what_is_on_disk() {
 
 #[test]
 fn a_run_of_an_earlier_version_shows_all_but_the_curves() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.cache().start_run("0.0.9", 1_600_000_000, 1).unwrap();
     sample.store("gemm", None, &trials(60));
     sample.cache().end_run(run, 1_600_000_060).unwrap();
@@ -172,7 +172,7 @@ fn a_run_of_an_earlier_version_shows_all_but_the_curves() {
 
 #[test]
 fn a_later_run_begins_its_curve_with_the_best_of_the_earlier_and_an_earlier_one_stays_as_it_was() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let first = sample.run(
         "gemm",
         &[
@@ -227,7 +227,7 @@ fn hostile_names_are_text_and_nothing_else() {
             reason: text.into(),
         },
     ));
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.run(kernel, &hostile, Some(PROVEN));
     let page = sound(&sample.figures(run));
     let body: String = select(&page, "body")[0].text().collect();
@@ -251,7 +251,7 @@ fn numbers(page: &Html, selector: &str) -> Vec<String> {
 
 #[test]
 fn the_page_and_the_json_say_the_same() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.run("gemm", &trials(340), Some(PROVEN));
     let figures = sample.figures(run);
     let page = sound(&figures);
@@ -348,7 +348,7 @@ fn the_page_and_the_json_say_the_same() {
 
 #[test]
 fn every_trial_is_counted_once_in_outcomes_histogram_and_heat_maps() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.run("gemm", &trials(300), Some(KEPT));
     let figures = sample.figures(run);
     let task = &figures.tasks[0];
@@ -365,7 +365,7 @@ fn every_trial_is_counted_once_in_outcomes_histogram_and_heat_maps() {
 
 #[test]
 fn a_page_of_two_thousand_trials_stays_below_two_megabytes() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     for count in [2_000, 5_000] {
         let run = sample.run(&format!("gemm{count}"), &trials(count), Some(PROVEN));
         let figures = sample.figures(run);
@@ -379,14 +379,14 @@ fn a_page_of_two_thousand_trials_stays_below_two_megabytes() {
 
 #[test]
 fn the_same_records_give_the_same_page() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let run = sample.run("gemm", &trials(100), Some(PROVEN));
     assert_eq!(page(&sample.figures(run)), page(&sample.figures(run)));
 }
 
 #[test]
 fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let find = |wanted: Wanted| {
         let records = Records::read(sample.cache()).unwrap();
         let found = records.find(&wanted).map(|run| run.started.run);
@@ -438,20 +438,20 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
     let mut runs = Vec::new();
     for (strategy, speed) in [("auto", 2.0), ("<b>random</b>", 1.0)] {
         for seed in 1..=3 {
-            let mut run = Run::new("gemm@A", strategy, seed);
+            let mut run = SearchRun::new("gemm@A", strategy, seed);
             for n in 0..20 {
-                run.count(Entry {
+                run.count(RecordedTrial {
                     time_ms: (n > 2).then(|| 50.0 / (speed * f64::from(n))),
                     cost_ms: 1.0,
-                    ..Entry::default()
+                    ..RecordedTrial::default()
                 });
             }
             runs.push(run);
         }
     }
-    runs.push(Run {
+    runs.push(SearchRun {
         status: "error: no".into(),
-        ..Run::new("empty@A", "auto", 1)
+        ..SearchRun::new("empty@A", "auto", 1)
     });
     let text = serde_json::to_string(&Curves::new(20, runs)).unwrap();
     let figures = CurveFigures::new(&Curves::parse(&text).unwrap());
@@ -476,7 +476,7 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
 
 #[test]
 fn problems_are_drawn_by_their_speed_ups_and_open_ones_last() {
-    let sample = Sample::new();
+    let sample = SampleCache::new();
     let faster = Verdict::Proven {
         speedup_ppm: 12_000_000,
         low_ppm: 11_000_000,

@@ -11,7 +11,7 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, 
 use crate::{Records, RunFigures, Wanted, gather};
 
 /// A cache in a folder of its own.
-pub(super) struct Sample {
+pub(super) struct SampleCache {
     folder: tempfile::TempDir,
     cache: Cache,
 }
@@ -192,11 +192,11 @@ pub(super) fn spent() -> TimeSpent {
     }
 }
 
-impl Sample {
-    pub(super) fn new() -> Sample {
+impl SampleCache {
+    pub(super) fn new() -> SampleCache {
         let folder = tempfile::tempdir().unwrap();
         let (cache, _) = Cache::open(folder.path(), OpenOptions::new()).unwrap();
-        Sample { folder, cache }
+        SampleCache { folder, cache }
     }
 
     /// A run of one kernel that ended in order, with these configs.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kiln_exchange::of_recording;
-use kiln_exchange::recording::{Entry, Invalidity, Recording, parse};
+use kiln_exchange::recording::{Invalidity, RecordedTrial, Recording, parse};
 use kiln_search::{Guide, SpaceView};
 use kiln_tuner::replay::{Plan, replay};
 
@@ -63,7 +63,7 @@ fn is_whole(recording: &Recording) {
 }
 
 /// What became of each config, by the spelling of its values.
-fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, Entry> {
+fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, RecordedTrial> {
     let params = recording.space.params();
     let config = |index: usize| {
         let positions = recording.space.positions(index);

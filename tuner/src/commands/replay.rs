@@ -17,7 +17,7 @@ use crate::project::TunedKernel;
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{self, Plan, replay};
 use crate::whole_file;
-use kiln_exchange::curves::{Curves, Run};
+use kiln_exchange::curves::{Curves, SearchRun};
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Guide, NAMES, Prior, Settings};
 
@@ -94,7 +94,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             counter.step();
             run
         };
-        let runs: Vec<Run> = jobs.par_iter().map(search).collect();
+        let runs: Vec<SearchRun> = jobs.par_iter().map(search).collect();
         counter.finish();
         print(&summary(
             &strategies,
@@ -225,7 +225,12 @@ fn write(path: &Path, curves: &Curves) -> Result<(), Failure> {
 }
 
 /// A line a strategy: the geometric mean over spaces of the median share of the optimum.
-fn summary(strategies: &[String], recordings: &[Recording], runs: &[Run], seconds: f64) -> String {
+fn summary(
+    strategies: &[String],
+    recordings: &[Recording],
+    runs: &[SearchRun],
+    seconds: f64,
+) -> String {
     let marks = [10, 25, 50, 100, 200];
     let mut text = format!("{:<16}", "strategy");
     for mark in marks {
@@ -233,7 +238,7 @@ fn summary(strategies: &[String], recordings: &[Recording], runs: &[Run], second
     }
     text += "  ms per config\n";
     for strategy in strategies {
-        let own: Vec<&Run> = runs
+        let own: Vec<&SearchRun> = runs
             .iter()
             .filter(|run| &run.strategy == strategy)
             .collect();
@@ -253,10 +258,10 @@ fn summary(strategies: &[String], recordings: &[Recording], runs: &[Run], second
     )
 }
 
-fn share(recordings: &[Recording], runs: &[&Run], evals: usize) -> f64 {
+fn share(recordings: &[Recording], runs: &[&SearchRun], evals: usize) -> f64 {
     let logs = recordings.iter().map(|recording| {
         let best = recording.best_ms().unwrap_or_default();
-        let of = |run: &&&Run| run.space == recording.name;
+        let of = |run: &&&SearchRun| run.space == recording.name;
         let shares = runs
             .iter()
             .filter(of)

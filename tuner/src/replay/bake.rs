@@ -14,7 +14,7 @@ use crate::candidate::{Which, Workshop};
 use crate::compile_only::Target;
 use crate::exit::Failure;
 use crate::project::TunedKernel;
-use kiln_exchange::curves::Run;
+use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::SpaceView;
 
@@ -99,7 +99,7 @@ pub fn bake(
     kernel: &TunedKernel,
     problems: &[Problem],
     recording: &Recording,
-    runs: &[Run],
+    runs: &[SearchRun],
     target: &Target,
 ) -> Result<Report, Failure> {
     let device = device(recording, target)?;
@@ -191,7 +191,7 @@ fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), Failur
 }
 
 /// The valid configs that any run tried, best first.
-fn found(recording: &Recording, runs: &[Run]) -> Vec<(f64, usize)> {
+fn found(recording: &Recording, runs: &[SearchRun]) -> Vec<(f64, usize)> {
     let mut tried: Vec<usize> = runs
         .iter()
         .flat_map(|run| run.tried.iter().copied())

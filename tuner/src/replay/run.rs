@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use kiln_exchange::curves::Run;
+use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 
@@ -27,7 +27,7 @@ pub struct Plan<'a> {
 }
 
 /// Searches a recording: the curve of the best time found, over configs tried.
-pub fn replay(recording: &Recording, plan: &Plan<'_>) -> Run {
+pub fn replay(recording: &Recording, plan: &Plan<'_>) -> SearchRun {
     search(recording, plan).0
 }
 
@@ -38,9 +38,9 @@ pub fn tried(recording: &Recording, plan: &Plan<'_>) -> Recording {
 }
 
 /// Searches a recording: its curve, and for each config whether it was tried.
-fn search(recording: &Recording, plan: &Plan<'_>) -> (Run, Vec<bool>) {
+fn search(recording: &Recording, plan: &Plan<'_>) -> (SearchRun, Vec<bool>) {
     let space = &recording.space;
-    let mut run = Run::new(&recording.name, plan.strategy, plan.seed);
+    let mut run = SearchRun::new(&recording.name, plan.strategy, plan.seed);
     let started = Instant::now();
     let rng = ChaCha8Rng::seed_from_u64(plan.seed);
     let strategy = kiln_search::with_guide(plan.strategy, space, plan.budget, rng, plan.guide);
@@ -78,7 +78,7 @@ fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
 }
 
 /// What the recording says of a config; counts it, the first time it is asked for.
-fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut Run) -> Told {
+fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut SearchRun) -> Told {
     let entry = recording.entries[index];
     if !std::mem::replace(&mut seen[index], true) {
         run.count(entry);

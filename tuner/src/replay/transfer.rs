@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::run::{Plan, replay, tried};
-use kiln_exchange::curves::Run;
+use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
 
@@ -70,7 +70,7 @@ pub struct PairRuns {
     /// Share of the target's optimum after that many configs, the median over seeds.
     pub shares: Vec<(usize, f64)>,
     /// The runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SearchRun>,
 }
 
 /// Configs after which shares are taken.
@@ -111,7 +111,7 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
     } else {
         &seeds[..]
     };
-    let runs: Vec<Run> = seeds.par_iter().map(one).collect();
+    let runs: Vec<SearchRun> = seeds.par_iter().map(one).collect();
     let best = target.best_ms().unwrap_or_default();
     let share = |mark: usize| {
         let shares = runs
@@ -154,7 +154,13 @@ pub fn prior(source: &Recording, target: &Recording) -> Prior {
     }
 }
 
-fn guided(prior: &Prior, target: &Recording, start: Start, trials: &Trials, seed: u64) -> Run {
+fn guided(
+    prior: &Prior,
+    target: &Recording,
+    start: Start,
+    trials: &Trials,
+    seed: u64,
+) -> SearchRun {
     let priors = match start {
         Start::Plain | Start::InOrder => Vec::new(),
         Start::Transfer => vec![prior.clone()],
@@ -186,8 +192,8 @@ fn shuffled(prior: &Prior, seed: u64) -> Prior {
 }
 
 /// Tries the source's configs from its best on.
-fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> Run {
-    let mut run = Run::new(&target.name, Start::InOrder.name(), seed);
+fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> SearchRun {
+    let mut run = SearchRun::new(&target.name, Start::InOrder.name(), seed);
     for index in prior.ranked().into_iter().take(budget) {
         run.count(target.entries[index]);
     }

@@ -19,7 +19,7 @@ use crate::candidate::{Compiled, Draft};
 use crate::progress::Counter;
 use crate::verify::Proof;
 use kiln_measure::{
-    ArmId, Comparison, ComparisonSettings, Doubt, Fault, Ruling, Sequential as _, Summary, drive,
+    ArmId, Comparison, ComparisonSettings, Doubt, Fault, Quartiles, Ruling, Sequential as _, drive,
 };
 
 /// The saved side is loaded as the first arm.
@@ -120,7 +120,7 @@ impl Proven {
         Ok(Proven { made, proof })
     }
 
-    fn side(self, time: Option<Summary>) -> Side {
+    fn side(self, time: Option<Quartiles>) -> Side {
         Side {
             config: self.made.arm.config.to_string(),
             symbol: self.made.arm.release,

@@ -252,7 +252,7 @@ fn compared_line(row: &Row) -> Vec<String> {
     let failing = if row.fails { " (fails)" } else { "" };
     let verdict = format!("{}{failing}", row.verdict.name());
     let measured = row.measured.as_deref();
-    let median = |time: Option<kiln_measure::Summary>| {
+    let median = |time: Option<kiln_measure::Quartiles>| {
         time.map_or("-".into(), |time| Nanoseconds(time.median_ns).to_string())
     };
     vec![

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use kiln_measure::interval::Interval;
-use kiln_measure::summary::Summary;
+use kiln_measure::summary::Quartiles;
 
 /// The margin of *same* where no threshold is given: a change of 5 % or more is excluded.
 pub const DEFAULT_MARGIN: f64 = 0.05;
@@ -118,7 +118,7 @@ pub struct Side {
     /// What the device wrote about its launch.
     pub receipt: String,
     /// Its samples in this session.
-    pub time: Option<Summary>,
+    pub time: Option<Quartiles>,
 }
 
 /// What fails a build.

@@ -28,7 +28,7 @@ fn payload(sequence: u64) -> String {
 }
 
 /// The survey, and the sequence numbers handed on; each with its own payload, or the test fails.
-fn read(bytes: &[u8]) -> (Survey, Vec<u64>) {
+fn read(bytes: &[u8]) -> (JournalScan, Vec<u64>) {
     let mut seen = Vec::new();
     let mut input = io::BufReader::with_capacity(64, bytes);
     let survey = scan::<io::Error>(&mut input, &mut |position, json| {
