@@ -1,6 +1,6 @@
 //! Parameters, values and constraints, and the model that is solved for their configs.
 
-use kiln_spec::csp::{Budget, ConfigSet, ListedSet, Model, SampleSize, Semantics, Value};
+use kiln_spec::csp::{ConfigSet, LayerBudget, ListedSet, Model, SampleSize, Semantics, Value};
 
 use super::error::DefinitionError;
 use crate::python;
@@ -120,7 +120,7 @@ impl Definition {
     /// # Errors
     /// As [`Self::model`], and when hardly any config is valid.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
-        let relaxed = self.model()?.relaxed(Budget::default())?;
+        let relaxed = self.model()?.relaxed(LayerBudget::default())?;
         if relaxed.is_exact() {
             return Ok(Solved::Exact(relaxed.into_set()));
         }
@@ -133,6 +133,6 @@ impl Definition {
     /// # Errors
     /// As [`Self::model`], and when that takes too long.
     pub fn solve(&self) -> Result<ConfigSet, DefinitionError> {
-        Ok(self.model()?.solve(Budget::default())?)
+        Ok(self.model()?.solve(LayerBudget::default())?)
     }
 }

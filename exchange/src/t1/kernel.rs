@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kiln_spec::csp::Budget;
+use kiln_spec::csp::LayerBudget;
 use kiln_spec::expr::{BinaryOp, evaluate_int};
 use kiln_spec::model::{
     Access, ArgSpec, ElemType, Passing, ScalarArg, ScalarType, ScalarValue, SliceArg,
@@ -158,7 +158,7 @@ fn is_the_same(
     limits: &DeviceLimits,
 ) -> Result<(), T1Error> {
     let space = SearchSpace::build(scope.spec, scope.problem, limits)?;
-    let relaxed = definition.model()?.relaxed(Budget::default());
+    let relaxed = definition.model()?.relaxed(LayerBudget::default());
     let written = relaxed.map_err(DefinitionError::from)?;
     let is_exact = written.is_exact() && space.sampled().is_none();
     if is_exact && written.set().len() != space.len() as u128 {

@@ -2,12 +2,12 @@
 
 use kiln_exchange::definition::{Definition, DefinitionError, Literal, Param};
 use kiln_exchange::python;
-use kiln_spec::csp::{Budget, ConfigSet};
+use kiln_spec::csp::{ConfigSet, LayerBudget};
 
 use super::{assert_line, oracle};
 
 /// What a construction may look at and keep here: less than by default, so that a fuzzer goes on.
-const BUDGET: Budget = Budget {
+const BUDGET: LayerBudget = LayerBudget {
     kept: 1 << 18,
     looked_at: 1 << 20,
 };
