@@ -5,19 +5,18 @@ use std::path::Path;
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
-use kiln_tuner::cli::PackageArgs;
-use kiln_tuner::project::{Project, TunedKernel};
+use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
 
 /// The kernel of that name in the package of a manifest, with features.
 ///
 /// # Panics
 /// When there is none.
 pub fn kernel(manifest: &Path, name: &str, features: &[&str]) -> TunedKernel {
-    let args = PackageArgs {
+    let args = PackageSelection {
         manifest_path: Some(manifest.to_owned()),
         kernels: vec![name.into()],
         features: features.iter().map(|&feature| feature.into()).collect(),
-        ..PackageArgs::default()
+        ..PackageSelection::default()
     };
     let mut project = Project::read(&args).expect("the kernel should be found");
     project.kernels.remove(0)

@@ -12,11 +12,10 @@ use kiln_spec::{Backend, Config, Problem};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{shared_artifacts, workspace};
 use kiln_tuner::candidate::Which;
-use kiln_tuner::cli::PackageArgs;
+use kiln_tuner::candidate::inspect::{Inspected, corners};
 use kiln_tuner::compile_only::Target;
-use kiln_tuner::inspect::{Inspected, corners};
-use kiln_tuner::local_tables;
-use kiln_tuner::project::{Project, TunedKernel};
+use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
+use kiln_tuner::tables::local;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -110,10 +109,10 @@ fn gpus() -> Vec<&'static KnownTarget> {
 }
 
 fn kernels() -> Project {
-    let args = PackageArgs {
+    let args = PackageSelection {
         manifest_path: Some(workspace().join("kernels/Cargo.toml")),
         package: Some("kiln-kernels".into()),
-        ..PackageArgs::default()
+        ..PackageSelection::default()
     };
     Project::read(&args).expect("the library's kernels should be read")
 }
@@ -177,7 +176,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
 
 /// The configs of the kernel's baked rows, whatever device they are for, where this target may launch them.
 fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
-    let rows = local_tables::rows(&kernel.spec.name, &kernel.tuned, &kernel.tuned);
+    let rows = local::rows(&kernel.spec.name, &kernel.tuned, &kernel.tuned);
     let rows = rows.expect("the library's tables should be read");
     let subject = |row: &kiln_spec::baked::Row| {
         let problem = kernel.spec.parse_problem(&row.problem).ok()?;

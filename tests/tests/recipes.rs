@@ -9,7 +9,7 @@ use kiln::compiler::{BuildKind, CompileError, CompileRequest, Compiler};
 use kiln::recipe::Recipe;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::tune_program;
-use kiln_tuner::worker::{ProcessCompiler, WorkerLimits};
+use kiln_tuner::lab::worker::{ProcessCompiler, WorkerLimits};
 
 /// Compiles where the header is there, and the flag; nowhere else.
 const UNIT: &str = "\

@@ -9,54 +9,26 @@
 //! }
 //! ```
 //!
-//! The main flow is in [`pipeline`]. Read it first.
+//! The main flow is in [`run::pipeline`]. Read it first.
 #![forbid(unsafe_code)]
 
-pub mod agenda;
-pub mod bake;
-pub mod budget;
+pub mod atomic_file;
 pub mod candidate;
-pub mod check;
 pub mod cli;
 mod columns;
 mod commands;
 pub mod compile_only;
-pub mod decide;
-pub mod device_session;
-pub mod earlier;
-pub mod evaluate;
-pub mod exit;
-pub mod ground;
-pub mod images;
-pub mod inspect;
-mod interrupted;
+pub mod error;
 pub mod lab;
-pub mod local_tables;
-pub mod machine;
-pub mod options;
-pub mod outcome;
-pub mod peaks;
-pub mod pipeline;
 pub mod predict;
-pub mod preflight;
 pub mod progress;
 pub mod project;
-pub mod reference;
 pub mod regime;
 pub mod replay;
-pub mod report;
-pub mod run_clock;
-pub mod scratch;
-mod searching;
-mod series;
-pub mod space_view;
-pub mod table_files;
+pub mod run;
+pub mod tables;
 pub mod task;
-pub mod tuning;
-pub mod verify;
 pub mod watch;
-pub mod whole_file;
-pub mod worker;
 
 use std::process::ExitCode;
 
@@ -86,9 +58,9 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
             // A closed pipe must not turn help into a panic.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() {
-                exit::USAGE
+                error::USAGE
             } else {
-                exit::DONE
+                error::DONE
             });
         }
     };

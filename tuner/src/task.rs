@@ -5,8 +5,8 @@ use kiln::device::DeviceInfo;
 use kiln_cache::{KeyParts, TuningKey};
 use kiln_spec::{Backend, Problem};
 
-use crate::exit::Failure;
-use crate::peaks;
+use crate::error::Failure;
+use crate::lab::peaks;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 

@@ -3,7 +3,7 @@
 
 use kiln_spec::Backend;
 use kiln_tests::capability::in_full;
-use kiln_tuner::inspect;
+use kiln_tuner::candidate::inspect;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

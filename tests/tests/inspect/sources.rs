@@ -4,7 +4,7 @@ use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
 use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
-use kiln_tuner::inspect::{self, Resources, Spills};
+use kiln_tuner::candidate::inspect::{self, Resources, Spills};
 
 /// Entries of [`SOURCE`].
 const ENTRIES: [&str; 5] = ["plain", "stacked", "spilling", "both", "still"];

@@ -13,7 +13,7 @@ use kiln::spec::{Problem, ProblemValue};
 use kiln::{Choice, Kernel, Stream, prepare};
 use kiln_tests::capability::in_full;
 use kiln_tests::test_device;
-use kiln_tuner::peaks;
+use kiln_tuner::lab::peaks;
 
 /// Operations or bytes of a launch, up to which a problem is verified where bars are not measured in full; the least
 /// problem is in any case.

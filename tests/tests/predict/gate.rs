@@ -12,10 +12,9 @@ use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::target;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune};
-use kiln_tuner::cli::PackageArgs;
 use kiln_tuner::compile_only::Target;
 use kiln_tuner::predict::{Facts, estimate};
-use kiln_tuner::project::Project;
+use kiln_tuner::project::{PackageSelection, Project};
 use kiln_tuner::task::{self, Conditions};
 use tempfile::TempDir;
 
@@ -67,9 +66,9 @@ fn package() -> TempDir {
 
 /// Puts trials of an RTX 3090 into the package's cache: times that follow the model's guess as `time` says.
 fn measured(root: &Path, time: impl Fn(f64) -> f64) {
-    let args = PackageArgs {
+    let args = PackageSelection {
         manifest_path: Some(root.join("Cargo.toml")),
-        ..PackageArgs::default()
+        ..PackageSelection::default()
     };
     let project = Project::read(&args).expect("the package should be read");
     let kernel = &project.kernels[0];

@@ -1,7 +1,8 @@
-//! The words that `tune` understands; their meaning is in [`crate::options`].
+//! The words that `tune` understands; their meaning is in [`options`].
 
 mod exchange;
 mod kernels;
+pub mod options;
 mod results;
 mod run;
 mod scope;

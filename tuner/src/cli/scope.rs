@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::project::PackageSelection;
 use crate::regime::Regime;
 
 /// Which package.
@@ -30,6 +31,19 @@ pub struct PackageArgs {
     /// Cargo features to treat as enabled when reading sources
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
     pub features: Vec<String>,
+}
+
+impl PackageArgs {
+    /// As the project takes it.
+    pub fn selection(&self) -> PackageSelection {
+        PackageSelection {
+            manifest_path: self.manifest_path.clone(),
+            cargo_metadata: self.cargo_metadata.clone(),
+            package: self.package.clone(),
+            kernels: self.kernels.clone(),
+            features: self.features.clone(),
+        }
+    }
 }
 
 /// How results are printed.

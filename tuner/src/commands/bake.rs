@@ -6,14 +6,15 @@ use kiln_spec::Backend;
 use kiln_spec::baked::{Freshness, Hashes};
 
 use super::output::{checked, print, print_json, read_project};
-use crate::bake;
 use crate::cli::{BakeArgs, Untuned};
 use crate::compile_only::Target;
-use crate::exit::Failure;
-use crate::images;
+use crate::error::Failure;
+use crate::lab::machine;
+use crate::predict;
 use crate::project::Project;
+use crate::tables::bake;
+use crate::tables::images;
 use crate::task::Conditions;
-use crate::{machine, predict};
 
 pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;

@@ -11,14 +11,14 @@ use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
-use crate::bake;
 use crate::cli::BakeArgs;
-use crate::exit::Failure;
-use crate::images;
-use crate::machine;
+use crate::error::Failure;
+use crate::lab::machine;
 use crate::project::{Project, TunedKernel};
 use crate::regime::Regime;
-use crate::table_files::{read_index, read_table, unlisted};
+use crate::tables::bake;
+use crate::tables::files::{read_index, read_table, unlisted};
+use crate::tables::images;
 use crate::task::Conditions;
 
 /// What is wrong with a table, or worth knowing.

@@ -9,13 +9,16 @@ use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, print_json_line, read_project};
-use crate::budget::Budget;
 use crate::cli::BenchArgs;
-use crate::exit::Failure;
+use crate::cli::options;
+use crate::error::Failure;
+use crate::lab::machine;
+use crate::lab::preflight;
+use crate::lab::scratch::Scratch;
 use crate::progress::{self, Counter, Reporter};
 use crate::project::{Project, TunedKernel};
 use crate::regime::Regime;
-use crate::scratch::Scratch;
+use crate::run::budget::Budget;
 use crate::task::check_declared;
 use crate::watch::bench::{self, Benched, Outcome};
 use crate::watch::compare::budget_ns;
@@ -23,7 +26,6 @@ use crate::watch::saved::{Recorded, Saved};
 use crate::watch::stage::{self, Setting, Stage};
 use crate::watch::throughput::Yardsticks;
 use crate::watch::{copied, kept, least, table};
-use crate::{machine, options, preflight};
 
 /// What a line of `--json-lines` says.
 #[derive(Serialize)]

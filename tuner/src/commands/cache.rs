@@ -6,8 +6,8 @@ use kiln_cache::{Stats, VerifyReport};
 
 use super::output::{checked, print, print_json};
 use crate::cli::CacheAction;
-use crate::exit::Failure;
-use crate::machine;
+use crate::error::Failure;
+use crate::lab::machine;
 
 pub(super) fn run(action: &CacheAction) -> Result<ExitCode, Failure> {
     let folder = kiln_cache::location::from_environment()?;

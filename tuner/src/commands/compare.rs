@@ -9,19 +9,21 @@ use kiln_cache::Cache;
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, read_project};
-use crate::budget::Budget;
 use crate::cli::CompareArgs;
-use crate::exit::Failure;
+use crate::cli::options;
+use crate::error::Failure;
+use crate::lab::machine;
+use crate::lab::preflight;
+use crate::lab::scratch::Scratch;
 use crate::progress::Counter;
 use crate::regime::Regime;
-use crate::scratch::Scratch;
+use crate::run::budget::Budget;
 use crate::watch::compare::{self, Terms};
 use crate::watch::plan::{self, Chosen, Plan};
 use crate::watch::saved::{Saved, Section};
 use crate::watch::stage::{self, Setting, Stage};
 use crate::watch::table;
 use crate::watch::verdict::{Gate, Row, Verdict};
-use crate::{machine, options, preflight};
 
 /// What a comparison came to.
 #[derive(Serialize)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::output::{checked, print, print_json};
 use super::sampled;
 use crate::cli::SpaceArgs;
-use crate::exit::Failure;
+use crate::error::Failure;
 use kiln_exchange::definition::{Definition, Solved, dead_values, index_sum, valid};
 
 #[derive(Serialize)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::output::{checked, print, print_json};
 use crate::cli::OutputArgs;
-use crate::exit::Failure;
+use crate::error::Failure;
 
 /// What is here, what is compiled for without being here, and what is missing.
 #[derive(Serialize)]

@@ -10,11 +10,11 @@ use kiln_spec::{KernelSpec, Problem};
 use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
-use crate::exit::Failure;
-use crate::machine;
-use crate::options::UsageError;
+use crate::error::Failure;
+use crate::error::UsageError;
+use crate::lab::machine;
 use crate::project::TunedKernel;
-use crate::table_files::write_if_changed;
+use crate::tables::files::write_if_changed;
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {

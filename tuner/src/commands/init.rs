@@ -9,8 +9,8 @@ use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 use super::output::{checked, print, read_project};
 use super::own;
 use crate::cli::InitArgs;
-use crate::exit::Failure;
-use crate::table_files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
+use crate::error::Failure;
+use crate::tables::files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;

@@ -11,14 +11,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, read_project};
+use crate::candidate::inspect::{HostRow, InspectRow, corners, host_to_text, to_text};
 use crate::candidate::{Which, Workshop};
 use crate::cli::InspectArgs;
+use crate::cli::options::jobs;
 use crate::compile_only::{self, Target};
-use crate::exit::Failure;
-use crate::inspect::{HostRow, InspectRow, corners, host_to_text, to_text};
-use crate::local_tables;
-use crate::options::jobs;
+use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
+use crate::tables::local;
 
 /// A config to look at.
 struct Subject<'a> {
@@ -316,7 +316,7 @@ fn baked<'a>(
 ) -> Result<Vec<Subject<'a>>, Failure> {
     let mut subjects = Vec::new();
     let local = project.local_tables(kernel);
-    for row in local_tables::rows(&kernel.spec.name, &kernel.tuned, &local)? {
+    for row in local::rows(&kernel.spec.name, &kernel.tuned, &local)? {
         let parsed = kernel
             .spec
             .parse_problem(&row.problem)

@@ -6,10 +6,10 @@ use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, read_project};
-use crate::bake;
 use crate::cli::ListArgs;
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::TunedKernel;
+use crate::tables::bake;
 
 #[derive(Serialize)]
 struct Listed {

@@ -26,8 +26,8 @@ use std::process::ExitCode;
 use kiln::Kernel;
 
 use crate::cli::{Cli, Command};
-use crate::exit::{FAILED, Failure};
-use crate::worker::server;
+use crate::error::{FAILED, Failure};
+use crate::lab::worker::server;
 
 /// Runs the subcommand.
 pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cli::PackageArgs;
-use crate::exit::{DONE, FAILED, Failure};
+use crate::error::{DONE, FAILED, Failure};
 use crate::project::Project;
 
 /// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
@@ -31,7 +31,7 @@ pub(super) fn print(text: &str) {
 /// # Errors
 /// As [`Project::read`].
 pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
-    let project = Project::read(args)?;
+    let project = Project::read(&args.selection())?;
     let mut said = String::new();
     if args.kernels.is_empty() {
         for hidden in &project.hidden {

@@ -7,9 +7,9 @@ use cargo_metadata::{Dependency, Package};
 
 use super::output::print;
 use crate::cli::PackageArgs;
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
-use crate::table_files::write_if_changed;
+use crate::tables::files::write_if_changed;
 
 /// The folder of the program, below the package.
 const FOLDER: &str = "tune";

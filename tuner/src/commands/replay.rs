@@ -8,15 +8,15 @@ use kiln_spec::Problem;
 use rayon::prelude::*;
 
 use super::output::{checked, print, read_project};
+use crate::atomic_file;
 use crate::cli::ReplayArgs;
 use crate::compile_only::Target;
-use crate::exit::Failure;
-use crate::options::UsageError;
+use crate::error::Failure;
+use crate::error::UsageError;
 use crate::progress::Counter;
 use crate::project::TunedKernel;
 use crate::replay::transfer::{self, MARKS, PairRuns, Start, Trials, median};
 use crate::replay::{self, Plan, replay};
-use crate::whole_file;
 use kiln_exchange::curves::{Curves, SearchRun};
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Guide, NAMES, Prior, Settings};
@@ -221,7 +221,7 @@ fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> F
 fn write(path: &Path, curves: &Curves) -> Result<(), Failure> {
     let text = serde_json::to_string(curves)
         .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
-    whole_file::write(path, (text + "\n").as_bytes()).map_err(Failure::file("write", path))
+    atomic_file::write(path, (text + "\n").as_bytes()).map_err(Failure::file("write", path))
 }
 
 /// A line a strategy: the geometric mean over spaces of the median share of the optimum.

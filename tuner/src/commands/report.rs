@@ -9,9 +9,9 @@ use kiln_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, p
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
+use crate::atomic_file;
 use crate::cli::ReportArgs;
-use crate::exit::Failure;
-use crate::whole_file;
+use crate::error::Failure;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.curves {
@@ -75,7 +75,7 @@ fn hand_out(
         }
     }
     let path = args.out.clone().unwrap_or_else(|| default.into());
-    whole_file::write(&path, page().as_bytes()).map_err(Failure::file("write", &path))?;
+    atomic_file::write(&path, page().as_bytes()).map_err(Failure::file("write", &path))?;
     if !args.output.json {
         print(&format!("wrote {}: {told}\n", path.display()));
     }

@@ -6,24 +6,25 @@ use kiln::Kernel;
 use kiln_spec::space::SearchSpace;
 
 use super::output::{checked, print, print_json, read_project};
-use crate::bake;
 use crate::cli::RunArgs;
+use crate::cli::options;
 use crate::compile_only::{self, CheckOptions, CheckReport, Target};
-use crate::exit::Failure;
-use crate::interrupted;
-use crate::machine;
-use crate::options::RunOptions;
-use crate::pipeline::{self, Run};
-use crate::preflight;
+use crate::error::Failure;
+use crate::lab::machine;
+use crate::lab::preflight;
 use crate::progress;
 use crate::project::Project;
+use crate::run::RunOptions;
+use crate::run::interrupted;
+use crate::run::pipeline::{self, Run};
+use crate::tables::bake;
 use crate::task::{self, Conditions};
 
 pub(super) fn run(
     args: &RunArgs,
     catalogue: &'static [&'static Kernel],
 ) -> Result<ExitCode, Failure> {
-    let options = RunOptions::new(args)?;
+    let options = options::run_options(args)?;
     let project = read_project(&args.package)?;
     if args.compile_only {
         return compile_only(args, &options, &project);

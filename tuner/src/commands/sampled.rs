@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::output::{print, print_json};
 use crate::cli::SpaceArgs;
-use crate::exit::Failure;
+use crate::error::Failure;
 use kiln_exchange::definition::{Definition, sum_of_indices};
 
 /// What takes the place of an exact count.

@@ -12,22 +12,23 @@ use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json, print_json_line, read_project};
+use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
-use crate::check::{CheckPlace, Checked, Checker};
 use crate::cli::SmokeArgs;
-use crate::device_session::DeviceSession;
-use crate::exit::Failure;
+use crate::cli::options;
+use crate::error::Failure;
 use crate::lab::Bench;
-use crate::local_tables;
-use crate::outcome::of_worker_error;
-use crate::peaks;
+use crate::lab::check::{CheckPlace, Checked, Checker};
+use crate::lab::device_session::DeviceSession;
+use crate::lab::machine;
+use crate::lab::peaks;
+use crate::lab::reference::{Expectations, Oracle};
+use crate::lab::verify::{self, Verifier};
+use crate::lab::worker::protocol::ProcessLimits;
+use crate::lab::worker::reference_of;
 use crate::project::{Project, TunedKernel};
-use crate::reference::{Expectations, Oracle};
+use crate::tables::local;
 use crate::task::check_declared;
-use crate::verify::{self, Verifier};
-use crate::worker::protocol::ProcessLimits;
-use crate::worker::reference_of;
-use crate::{machine, options};
 
 /// Problems with more work than this are launched in small only; their plans are checked by calculation.
 const MAX_WORK: u64 = 200_000_000;
@@ -136,7 +137,7 @@ impl Stage<'_> {
             }
         }
         let local = project.local_tables(kernel);
-        for row in local_tables::rows(&spec.name, &kernel.tuned, &local)? {
+        for row in local::rows(&spec.name, &kernel.tuned, &local)? {
             if is_meant(&row.problem) {
                 let name = format!("{} ({})", row.device, row.problem);
                 printer.add(outcome(kernel, name, self.row(kernel, &row)))?;

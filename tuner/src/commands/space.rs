@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::output::{checked, print, print_json, read_project};
 use super::sampled::Listed;
 use crate::cli::SpaceArgs;
-use crate::exit::Failure;
-use crate::machine;
+use crate::error::Failure;
+use crate::lab::machine;
 
 #[derive(Serialize)]
 struct Described {

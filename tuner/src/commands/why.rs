@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::list::Baked;
 use super::output::{checked, print, print_json, read_project};
-use crate::bake;
 use crate::cli::WhyArgs;
-use crate::exit::Failure;
-use crate::machine;
+use crate::error::Failure;
+use crate::lab::machine;
+use crate::tables::bake;
 use crate::task::{self, Conditions};
 
 #[derive(Serialize)]

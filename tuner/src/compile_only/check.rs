@@ -17,11 +17,11 @@ use rayon::prelude::*;
 use super::report::{CheckReport, TaskCheck};
 use super::target::Target;
 use crate::candidate::{Which, Workshop};
-use crate::exit::Failure;
-use crate::options::RunOptions;
+use crate::error::Failure;
+use crate::lab::scratch::Scratch;
 use crate::progress::{Reporter, Stage};
 use crate::project::Project;
-use crate::scratch::Scratch;
+use crate::run::RunOptions;
 use crate::task::{self, Conditions, Task};
 use kiln_search::{Random, Strategy as _};
 

@@ -10,8 +10,8 @@ use kiln_spec::DeviceKey;
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 
 use crate::candidate::Workshop;
-use crate::exit::Failure;
-use crate::machine;
+use crate::error::Failure;
+use crate::lab::machine;
 
 /// The product name of devices that stand for a target: results under it are of no device.
 pub const PRODUCT: &str = "compile-only";

@@ -13,11 +13,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Facts, Judged, estimate, judge, offered, rank};
-use crate::bake;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::compile_only::Target;
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
+use crate::tables::bake;
 
 /// The best guesses that are compiled, and ranked again by what the compiler made of them.
 const COMPILED: usize = 32;

@@ -3,8 +3,8 @@
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
 
-use crate::inspect::Resources;
-use crate::peaks;
+use crate::candidate::inspect::Resources;
+use crate::lab::peaks;
 
 /// Bytes that one thread can move at once, at most.
 const WIDEST_ACCESS: u32 = 16;

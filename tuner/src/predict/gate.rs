@@ -6,7 +6,7 @@ use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 use serde::Serialize;
 
 use super::{Facts, Score, estimate};
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::TunedKernel;
 
 /// Measured configs of a device and problem from which the model is judged.

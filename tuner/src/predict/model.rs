@@ -11,7 +11,7 @@ use kiln_spec::occupancy::BlockNeeds;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 
 use super::Facts;
-use crate::inspect::block_needs;
+use crate::candidate::inspect::block_needs;
 
 /// Operations on each output from which operands are worth keeping in registers and shared memory.
 const REUSE_FROM: f64 = 16.0;
@@ -250,7 +250,7 @@ mod tests {
     use kiln_spec::targets::target;
 
     use super::*;
-    use crate::inspect::{Resources, Spills};
+    use crate::candidate::inspect::{Resources, Spills};
 
     fn facts(grid: u32, threads: u32, flops_per_output: u64) -> Facts {
         let outputs = 1 << 24;

@@ -3,6 +3,7 @@
 mod discover;
 mod error;
 mod kernel;
+mod selection;
 mod unreached;
 mod workspace;
 
@@ -13,9 +14,9 @@ use cargo_metadata::{Metadata, Package};
 
 pub use error::ProjectError;
 pub use kernel::{HiddenKernel, TunedKernel};
+pub use selection::PackageSelection;
 
 use self::workspace::root_of;
-use crate::cli::PackageArgs;
 
 /// The kernels of the chosen packages.
 #[derive(Clone, Debug)]
@@ -42,15 +43,15 @@ impl Project {
         problems.map(ToString::to_string).collect()
     }
 
-    /// Reads the kernels of the packages that the flags choose: the named one, the one in the current folder, or all
+    /// Reads the kernels of the packages that a selection names: the named one, the one in the current folder, or all
     /// of the workspace.
     ///
     /// # Errors
     /// See [`ProjectError`]; every wrong declaration is reported, not only the first.
-    pub fn read(args: &PackageArgs) -> Result<Project, ProjectError> {
-        let metadata = workspace::describe(args)?;
-        let packages = chosen(&metadata, args)?;
-        let features: BTreeSet<String> = args.features.iter().cloned().collect();
+    pub fn read(selection: &PackageSelection) -> Result<Project, ProjectError> {
+        let metadata = workspace::describe(selection)?;
+        let packages = chosen(&metadata, selection)?;
+        let features: BTreeSet<String> = selection.features.iter().cloned().collect();
         let mut kernels = Vec::new();
         let mut errors = Vec::new();
         let mut hidden = Vec::new();
@@ -62,7 +63,7 @@ impl Project {
         }
         // What is asked for by name does not wait for the others to be mended.
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
-        let all_found = !args.kernels.is_empty() && args.kernels.iter().all(is_found);
+        let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
             return Err(ProjectError::Declarations(all(&errors)));
         }
@@ -78,7 +79,7 @@ impl Project {
             hidden,
             wrong: errors,
         };
-        project.only(&args.kernels, &packages)
+        project.only(&selection.kernels, &packages)
     }
 
     /// Keeps the named kernels.
@@ -149,13 +150,13 @@ fn all(errors: &[String]) -> String {
     each.collect::<Vec<_>>().join("\nerror: ")
 }
 
-/// The packages that the flags choose.
+/// The packages that a selection names.
 fn chosen<'a>(
     metadata: &'a Metadata,
-    args: &PackageArgs,
+    selection: &PackageSelection,
 ) -> Result<Vec<&'a Package>, ProjectError> {
     let members = metadata.workspace_packages();
-    let Some(wanted) = &args.package else {
+    let Some(wanted) = &selection.package else {
         let mut chosen = Vec::new();
         for package in members {
             if is_tuned_by_default(package)? {

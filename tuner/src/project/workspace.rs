@@ -7,16 +7,16 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 use serde_json::Value;
 
 use super::error::ProjectError;
-use crate::cli::PackageArgs;
+use super::selection::PackageSelection;
 
-/// The workspace that the flags name, or the one of the current folder.
+/// The workspace that a selection names, or the one of the current folder.
 ///
 /// # Errors
 /// When there is none, or nobody to ask.
-pub fn describe(args: &PackageArgs) -> Result<Metadata, ProjectError> {
-    match &args.cargo_metadata {
+pub fn describe(selection: &PackageSelection) -> Result<Metadata, ProjectError> {
+    match &selection.cargo_metadata {
         Some(file) => kept(file),
-        None => asked(args.manifest_path.as_deref()),
+        None => asked(selection.manifest_path.as_deref()),
     }
 }
 

@@ -9,11 +9,11 @@ use kiln_cache::location;
 use kiln_spec::baked::{Evidence, Hashes, Row};
 use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
-use crate::bake;
 use crate::candidate::{Which, Workshop};
 use crate::compile_only::Target;
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::TunedKernel;
+use crate::tables::bake;
 use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::SpaceView;

@@ -5,14 +5,14 @@ use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use super::peer::{BesidePeer, Contest};
-use super::present::{Present, present};
 use super::replayed::{Replayed, replayed};
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
 use super::throughput::{Throughput, Yardsticks};
 use crate::candidate::{Compiled, Draft, Which};
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::TunedKernel;
+use crate::tables::current::{Present, present};
 use kiln_measure::{ArmId, Claim, Doubt, Survey, drive};
 
 /// A kernel and a problem, timed.

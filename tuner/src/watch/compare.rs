@@ -14,10 +14,10 @@ use super::plan::{Pair, Plan, of_saved};
 use super::saved::Section;
 use super::stage::{self, Scene, Stage};
 use super::verdict::{Compared, Gate, Row, Side, Verdict};
-use crate::budget::Budget;
 use crate::candidate::{Compiled, Draft};
+use crate::lab::verify::Proof;
 use crate::progress::Counter;
-use crate::verify::Proof;
+use crate::run::budget::Budget;
 use kiln_measure::{
     ArmId, Comparison, ComparisonSettings, Doubt, Fault, Quartiles, Ruling, Sequential as _, drive,
 };

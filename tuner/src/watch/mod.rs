@@ -18,7 +18,6 @@ pub mod kept;
 pub mod least;
 pub mod peer;
 pub mod plan;
-pub mod present;
 pub mod replayed;
 pub mod saved;
 pub mod stage;

@@ -3,13 +3,13 @@
 use kiln_spec::Problem;
 
 use super::kept::{self, Revived};
-use super::present::present;
 use super::saved::{Saved, SavedKernel, Section};
 use super::stage::Stage;
 use super::verdict::{Row, Verdict};
 use crate::candidate::Draft;
-use crate::exit::Failure;
+use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
+use crate::tables::current::present;
 
 /// A saved kernel that can be compared with a current one.
 pub struct Pair<'a> {

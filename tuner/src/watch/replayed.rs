@@ -9,7 +9,7 @@ use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
 use super::stage::Scene;
-use crate::worker::{ArmJob, Reply, Request, Worker};
+use crate::lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
 use kiln_measure::summary::median;
 

@@ -15,8 +15,8 @@ use flate2::write::GzEncoder;
 use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Failure;
-use crate::whole_file;
+use crate::atomic_file;
+use crate::error::Failure;
 use kiln_measure::Surveyed;
 
 /// The version that is written, and the newest that is read.
@@ -197,7 +197,7 @@ impl Saved {
     /// # Errors
     /// When it is a folder, or lies in none.
     pub fn can_be_written(path: &Path) -> Result<(), Failure> {
-        whole_file::can_be_written(path).map_err(Failure::file("write", path))
+        atomic_file::can_be_written(path).map_err(Failure::file("write", path))
     }
 
     /// Writes the file, whole or not at all.
@@ -219,7 +219,7 @@ impl Saved {
         } else {
             (text + "\n").into_bytes()
         };
-        whole_file::write(path, &bytes).map_err(failed)
+        atomic_file::write(path, &bytes).map_err(failed)
     }
 
     /// Reads a file.

@@ -5,7 +5,7 @@ use kiln_spec::{Backend, KernelSpec, Problem};
 use serde::Serialize;
 
 use super::least::LARGE_SHARE;
-use crate::peaks;
+use crate::lab::peaks;
 use kiln_measure::roofline::AboveRoofline;
 
 /// What a device does at best or at least, measured in the same session; `None` where it could not be.

@@ -17,7 +17,7 @@ pub use process::{PeerError, PeerProcess};
 
 use super::saved::Recorded;
 use super::stage::{self, Scene, Stage};
-use crate::worker::ArmJob;
+use crate::lab::worker::ArmJob;
 use kiln_measure::confirm::Expected;
 use kiln_measure::span::Resolution;
 use kiln_measure::{Claim, Doubt, Fault, Survey, drive};

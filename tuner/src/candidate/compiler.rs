@@ -1,0 +1,308 @@
+//! From a config to something a worker can load: generate, compile, store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use kiln::artifacts::{ArtifactCache, compile_key};
+use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
+use kiln::device::DeviceInfo;
+use kiln::prepare::dialect;
+use kiln::recipe::Recipe;
+use kiln_cache::Outcome;
+use kiln_cache::record::one_line;
+use kiln_spec::codegen::{Target, TranslationUnit};
+use kiln_spec::{Backend, Config, LaunchPlan, Problem};
+
+use crate::candidate::inspect::{
+    self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources,
+};
+use crate::candidate::outcome::{internal, of_compile_error, of_io_error};
+use crate::lab::worker::ArmJob;
+use crate::project::TunedKernel;
+
+/// Compiles the candidates of one device; shared by the threads of the compile pool.
+#[derive(Debug)]
+pub struct Workshop<'a> {
+    /// The device's compiler.
+    pub compiler: &'a dyn Compiler,
+    /// The backend in whose dialect units are generated.
+    pub backend: Backend,
+    /// Compiled artifacts, kept between runs.
+    pub artifacts: &'a ArtifactCache,
+    /// Where workers find the artifacts of this run.
+    pub folder: &'a Path,
+    /// What one compile may use up.
+    pub limits: CompileLimits,
+    /// What a block may have where it is launched.
+    pub rules: LaunchRules<'a>,
+    /// Compiles done (not served from the store).
+    pub compiles: AtomicU64,
+    /// Numbers for files that are being written.
+    pub parts: AtomicU64,
+}
+
+/// A compiled candidate.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What a worker loads.
+    pub arm: ArmJob,
+    /// Time that compiling took, in nanoseconds; 0 when it was in the store.
+    pub compile_ns: u64,
+    /// What its release entry takes up, where the image tells.
+    pub resources: Option<Resources>,
+}
+
+impl Compiled {
+    /// How much it spills, for ordering; 0 where nothing is known.
+    pub fn spills(&self) -> u64 {
+        let spills = self.resources.and_then(|resources| resources.spills);
+        spills.map_or(0, |spills| spills.weight())
+    }
+}
+
+/// A candidate before it is compiled: what a compiler and a launch are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The generated text.
+    pub unit: TranslationUnit,
+    /// The plan for the problem.
+    pub plan: LaunchPlan,
+    /// The config.
+    pub config: Config,
+    /// Whether it is the baseline.
+    pub baseline: bool,
+    /// The headers and flags that were saved with it; none for a current kernel.
+    pub recipe: Option<Arc<Recipe>>,
+}
+
+/// A candidate as the compiler left it.
+#[derive(Debug)]
+struct Built {
+    draft: Draft,
+    artifact: Artifact,
+    compile_ns: u64,
+}
+
+/// Which candidate.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    /// The simplest correct version.
+    Baseline,
+    /// The tuned entry with a config.
+    Config(&'a Config),
+    /// The entry that the spec names as reference, launched as the baseline is.
+    Reference(&'a String),
+}
+
+impl<'a> Workshop<'a> {
+    /// One for a device, or for a description of one that is not here.
+    pub fn new(
+        compiler: &'a dyn Compiler,
+        info: &'a DeviceInfo,
+        artifacts: &'a ArtifactCache,
+        folder: &'a Path,
+    ) -> Workshop<'a> {
+        Workshop {
+            compiler,
+            backend: dialect(&info.key),
+            artifacts,
+            folder,
+            limits: CompileLimits::default(),
+            rules: LaunchRules::of(info),
+            compiles: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        }
+    }
+
+    /// Generates and compiles a candidate for a problem.
+    ///
+    /// # Errors
+    /// The outcome to store for it: what does not compile or cannot be launched is not searched.
+    pub fn make(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+        build: BuildKind,
+    ) -> Result<Compiled, Outcome> {
+        self.make_draft(self.draft(kernel, which, problem)?, build)
+    }
+
+    /// Compiles a draft.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub fn make_draft(&self, draft: Draft, build: BuildKind) -> Result<Compiled, Outcome> {
+        let built = self.build(draft, build)?;
+        if let Some(cannot) = self.cannot_launch(&built) {
+            return Err(Outcome::Rejected {
+                constraint: one_line(&cannot.to_string()),
+            });
+        }
+        let resources = self
+            .resources(&built, built.draft.unit.release.as_str())
+            .ok();
+        let artifact = self
+            .place(&built.artifact)
+            .map_err(|error| of_io_error(self.folder, &error))?;
+        let Draft {
+            unit,
+            plan,
+            config,
+            baseline,
+            ..
+        } = built.draft;
+        let arm = ArmJob {
+            artifact,
+            artifact_hash: built.artifact.hash,
+            target: self.compiler.target_arch().to_owned(),
+            check: build != BuildKind::Release,
+            release: unit.release.to_string(),
+            receipt: unit.receipt.to_string(),
+            symbol_hash: unit.symbol_hash,
+            config_hash: unit.config_hash,
+            config,
+            baseline,
+            plan,
+            launches: 0,
+            launch_ns: 0,
+        };
+        Ok(Compiled {
+            arm,
+            compile_ns: built.compile_ns,
+            resources,
+        })
+    }
+
+    /// Generates and compiles a candidate, and reads what it takes up; whether it can be launched is not an error here.
+    ///
+    /// # Errors
+    /// The outcome of a candidate that has no plan or does not compile.
+    pub fn inspect(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+    ) -> Result<Inspected, Outcome> {
+        let built = self.build(self.draft(kernel, which, problem)?, BuildKind::Release)?;
+        let Draft { unit, plan, .. } = &built.draft;
+        let symbol = unit.release.as_str();
+        Ok(Inspected {
+            in_log: inspect::from_log(self.backend, &built.artifact.log, symbol).is_ok(),
+            symbol: symbol.to_owned(),
+            plan: *plan,
+            resources: self.resources(&built, symbol),
+            cannot: self.cannot_launch(&built),
+        })
+    }
+
+    /// Generates a candidate for a problem.
+    ///
+    /// # Errors
+    /// The outcome of a candidate that has no plan or no text.
+    pub fn draft(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+    ) -> Result<Draft, Outcome> {
+        let spec = &kernel.spec;
+        let baseline = &spec.baseline;
+        let like_the_baseline = |entry| {
+            let plan = spec.baseline_plan(problem, None);
+            (entry, &baseline.config, plan)
+        };
+        let (entry, config, plan) = match which {
+            Which::Baseline => like_the_baseline(&baseline.entry),
+            Which::Reference(entry) => like_the_baseline(entry),
+            Which::Config(config) => (&spec.entry, config, spec.plan(config, problem, None)),
+        };
+        let plan = plan.map_err(|error| Outcome::Rejected {
+            constraint: one_line(&error.to_string()),
+        })?;
+        let unit = TranslationUnit::new(
+            &kernel.source,
+            &kernel.scan,
+            spec,
+            entry,
+            config,
+            problem,
+            Target::from(self.backend),
+        )
+        .map_err(internal)?;
+        Ok(Draft {
+            unit,
+            plan,
+            config: config.clone(),
+            baseline: !matches!(which, Which::Config(_)),
+            recipe: None,
+        })
+    }
+
+    fn build(&self, draft: Draft, build: BuildKind) -> Result<Built, Outcome> {
+        let start = Instant::now();
+        let (artifact, fresh) = self.compile(&draft, build)?;
+        let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(Built {
+            draft,
+            artifact,
+            compile_ns: if fresh { elapsed } else { 0 },
+        })
+    }
+
+    /// What an entry takes up; only GPU images tell.
+    fn resources(&self, built: &Built, symbol: &str) -> Result<Resources, InspectError> {
+        let Artifact { image, log, .. } = &built.artifact;
+        inspect::resources(self.backend, image, log, symbol)
+    }
+
+    /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
+    /// read excludes nothing: the device has the last word.
+    fn cannot_launch(&self, built: &Built) -> Option<CannotLaunch> {
+        let unit = &built.draft.unit;
+        let entries = [&unit.release, &unit.receipt];
+        entries.into_iter().find_map(|entry| {
+            let resources = self.resources(built, entry.as_str()).ok()?;
+            self.rules.check(&resources, &built.draft.plan).err()
+        })
+    }
+
+    /// The artifact of a draft: from the cache, or compiled now.
+    fn compile(&self, draft: &Draft, build: BuildKind) -> Result<(Artifact, bool), Outcome> {
+        let unit = &draft.unit;
+        let mut request =
+            CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
+        request.limits = self.limits;
+        request.scratch = Some(self.folder.to_owned());
+        request.recipe.clone_from(&draft.recipe);
+        let key = compile_key(self.compiler, self.backend, &request);
+        if let Some(artifact) = self.artifacts.get(key) {
+            return Ok((artifact, false));
+        }
+        self.compiles.fetch_add(1, Ordering::Relaxed);
+        let artifact = self
+            .compiler
+            .compile(&request)
+            .map_err(|error| of_compile_error(&error))?;
+        // A cache that cannot be written costs the next run a compile, nothing else.
+        let _ = self.artifacts.put(key, &artifact);
+        Ok((artifact, true))
+    }
+
+    /// Puts an image where workers of this run find it.
+    fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
+        let hash = artifact.hash;
+        let path = self.folder.join(hash.to_string());
+        if !path.exists() {
+            let part = self.folder.join(format!(
+                "{hash}.{}",
+                self.parts.fetch_add(1, Ordering::Relaxed)
+            ));
+            std::fs::write(&part, &artifact.image)?;
+            std::fs::rename(&part, &path)?;
+        }
+        Ok(path)
+    }
+}

@@ -1,0 +1,248 @@
+//! What the words of a command line mean, validated.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::RunArgs;
+use crate::error::UsageError;
+use crate::run::RunOptions;
+
+/// The time budget of a run when none is given.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(300);
+/// The trials per kernel and problem when none are given.
+pub const DEFAULT_TRIALS: usize = 200;
+
+/// What the words of `tune run` mean.
+///
+/// # Errors
+/// The first flag that makes no sense.
+pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
+    let jobs = jobs(args.jobs)?;
+    // What launches nothing is done in full unless a limit is given.
+    let (budget, trials) = if args.compile_only {
+        (None, None)
+    } else {
+        (Some(DEFAULT_BUDGET), Some(DEFAULT_TRIALS))
+    };
+    Ok(RunOptions {
+        budget: args.budget.as_deref().map_or(Ok(budget), parse_budget)?,
+        trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
+        problems: problems(&args.problems),
+        strategy: strategy_name(&args.strategy)?,
+        transfer: !args.no_transfer,
+        transfer_from: args.transfer_from.clone(),
+        regime: args.regime.regime,
+        seed: args.seed,
+        write: args.write,
+        jobs,
+        dry_run: args.dry_run,
+    })
+}
+
+/// The problems that words name. Sizes have commas between them, as problems have: one begins where a name comes again, so
+/// `n=100,n=200` is two, and `m=1,n=2,m=3,n=4` as well.
+pub fn problems(words: &[String]) -> Vec<String> {
+    let mut problems: Vec<String> = Vec::new();
+    for word in words {
+        let mut names = BTreeSet::new();
+        problems.push(String::new());
+        for size in word.split(',') {
+            let name = size.split('=').next().unwrap_or_default();
+            if !names.insert(name) {
+                names = BTreeSet::from([name]);
+                problems.push(String::new());
+            }
+            if let Some(problem) = problems.last_mut() {
+                *problem += if problem.is_empty() { "" } else { "," };
+                *problem += size;
+            }
+        }
+    }
+    problems
+}
+
+/// Compile threads: as many as asked for, or one a core.
+///
+/// # Errors
+/// When the number makes no sense.
+pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
+    match given {
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        Some(jobs @ 1..=1024) => Ok(jobs),
+        Some(jobs) => Err(UsageError {
+            flag: "--jobs",
+            value: jobs.to_string(),
+            reason: "not a number of threads from 1 to 1024".into(),
+            help: "leave it out to use all cores",
+        }),
+    }
+}
+
+/// A time budget; `None` for no limit.
+///
+/// # Errors
+/// When the text makes no sense.
+pub fn budget(text: &str) -> Result<Option<Duration>, UsageError> {
+    parse_budget(text)
+}
+
+/// A share, from a text such as `5%` or `2.5%`; a bare number is refused, since it could be either.
+///
+/// # Errors
+/// When the text makes no sense.
+pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
+    let error = |reason: &str| UsageError {
+        flag,
+        value: text.into(),
+        reason: reason.into(),
+        help: "write a number and a percent sign, such as `5%`",
+    };
+    let number = text
+        .strip_suffix('%')
+        .ok_or_else(|| error("a number needs a percent sign"))?;
+    let plain = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    match number.parse::<f64>() {
+        Ok(percent) if plain && (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
+        Ok(_) if plain => Err(error("more than 1000 percent")),
+        _ => Err(error("not a number of percent")),
+    }
+}
+
+/// `90s`, `5m`, `1h`, `full`; a bare number is refused, since it could be seconds or minutes.
+fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
+    if text == "full" {
+        return Ok(None);
+    }
+    let error = |reason: String| UsageError {
+        flag: "--budget",
+        value: text.into(),
+        reason,
+        help: "write a time such as `90s`, `5m` or `1h`, or `full` for no limit",
+    };
+    let unit = text.chars().last().filter(char::is_ascii_alphabetic);
+    let Some(unit) = unit else {
+        return Err(error("a number needs a unit".into()));
+    };
+    let seconds_per_unit = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        other => return Err(error(format!("unknown unit `{other}`"))),
+    };
+    let number: u64 = text[..text.len() - 1]
+        .parse()
+        .map_err(|_| error("not a whole number and a unit".into()))?;
+    let seconds = number
+        .checked_mul(seconds_per_unit)
+        .filter(|&s| s <= 30 * 24 * 3600);
+    match seconds {
+        None => Err(error("more than 30 days".into())),
+        Some(0) => Err(error("no time at all".into())),
+        Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+    }
+}
+
+fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
+    if text == "all" {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(count @ 1..=100_000_000) => Ok(Some(count)),
+        _ => Err(UsageError {
+            flag: "--trials",
+            value: text.into(),
+            reason: "not a number of configs".into(),
+            help: "write a whole number from 1, or `all` for the whole space",
+        }),
+    }
+}
+
+/// The strategies of `tune run`. Annealing, local search and tabu search do worse than random sampling on recorded spaces
+/// (docs/search.md): `tune replay` has them, for comparison.
+const STRATEGIES: [&str; 7] = [
+    "auto",
+    "differential-evolution",
+    "exhaustive",
+    "genetic",
+    "latin-hypercube",
+    "particle-swarm",
+    "random",
+];
+
+fn strategy_name(text: &str) -> Result<String, UsageError> {
+    if STRATEGIES.contains(&text) {
+        return Ok(text.into());
+    }
+    let reason = match kiln_search::NAMES.contains(&text) {
+        true => "worse than random sampling, so that only `tune replay` has it",
+        false => "no such strategy",
+    };
+    Err(UsageError {
+        flag: "--strategy",
+        value: text.into(),
+        reason: reason.into(),
+        help: "leave it out to have one chosen, or choose one that `tune run --help` lists",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_have_a_unit_and_a_bound() {
+        assert_eq!(parse_budget("5m"), Ok(Some(Duration::from_secs(300))));
+        assert_eq!(parse_budget("full"), Ok(None));
+        for bad in [
+            "",
+            "5",
+            "5x",
+            "m",
+            "-1s",
+            "0s",
+            "1.5m",
+            "99999999999999999999h",
+            "800h",
+        ] {
+            assert!(parse_budget(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn problems_have_commas_within_and_between_them() {
+        let split = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            problems(&words)
+        };
+        assert_eq!(split(&["n=1"]), ["n=1"]);
+        assert_eq!(split(&["n=1,n=2", "n=3"]), ["n=1", "n=2", "n=3"]);
+        assert_eq!(
+            split(&["T=f32,m=1,n=2,T=f16,m=1,n=2"]),
+            ["T=f32,m=1,n=2", "T=f16,m=1,n=2"]
+        );
+        assert_eq!(split(&["m=1", "n=2"]), ["m=1", "n=2"]);
+        assert!(split(&[]).is_empty());
+    }
+
+    #[test]
+    fn shares_have_a_percent_sign_and_a_bound() {
+        let share = |text| share("--fail-above", text);
+        assert_eq!((share("5%"), share("0%")), (Ok(0.05), Ok(0.0)));
+        assert_eq!(share("2.5%"), Ok(0.025));
+        for bad in [
+            "", "5", "0.05", "%", "-5%", "5 %", "1e1%", "nan%", "inf%", "1001%", "5%%",
+        ] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn trials_are_a_count_or_all() {
+        assert_eq!(parse_trials("7"), Ok(Some(7)));
+        assert_eq!(parse_trials("all"), Ok(None));
+        assert!(parse_trials("0").is_err());
+        assert!(parse_trials("many").is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! What one run of `tune` works with: the device, its compiler, the cache, the compile threads.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use kiln::compiler::Compiler;
+use kiln::devices::name_of;
+use kiln::{Device, DeviceError, device::DeviceBackend};
+use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
+use kiln_spec::Backend;
+
+use crate::error::Failure;
+use crate::error::UsageError;
+use crate::lab::worker::{ProcessCompiler, WorkerLimits};
+
+/// A device, with its name on the command line.
+pub type Opened = (String, Device);
+
+/// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
+///
+/// # Errors
+/// [`Failure::NoDevice`] where there is none of that name; otherwise what is wrong with it.
+pub fn open_device(name: Option<&str>) -> Result<(String, Device), Failure> {
+    let name = name.map_or_else(first_device, str::to_owned);
+    match kiln::open(&name) {
+        Ok(device) => Ok((name, device)),
+        Err(error @ DeviceError::NotFound { .. }) => Err(Failure::NoDevice(format!(
+            "{error}\nhelp: run `tune devices` for what is here"
+        ))),
+        Err(error) => Err(Failure::Other(error.to_string())),
+    }
+}
+
+/// Opens devices by name, each once.
+///
+/// # Errors
+/// As [`open_device`]; and where one is named twice.
+pub fn open_devices(names: &[String]) -> Result<Vec<Opened>, Failure> {
+    let mut opened: Vec<Opened> = Vec::new();
+    for name in names {
+        if opened.iter().any(|(other, _)| other == name) {
+            return Err(Failure::Usage(UsageError {
+                flag: "--device",
+                value: name.clone(),
+                reason: "named twice".into(),
+                help: "name each device once",
+            }));
+        }
+        opened.push(open_device(Some(name))?);
+    }
+    Ok(opened)
+}
+
+/// The first GPU of this machine, or else the cpu.
+fn first_device() -> String {
+    let gpu = kiln::devices().into_iter().find(|device| {
+        let backend = device.info().key.backend;
+        matches!(backend, Backend::Cuda | Backend::Hip)
+    });
+    gpu.map_or_else(|| "cpu".to_owned(), |gpu| name_of(&*gpu))
+}
+
+/// The device's compiler.
+///
+/// # Errors
+/// When none is installed, with what to install.
+pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, Failure> {
+    device.compiler().map_err(|error| {
+        let error = error.to_string();
+        let help = if error.contains("\nhelp: ") {
+            ""
+        } else {
+            "\nhelp: check the cache folder and the free disk space"
+        };
+        Failure::Other(error + help)
+    })
+}
+
+/// The same compiler in processes of its own, where it is a library: the time and memory of a compile are limited then,
+/// and a crash costs that compile alone. `None` where it starts processes by itself.
+///
+/// # Errors
+/// When the running program, which those processes are, cannot be found.
+pub fn isolated(compiler: &dyn Compiler) -> Result<Option<ProcessCompiler>, Failure> {
+    let worker =
+        WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
+    Ok(ProcessCompiler::around(compiler, &worker))
+}
+
+/// Opens the cache for writing; waits for another `tune` that has it, saying so.
+///
+/// # Errors
+/// When the folder or its journal cannot be used.
+pub fn open_cache() -> Result<Cache, Failure> {
+    let folder = kiln_cache::location::from_environment()?;
+    let mut said = false;
+    let wait = |waiting: &Waiting| {
+        if !said {
+            // A closed standard error must not end a run.
+            let _ = writeln!(std::io::stderr(), "tune: {}", waiting_for(waiting));
+        }
+        said = true;
+    };
+    let program = std::env::current_exe();
+    let program = program.map_err(Failure::file("find", &PathBuf::from("the running program")))?;
+    let probe = ProbeCommand {
+        program,
+        args: vec!["probe-store".into()],
+    };
+    let options = OpenOptions::new().probe(probe).wait(None, wait);
+    let (cache, warnings) = Cache::open(&folder, options)?;
+    for warning in warnings {
+        let _ = writeln!(std::io::stderr(), "tune: warning: {warning}");
+    }
+    Ok(cache)
+}
+
+fn waiting_for(waiting: &Waiting) -> String {
+    let process = waiting
+        .process
+        .map_or_else(String::new, |process| format!(" (process {process})"));
+    format!(
+        "another tune{process} is using {}; waiting for it to end",
+        waiting.folder.display()
+    )
+}
+
+/// The machine in a line: processor, logical cores, memory, system. No host name: reports are handed around.
+pub fn describe() -> String {
+    let field = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(file).ok()?;
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let processor = field("/proc/cpuinfo", "model name");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = field("/proc/meminfo", "MemTotal");
+    let memory_kib = memory.and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok());
+    let memory = memory_kib.map(|kib| format!("{:.1} GiB memory", kib as f64 / f64::from(1 << 20)));
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    [
+        processor,
+        Some(format!("{cores} logical cores")),
+        memory,
+        Some(format!("{os} {} {arch}", release.trim())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}

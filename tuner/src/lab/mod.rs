@@ -1,0 +1,14 @@
+//! Where candidates run: a device and its compiler, worker processes, expected outputs, verification and checks.
+
+pub mod check;
+pub mod device_session;
+pub mod machine;
+pub mod peaks;
+pub mod preflight;
+pub mod reference;
+pub mod scratch;
+pub mod verify;
+pub mod worker;
+mod workers;
+
+pub use workers::{Bench, Site, WorkerLab, launch_deadline};

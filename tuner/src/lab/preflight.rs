@@ -1,0 +1,100 @@
+//! Before anything is measured: nobody else may compute on the GPU.
+//!
+//! Two programs on one GPU share its caches, its memory and its power, so that neither has times of its own; and a
+//! candidate that breaks the device may take the other program with it.
+
+use std::fs;
+use std::io::Write;
+use std::thread::sleep;
+use std::time::Duration;
+
+use kiln::{DeviceError, device::DeviceBackend};
+use kiln_spec::Backend;
+
+use crate::error::Failure;
+use crate::lab::worker::SERIALIZING;
+
+/// How often is asked, and how long is waited in between: a worker that was just ended is still listed for a moment.
+const ASKED: usize = 10;
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Refuses a device that other processes compute on, unless `allow` says to go on; then, and where nobody can say, it
+/// warns.
+///
+/// # Errors
+/// [`Failure::SharedGpu`] with the processes.
+pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), Failure> {
+    let warn = |text: String| {
+        // A closed standard error must not end a run.
+        let _ = writeln!(std::io::stderr(), "tune: warning: {text}");
+    };
+    if matches!(device.info().key.backend, Backend::Cuda | Backend::Hip) {
+        let set = SERIALIZING
+            .iter()
+            .filter(|name| std::env::var_os(name).is_some());
+        for name in set {
+            warn(format!(
+                "{name} is set: workers run without it, since a driver that waits for every launch spoils times"
+            ));
+        }
+    }
+    match patiently(device) {
+        Ok(others) if others.is_empty() => {}
+        Ok(others) if allow => warn(format!("{}; times will show it", shared(name, &others))),
+        Ok(others) => return Err(Failure::SharedGpu(shared(name, &others))),
+        Err(error) => warn(format!(
+            "whether other processes compute on {name} is not known: {error}"
+        )),
+    }
+    Ok(())
+}
+
+/// The other processes, when they stay.
+fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
+    for _ in 1..ASKED {
+        if device.other_processes()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        sleep(PATIENCE);
+    }
+    device.other_processes()
+}
+
+fn shared(name: &str, others: &[u32]) -> String {
+    let named: Vec<String> = others.iter().map(|&process| named(process)).collect();
+    let (verb, plural) = match named.len() {
+        1 => ("computes", ""),
+        _ => ("compute", "es"),
+    };
+    format!("process{plural} {} {verb} on {name}, too", named.join(", "))
+}
+
+/// A process by its number, and its name where this machine knows it.
+fn named(process: u32) -> String {
+    match fs::read_to_string(format!("/proc/{process}/comm")) {
+        Ok(name) => format!("{process} ({})", name.trim()),
+        Err(_) => process.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_told_by_number_and_name() {
+        let own = std::process::id();
+        let text = shared("cuda:0", &[own]);
+        assert!(text.starts_with(&format!("process {own} (")), "{text}");
+        assert!(text.ends_with(") computes on cuda:0, too"), "{text}");
+        let text = shared("hip:1", &[u32::MAX, u32::MAX - 1]);
+        let both = "processes 4294967295, 4294967294 compute on hip:1, too";
+        assert_eq!(text, both);
+    }
+
+    #[test]
+    fn a_device_that_is_not_shared_is_measured_without_a_word() {
+        let device = kiln::open("fake").unwrap();
+        assert!(check("fake", &*device, false).is_ok());
+    }
+}

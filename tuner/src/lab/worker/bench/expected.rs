@@ -1,0 +1,23 @@
+//! Files of expected outputs, as one worker writes them and another reads them.
+
+use std::fs;
+use std::path::Path;
+
+use kiln::rig::Expected;
+use kiln_cache::Outcome;
+
+use super::failure::of_file;
+use crate::candidate::outcome::internal;
+
+/// Reads a file of expected outputs.
+pub(super) fn read_expected(path: &Path) -> Result<Expected, Outcome> {
+    let bytes = fs::read(path).map_err(of_file(path))?;
+    Expected::from_bytes(&bytes).map_err(|error| internal(format!("{}: {error}", path.display())))
+}
+
+/// Writes a file of expected outputs, whole or not at all.
+pub(super) fn write_expected(path: &Path, expected: &Expected) -> Result<(), Outcome> {
+    let part = path.with_extension("part");
+    let written = fs::write(&part, expected.to_bytes()).and_then(|()| fs::rename(&part, path));
+    written.map_err(of_file(path))
+}

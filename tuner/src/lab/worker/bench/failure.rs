@@ -1,0 +1,81 @@
+//! What the errors of a bench mean for the candidate. The worker decides it once; everything after that carries the
+//! [`Outcome`] along, to the journal.
+
+use std::io;
+use std::path::Path;
+
+use kiln::device::{DeviceError, ErrorClass};
+use kiln::rig::{self, RigError};
+use kiln_cache::Outcome;
+use kiln_cache::record::{Against, MaxError, Real, all_lines};
+
+use crate::candidate::outcome::{internal, of_io_error};
+
+/// What became of a candidate, and the arm it belongs to where one can be named.
+pub(in crate::lab::worker) type ArmFailure = (Option<usize>, Outcome);
+
+/// What an error of a rig means for the candidate.
+pub(super) fn outcome_of(error: RigError) -> Outcome {
+    match error {
+        RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
+            output: worst.output,
+            index: worst.index,
+            got: Real(worst.got),
+            want: Real(worst.want),
+            error: Real(worst.error),
+            bound: Real(worst.bound),
+            against: match against {
+                rig::Against::Reference => Against::Reference,
+                rig::Against::ReferenceEntry => Against::ReferenceEntry,
+                rig::Against::Baseline => Against::Baseline,
+            },
+        }),
+        RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },
+        RigError::Unwritten {
+            output,
+            index,
+            count,
+            len,
+        } => Outcome::Unwritten {
+            output,
+            index,
+            count,
+            len,
+        },
+        RigError::GuardHit { argument } => Outcome::GuardHit { output: argument },
+        RigError::InputChanged { argument } => Outcome::InputChanged { arg: argument },
+        RigError::Device(error) => of_device_error(error),
+        other => internal(other),
+    }
+}
+
+/// What an error of the device means for the candidate.
+pub(super) fn of_device_error(error: DeviceError) -> Outcome {
+    let text = all_lines(&error.to_string());
+    match error {
+        DeviceError::Oom { wanted_bytes, .. } => Outcome::OutOfMemory {
+            needed_bytes: Some(wanted_bytes),
+        },
+        DeviceError::KernelFault { text, .. } => Outcome::KernelFault {
+            text: all_lines(&text),
+        },
+        DeviceError::Hang { after_ns, .. } => Outcome::TimedOut { limit_ns: after_ns },
+        DeviceError::Load { .. } => Outcome::LaunchRefused { reason: text },
+        error => match error.class() {
+            ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
+                Outcome::LaunchRefused { reason: text }
+            }
+            // The device's context is broken for good, and the process with it.
+            ErrorClass::Sticky | ErrorClass::DeviceLost => Outcome::WorkerLost {
+                signal: None,
+                detail: text,
+            },
+            _ => Outcome::Internal { message: text },
+        },
+    }
+}
+
+/// For `map_err`: what a failed operation on a file means.
+pub(super) fn of_file(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
+    move |error| of_io_error(path, &error)
+}

@@ -1,0 +1,85 @@
+//! The bench of a worker that launches: what it has open, and what it answers.
+
+mod arm;
+mod expected;
+mod failure;
+mod kept;
+mod opened;
+mod reference;
+mod settle;
+mod timing;
+mod verification;
+
+use std::io::Write;
+
+pub(super) use opened::Opened;
+pub use reference::{linked_in, reference_of};
+
+use self::expected::write_expected;
+use self::failure::ArmFailure;
+use super::protocol::{Reply, Request};
+use crate::candidate::outcome::internal;
+
+impl Opened {
+    /// Does what a request asks for.
+    pub(super) fn answer(
+        &mut self,
+        request: Request,
+        replies: &mut impl Write,
+    ) -> Result<Reply, ArmFailure> {
+        match request {
+            Request::Open(_) => Err((None, internal("this worker is open already"))),
+            Request::OpenCompiler(_) | Request::Compile(_) => {
+                Err((None, internal("this worker launches")))
+            }
+            Request::Load(arm) => self
+                .load(&arm)
+                .map(|()| Reply::Loaded)
+                .map_err(|failure| (Some(0), failure)),
+            Request::Verify(job) => {
+                let arm = job.arm;
+                self.verify(&job)
+                    .map(Reply::Verified)
+                    .map_err(|failure| (Some(arm), failure))
+            }
+            Request::WriteReference {
+                arm,
+                problem,
+                plan,
+                seed,
+                path,
+            } => {
+                let outputs = self
+                    .launch_once(arm, &problem, &plan, seed)
+                    .map_err(|failure| (Some(arm), failure))?;
+                write_expected(&path, &outputs)
+                    .map(|()| Reply::Written)
+                    .map_err(|failure| (None, failure))
+            }
+            Request::RustReference {
+                problem,
+                seed,
+                path,
+            } => {
+                let outputs = self
+                    .reference(&problem, seed)
+                    .map_err(|failure| (None, failure))?;
+                write_expected(&path, &outputs)
+                    .map(|()| Reply::Written)
+                    .map_err(|failure| (None, failure))
+            }
+            Request::Sample { schedule } => self.sample(&schedule, replies).map(Reply::Samples),
+            Request::Recheck { arms, expected } => self
+                .recheck(&arms, &expected, replies)
+                .map(|()| Reply::Rechecked),
+            Request::HostPace {
+                arm,
+                launches,
+                pairs,
+            } => self
+                .host_pace(arm, launches, pairs)
+                .map(Reply::HostPace)
+                .map_err(|failure| (Some(arm), failure)),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The worker's end: open, verify, time, as it is asked, until the pipe closes.
+
+use std::fs;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use kiln::Kernel;
+use kiln_cache::Outcome;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
+};
+
+use super::bench::Opened;
+use super::client::PARENT;
+use super::compile::{CompileJob, CompileServer, CompilerJob};
+use super::frame;
+use super::protocol::{OpenJob, PROTOCOL, Reply, Request};
+use crate::candidate::outcome::internal;
+
+/// Serves requests on standard input until it closes. `catalogue` are the kernels whose plain-Rust references
+/// are linked into this program.
+pub fn serve(catalogue: &'static [&'static Kernel]) -> ExitCode {
+    match serve_on_pipes(catalogue) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kiln: worker: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
+    die_with_parent()?;
+    // Kernels may print. Replies go through a descriptor of their own, and what is printed to standard output
+    // goes to standard error.
+    let mut replies = fs::File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    let mut requests = io::stdin().lock();
+    let mut worker = Server {
+        catalogue,
+        opened: None,
+        compiler: None,
+    };
+    while let Some(request) = frame::read::<Request>(&mut requests)? {
+        let reply = worker.answer(request, &mut replies);
+        frame::write(&mut replies, &reply)?;
+    }
+    Ok(())
+}
+
+/// A worker must not outlive the `tune` that asked for it, even if that was killed.
+fn die_with_parent() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the call: then nobody will ever signal. Whether it did cannot be told from process 1
+    // as the parent: in a container `tune` itself is process 1.
+    if !parent_lives(std::env::var(PARENT).ok().as_deref(), getppid()) {
+        return Err(io::Error::other("the parent process is gone"));
+    }
+    setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    )?;
+    Ok(())
+}
+
+/// Whether the process that `stated` names (none for a worker that somebody started by hand) is still the parent.
+fn parent_lives(stated: Option<&str>, parent: Option<Pid>) -> bool {
+    let stated = stated.and_then(|text| text.parse::<i32>().ok());
+    stated.is_none_or(|stated| parent.is_some_and(|parent| parent.as_raw_nonzero().get() == stated))
+}
+
+struct Server {
+    catalogue: &'static [&'static Kernel],
+    opened: Option<Opened>,
+    compiler: Option<CompileServer>,
+}
+
+impl Server {
+    fn answer(&mut self, request: Request, replies: &mut impl Write) -> Reply {
+        let answered = match request {
+            Request::OpenCompiler(job) => Ok(self.open_compiler(&job)),
+            Request::Compile(job) => self.compile(job),
+            Request::Open(job) => self.open(&job, replies),
+            other => match &mut self.opened {
+                None => Err((None, internal("nothing is opened"))),
+                Some(opened) => opened.answer(other, replies),
+            },
+        };
+        answered.unwrap_or_else(|(arm, outcome)| Reply::Failed { arm, outcome })
+    }
+
+    fn open_compiler(&mut self, job: &CompilerJob) -> Reply {
+        match CompileServer::open(job) {
+            Ok(compiler) => {
+                self.compiler = Some(compiler);
+                Reply::CompilerOpened(None)
+            }
+            Err(error) => Reply::CompilerOpened(Some(error.into())),
+        }
+    }
+
+    fn compile(&self, job: CompileJob) -> Result<Reply, (Option<usize>, Outcome)> {
+        match &self.compiler {
+            Some(compiler) => Ok(Reply::Compiled(compiler.compile(job))),
+            None => Err((None, internal("no compiler is open"))),
+        }
+    }
+
+    fn open(
+        &mut self,
+        job: &OpenJob,
+        replies: &mut impl Write,
+    ) -> Result<Reply, (Option<usize>, Outcome)> {
+        let failed = |text: String| (None, internal(text));
+        if job.protocol != PROTOCOL {
+            return Err(failed(format!(
+                "protocol {} was asked for, this worker speaks {PROTOCOL}",
+                job.protocol
+            )));
+        }
+        limit(job).map_err(|error| failed(format!("cannot set limits: {error}")))?;
+        let mut opened = Opened::new(job, self.catalogue)?;
+        let pace = if job.timed {
+            opened.warm(replies)?
+        } else {
+            vec![(0, 0); job.arms.len()]
+        };
+        self.opened = Some(opened);
+        Ok(Reply::Opened { pace })
+    }
+}
+
+/// Sets the process's own limits, before anything foreign is loaded.
+fn limit(job: &OpenJob) -> io::Result<()> {
+    let bound = |value: u64| Rlimit {
+        current: Some(value),
+        maximum: Some(value),
+    };
+    if job.limits.memory_bytes > 0 {
+        setrlimit(Resource::As, bound(job.limits.memory_bytes))?;
+    }
+    if job.limits.cpu_seconds > 0 {
+        setrlimit(Resource::Cpu, bound(job.limits.cpu_seconds))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_that_is_process_1_lives_if_it_started_the_worker() {
+        let init = Pid::from_raw(1);
+        let other = Pid::from_raw(4711);
+        assert!(parent_lives(Some("1"), init));
+        assert!(parent_lives(Some("4711"), other));
+        assert!(parent_lives(None, init), "started by hand");
+        assert!(
+            !parent_lives(Some("4711"), init),
+            "the parent died: init adopts the worker"
+        );
+        assert!(
+            !parent_lives(Some("4711"), None),
+            "the parent is in another namespace"
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! Which package and which of its kernels are meant.
+
+use std::path::PathBuf;
+
+/// Which package and which of its kernels are meant.
+#[derive(Clone, Debug, Default)]
+pub struct PackageSelection {
+    /// Cargo.toml of the package or workspace; `None` for that of the current folder.
+    pub manifest_path: Option<PathBuf>,
+    /// A file with the output of `cargo metadata`, for machines without cargo.
+    pub cargo_metadata: Option<PathBuf>,
+    /// The package of the workspace; `None` for all of them.
+    pub package: Option<String>,
+    /// The kernels; all of them if none is named.
+    pub kernels: Vec<String>,
+    /// Cargo features that are enabled when sources are read.
+    pub features: Vec<String>,
+}

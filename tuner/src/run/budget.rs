@@ -1,0 +1,190 @@
+//! Sharing a run's time over its tasks.
+
+use std::time::{Duration, Instant};
+
+use crate::run::agenda::Turn;
+use kiln_measure::wealth::FAR;
+
+/// The time a run may take, handed out task by task.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    start: Instant,
+    total: Option<Duration>,
+}
+
+/// A task's claim to a part of the budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Share<'a> {
+    /// The run's time.
+    pub budget: &'a Budget,
+    /// The task's turn, with its weight.
+    pub turn: Turn,
+    /// What tasks took before their search began, in the mean: compiling and checking the baseline.
+    pub preparation: Duration,
+}
+
+impl Share<'_> {
+    /// The slice of a task that begins to search now: what its baseline took until here is not a part of it.
+    pub fn slice(&self) -> Slice {
+        // The tasks behind this one have theirs still to come.
+        let behind = u32::try_from(self.turn.behind).unwrap_or(u32::MAX);
+        let needed = self.preparation.saturating_mul(behind);
+        let mut slice = self
+            .budget
+            .slice_of_rest(needed, self.turn.weight, self.turn.shares());
+        if let (true, Some(until)) = (self.turn.again, slice.confirm_until) {
+            let now = Instant::now();
+            let share = until.saturating_duration_since(now);
+            slice.search_until = Some(now + share.mul_f64(SEARCH_SHARE_AGAIN));
+        }
+        slice
+    }
+}
+
+/// When a task must stop searching and when it must stop altogether.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// No new batch of configs is begun after this.
+    pub search_until: Option<Instant>,
+    /// No new confirming process is begun after this.
+    pub confirm_until: Option<Instant>,
+    /// The same where a proof is near: it is worth more than what another task would do in that time.
+    pub overtime_until: Option<Instant>,
+}
+
+/// The part of a task's time that is for searching; the rest proves the finalist.
+const SEARCH_SHARE: f64 = 0.6;
+
+/// The same when it is taken up again: what stood out was proven in its first turn.
+const SEARCH_SHARE_AGAIN: f64 = 0.8;
+
+/// Once its baseline is ready, a task gets no less than this or a quarter of the budget, whichever is smaller: a batch of
+/// configs and a confirmation. With less it would be compiled and verified, and nothing proven. Tasks that are then not
+/// reached are left to the next run.
+const MIN_SHARE: Duration = Duration::from_secs(2);
+
+/// A task whose proof is near may take this many times its part.
+const OVERTIME: u32 = 5;
+
+/// Kept back for baking and the smoke test at the end of a run.
+const RESERVE: Duration = Duration::from_secs(8);
+
+impl Budget {
+    /// A budget that starts now.
+    pub fn start(total: Option<Duration>) -> Budget {
+        Budget {
+            start: Instant::now(),
+            total,
+        }
+    }
+
+    /// The slice of the next task: `weight` of the `shares` that the remaining time is divided into, and at least enough to
+    /// prove something. Time that one task did not need goes to the others.
+    pub fn slice(&self, weight: usize, shares: usize) -> Slice {
+        self.slice_of_rest(Duration::ZERO, weight, shares)
+    }
+
+    /// The same, of the time that remains when `needed` is kept for something else.
+    fn slice_of_rest(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
+        let now = Instant::now();
+        let Some(total) = self.total else {
+            return Slice {
+                search_until: None,
+                confirm_until: None,
+                overtime_until: None,
+            };
+        };
+        let reserve = RESERVE.min(total / 4);
+        let left = (self.start + total)
+            .saturating_duration_since(now)
+            .saturating_sub(reserve);
+        let shared = left.saturating_sub(needed);
+        let own = shared.mul_f64(weight as f64 / shares.max(weight).max(1) as f64);
+        let share = own.max(MIN_SHARE.min(total / 4)).min(left);
+        Slice {
+            search_until: Some(now + share.mul_f64(SEARCH_SHARE)),
+            confirm_until: Some(now + share),
+            overtime_until: Some(now + left.min(share * OVERTIME)),
+        }
+    }
+
+    /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the whole
+    /// budget. With less, another turn ends before it has measured anything.
+    pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
+        let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
+            return true;
+        };
+        let share = total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX);
+        !left.is_zero() && left * 10 >= share
+    }
+
+    /// Whether there is no time for another task.
+    pub fn is_spent(&self) -> bool {
+        self.total
+            .is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
+    }
+}
+
+impl Slice {
+    /// The same slice, with so much time kept for confirming, but at least a quarter of it for searching.
+    pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
+        let ends = (self.search_until, self.confirm_until, self.overtime_until);
+        if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {
+            let now = Instant::now();
+            let least = now + confirm_until.saturating_duration_since(now) / 4;
+            let latest = overtime_until.checked_sub(needed).unwrap_or(now);
+            self.search_until = Some(search_until.min(latest).max(least.min(search_until)));
+        }
+        self
+    }
+
+    /// Whether another batch of configs may begin.
+    pub fn may_search(&self) -> bool {
+        self.search_until.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// Time left for confirming what raced as that many times as fast as the baseline.
+    pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
+        if speedup <= 1.0 + FAR {
+            return self.confirm_left();
+        }
+        self.overtime_until
+            .map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// Time left for confirming.
+    pub fn confirm_left(&self) -> Option<Duration> {
+        self.confirm_until
+            .map(|end| end.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_gets_a_part_and_no_more_than_there_is() {
+        let budget = Budget::start(Some(Duration::from_secs(300)));
+        // Asked for between two looks at the clock, so that a busy machine changes nothing.
+        let check = |weight, shares, part: &dyn Fn(Duration) -> Duration| {
+            let before = Instant::now();
+            let slice = budget.slice(weight, shares);
+            let after = Instant::now();
+            let until = slice.confirm_until.unwrap();
+            let left = |at: Instant| Duration::from_secs(300) - RESERVE - (at - budget.start);
+            let rounding = Duration::from_micros(1);
+            assert!(until.saturating_duration_since(after) <= part(left(before)) + rounding);
+            assert!(until - before + rounding >= part(left(after)));
+            assert!(slice.search_until.unwrap() < until);
+        };
+        check(1, 5, &|left| left / 5);
+        check(3, 7, &|left| left.mul_f64(3.0 / 7.0));
+        check(1, 1_000, &|_| MIN_SHARE);
+        assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
+        assert!(Budget::start(None).is_worth_a_turn(1, 1));
+        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));
+        assert!(Budget::start(None).slice(1, 1).may_search());
+        assert!(!Budget::start(Some(Duration::ZERO)).slice(1, 1).may_search());
+    }
+}

@@ -1,0 +1,66 @@
+//! What all tasks of a run share.
+
+use std::path::Path;
+
+use kiln::Kernel;
+use kiln::compiler::Compiler;
+use kiln::device::DeviceInfo;
+use kiln_cache::Cache;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::candidate::Workshop;
+use crate::lab::check::CheckPlace;
+use crate::lab::worker::WorkerLimits;
+use crate::progress::Reporter;
+use crate::regime::Regime;
+use crate::run::RunOptions;
+use crate::run::clock::RunClock;
+use crate::task::Task;
+use kiln_exchange::recording::Recording;
+use kiln_measure::claims::Claims;
+
+/// What all tasks of a run share.
+pub struct RunContext<'a> {
+    /// The device's name on the command line.
+    pub device: &'a str,
+    /// What it is.
+    pub info: &'a DeviceInfo,
+    /// Its compiler.
+    pub compiler: &'a dyn Compiler,
+    /// Cold or hot.
+    pub regime: Regime,
+    /// Where candidates are compiled.
+    pub workshop: &'a Workshop<'a>,
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// The compile threads.
+    pub pool: &'a rayon::ThreadPool,
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+    /// What was asked for.
+    pub options: &'a RunOptions,
+    /// Recordings that searches may start from.
+    pub recordings: &'a [Recording],
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// How workers are started.
+    pub worker: &'a WorkerLimits,
+    /// The run's own folder.
+    pub folder: &'a Path,
+    /// Where candidates run in a checking build.
+    pub check: CheckPlace<'a>,
+    /// When trials end.
+    pub clock: &'a RunClock,
+    /// What this run may claim, and has proven.
+    pub claims: Claims,
+}
+
+impl RunContext<'_> {
+    /// A stream of random numbers of its own for each task and purpose.
+    pub(crate) fn rng(&self, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short());
+        rng.set_stream(purpose);
+        rng
+    }
+}

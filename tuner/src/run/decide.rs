@@ -1,0 +1,442 @@
+//! From the races to a decision: play-off, checking build, confirmation on new data.
+
+use std::time::{Duration, Instant};
+
+use kiln_cache::record::{self, Baseline, ConfirmProcess, KeptReason, Verdict};
+use kiln_cache::{Outcome, TrialId, Winner};
+use kiln_spec::Hash;
+
+use crate::candidate::{Compiled, Which};
+use crate::lab::WorkerLab;
+use crate::lab::check::Checked;
+use crate::progress::Stage;
+use crate::run::budget::Slice;
+use crate::run::clock::nanoseconds;
+use crate::run::context::RunContext;
+use crate::run::evaluate::{Contender, EvaluateError, Evaluator};
+use crate::run::series::Series;
+use kiln_measure::confirm::{ClaimTest, ProcessRecord};
+use kiln_measure::span::Resolution;
+use kiln_measure::tournament::Finalist;
+use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
+
+/// Finalists that may fail the checking build before the baseline is kept.
+const MAX_FINALISTS: usize = 40;
+
+/// A finalist is launched this often in one process, unless that takes longer than [`SOAK_TIME`].
+const SOAK_LAUNCHES: u64 = 2_000;
+
+/// The longest that a finalist is soaked, if the task's time is not short.
+const SOAK_TIME: Duration = Duration::from_secs(2);
+
+/// The part of the time left for confirming that soaking may take.
+const SOAK_SHARE: u32 = 6;
+
+/// Samples of one ABBA or BAAB block.
+const BLOCK: usize = 4;
+
+/// A decision, and whether it stands.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    /// What is sealed.
+    pub winner: Winner,
+    /// Whether there was time enough to decide.
+    pub settled: bool,
+}
+
+/// Decides between the best config and the baseline.
+///
+/// # Errors
+/// When the baseline fails, the device is lost or a record cannot be stored.
+pub fn decide(
+    context: &RunContext<'_>,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    slice: Slice,
+) -> Result<Ruling, EvaluateError> {
+    for _ in 0..MAX_FINALISTS {
+        let Some((finalist, contender)) = finalist(evaluator, slice)? else {
+            break;
+        };
+        // Asked after the finalists were checked: one that failed has lost its proof.
+        let standing = standing(context, evaluator)?;
+        if let Some(winner) = &standing
+            && winner.config == contender.config.to_string()
+        {
+            return Ok(Ruling {
+                winner: winner.clone(),
+                settled: true,
+            });
+        }
+        match confirm(context, evaluator, baseline, &finalist, &contender, slice)? {
+            Ok(ruling) => return Ok(ruling.or_standing(standing)),
+            Err(outcome) => evaluator.disown(&contender, outcome)?,
+        }
+    }
+    let raced = evaluator.tournament.raced();
+    let reason = if raced.iter().any(|raced| raced.arm != ArmId(0)) {
+        KeptReason::NothingFaster
+    } else {
+        KeptReason::NothingValid
+    };
+    let kept = kept(evaluator, baseline, reason, None);
+    Ok(Ruling {
+        winner: standing(context, evaluator)?.unwrap_or(kept),
+        settled: true,
+    })
+}
+
+impl Ruling {
+    /// A proof of an earlier run outlives a later config that could not be proven.
+    fn or_standing(self, standing: Option<Winner>) -> Ruling {
+        match (&self.winner.verdict, standing) {
+            (Verdict::BaselineKept { .. }, Some(winner)) => Ruling { winner, ..self },
+            _ => self,
+        }
+    }
+}
+
+/// The best config that also passes the checking build.
+fn finalist(
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+) -> Result<Option<(Finalist, Contender)>, EvaluateError> {
+    for _ in 0..MAX_FINALISTS {
+        let budget_ns = slice
+            .confirm_left()
+            .map_or(u64::MAX, |left| nanoseconds(left / 3));
+        let found =
+            evaluator
+                .tournament
+                .play_off(&mut evaluator.lab, budget_ns, &mut evaluator.rng)?;
+        evaluator.disown_faulted(&[])?;
+        let Some(finalist) = found else {
+            return Ok(None);
+        };
+        let Some(contender) = evaluator.contender(finalist.arm).cloned() else {
+            return Ok(None);
+        };
+        let found = evaluator.verify_finalist(&contender);
+        let found = found.or_else(|| check(evaluator, &contender));
+        let found = match found {
+            None => soak(evaluator, &contender, slice)?,
+            failed => failed,
+        };
+        match found {
+            None => return Ok(Some((finalist, contender))),
+            Some(outcome) => evaluator.disown(&contender, outcome)?,
+        }
+    }
+    Ok(None)
+}
+
+/// Runs a finalist once more in the checking build of the cpu device: races that a lucky order of threads hides, stray
+/// accesses, divergent barriers, shared memory read before it is written. The outcome, if it fails.
+fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
+    let checked = match &evaluator.checker {
+        Ok(checker) => checker.check(
+            Which::Config(&contender.config),
+            evaluator.verifier.expected,
+        ),
+        Err(why) => Checked::NotChecked(why.clone()),
+    };
+    match checked {
+        Checked::Passed => None,
+        Checked::Failed(outcome) => Some(outcome),
+        Checked::NotChecked(why) => {
+            evaluator.unchecked = Some(why);
+            None
+        }
+    }
+}
+
+/// Launches a finalist many times in one process: some faults come late. The outcome, if it fails.
+fn soak(
+    evaluator: &mut Evaluator<'_>,
+    contender: &Contender,
+    slice: Slice,
+) -> Result<Option<Outcome>, EvaluateError> {
+    let arm = contender.arm;
+    let affordable = slice.confirm_left().map(|left| left / SOAK_SHARE);
+    let longest = affordable.map_or(SOAK_TIME, |time| time.min(SOAK_TIME));
+    let opening = Opening {
+        load: vec![arm],
+        allocate: vec![arm],
+    };
+    let soak = |lab: &mut WorkerLab| {
+        let mut session = lab.open(&opening)?;
+        // By the wall clock: on the fake device a launch takes longer than it says.
+        let start = Instant::now();
+        let mut launches = 0;
+        while launches < SOAK_LAUNCHES && start.elapsed() < longest {
+            let samples = session.run(&[arm])?;
+            launches += samples
+                .iter()
+                .map(|sample| u64::from(sample.launches))
+                .sum::<u64>()
+                .max(1);
+        }
+        session.finish()
+    };
+    let rechecks = evaluator.final_cases.is_empty();
+    evaluator.lab.set_rechecks(true);
+    let soaked = soak(&mut evaluator.lab);
+    evaluator.lab.set_rechecks(rechecks);
+    match soaked {
+        Ok(()) => Ok(None),
+        Err(fault) if fault.arm == Some(arm) => Ok(Some(fault.outcome)),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+/// The winner that was proven before, in this run's first round or an earlier run, if its config has not failed since.
+/// It was proven on data of its own: a race that it lost, or had no time for, does not undo that.
+fn standing(
+    context: &RunContext<'_>,
+    evaluator: &Evaluator<'_>,
+) -> Result<Option<Winner>, EvaluateError> {
+    let key = evaluator.task.key.hash();
+    let Some(winner) = context.cache.winner(key)? else {
+        return Ok(None);
+    };
+    let id = TrialId {
+        key,
+        config: winner.config.clone(),
+    };
+    let sound = context.cache.trial(&id)?;
+    let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
+    let proven = matches!(winner.verdict, Verdict::Proven { .. });
+    Ok((proven && sound).then_some(winner))
+}
+
+/// Confirms a finalist on new data. The inner error is what became of one that fails while it is confirmed.
+fn confirm(
+    context: &RunContext<'_>,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    finalist: &Finalist,
+    contender: &Contender,
+    slice: Slice,
+) -> Result<Result<Ruling, Outcome>, EvaluateError> {
+    let id = TrialId {
+        key: evaluator.task.key.hash(),
+        config: contender.config.to_string(),
+    };
+    let claim = Claim {
+        defender: ArmId(0),
+        challenger: finalist.arm,
+    };
+    let resolution = Resolution {
+        tick_ns: context.info.timer_tick_ns,
+    };
+    let mut settings = ConfirmSettings::new(resolution, context.options.seed);
+    settings.claims = context.claims.next();
+    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
+    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    let (series, mut test) = Series::begin(context, &id, |seed| {
+        let settings = ConfirmSettings { seed, ..settings };
+        ClaimTest::new(claim, finalist.expected, settings)
+    })?;
+    context
+        .reporter
+        .stage(Stage::Confirm, u64::from(settings.most_processes));
+    let mut stored = Ok(());
+    let mut process = series.processes;
+    let mut clocks_told = Vec::new();
+    let (cache, reporter) = (context.cache, context.reporter);
+    kiln_measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
+        reporter.step();
+        let entry = process_record(
+            &id,
+            series.number,
+            process,
+            series.seed,
+            claim,
+            contender,
+            record,
+        );
+        process += 1;
+        clocks_told.extend(entry.clock_khz.into_iter().flatten());
+        if stored.is_ok() {
+            stored = cache.confirm_process(entry);
+        }
+    });
+    let verdict = test.verdict();
+    stored?;
+    say_clocks(context, evaluator, clocks_told);
+    let evidence = &verdict.evidence;
+    let confirm = evidence.median_ratio.map(|ratio| record::Confirm {
+        processes: evidence.processes,
+        wins: evidence.wins,
+        median_log_ratio_ppm: log_ppm(ratio),
+        low_log_ratio_ppm: evidence
+            .interval
+            .map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
+        high_log_ratio_ppm: evidence
+            .interval
+            .map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
+    });
+    let reason = match &verdict.decision {
+        Decision::Faster => {
+            context.claims.proved();
+            return Ok(Ok(proven(
+                evaluator, contender, baseline, &verdict, confirm,
+            )));
+        }
+        Decision::NotProven => KeptReason::NotProven,
+        Decision::Inconclusive(Doubt::Faulted(fault)) if fault.arm == Some(finalist.arm) => {
+            return Ok(Err(fault.outcome.clone()));
+        }
+        Decision::Inconclusive(Doubt::Faulted(fault)) => {
+            if fault.ends_the_run() {
+                return Err(fault.clone().into());
+            }
+            context.reporter.notice(&format!(
+                "{}: the baseline failed while `{}` was confirmed: {}",
+                evaluator.task.name(),
+                contender.config,
+                fault.outcome
+            ));
+            KeptReason::Inconclusive
+        }
+        Decision::Inconclusive(_) => KeptReason::Inconclusive,
+    };
+    let settled = reason == KeptReason::NotProven;
+    Ok(Ok(Ruling {
+        winner: kept(evaluator, baseline, reason, confirm),
+        settled,
+    }))
+}
+
+/// Says it if the device ran at different clocks while a finalist was confirmed: ratios hold, since both sides take turns, but
+/// the times that are printed are of one clock or the other.
+fn say_clocks(context: &RunContext<'_>, evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
+    let ends = told_khz.iter().min().zip(told_khz.iter().max());
+    let Some((&slowest, &fastest)) =
+        ends.filter(|(slowest, fastest)| **fastest > **slowest / 100 * 105)
+    else {
+        return;
+    };
+    context.reporter.notice(&format!(
+        "{}: the device's clock was {} to {} MHz while the finalist was confirmed: times are of either, ratios of both alike",
+        evaluator.task.name(),
+        slowest / 1000,
+        fastest / 1000
+    ));
+}
+
+fn proven(
+    evaluator: &Evaluator<'_>,
+    contender: &Contender,
+    baseline: &Compiled,
+    verdict: &kiln_measure::ClaimResult,
+    confirm: Option<record::Confirm>,
+) -> Ruling {
+    // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
+    let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
+    let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
+    let (low, high) = verdict
+        .evidence
+        .interval
+        .map_or((ratio, ratio), |interval| (interval.low, interval.high));
+    let arm = &contender.compiled.arm;
+    let winner = Winner {
+        config: contender.config.to_string(),
+        verdict: Verdict::Proven {
+            speedup_ppm: ppm(ratio),
+            low_ppm: ppm(high),
+            high_ppm: ppm(low),
+        },
+        confirm,
+        receipt: contender.receipt,
+        plan: arm.plan,
+        symbol: arm.release.clone(),
+        ..kept(evaluator, baseline, KeptReason::NotProven, confirm)
+    };
+    Ruling {
+        winner,
+        settled: true,
+    }
+}
+
+/// The baseline as the winner.
+fn kept(
+    evaluator: &Evaluator<'_>,
+    baseline: &Compiled,
+    reason: KeptReason,
+    confirm: Option<record::Confirm>,
+) -> Winner {
+    let (task, spec) = (evaluator.task, &evaluator.task.kernel.spec);
+    Winner {
+        kernel: spec.name.clone(),
+        problem: task.problem.to_string(),
+        device: evaluator.device.clone(),
+        key: task.key.hash(),
+        config: baseline.arm.config.to_string(),
+        baseline: if spec.baseline_is_another_entry() {
+            Baseline::Entry {
+                entry: spec.baseline.entry.clone(),
+            }
+        } else {
+            Baseline::Config {
+                config: baseline.arm.config.to_string(),
+            }
+        },
+        verdict: Verdict::BaselineKept { reason },
+        confirm,
+        receipt: Hash::of("receipts", b"baseline"),
+        plan: baseline.arm.plan,
+        symbol: baseline.arm.release.clone(),
+        grade: evaluator.grade(),
+    }
+}
+
+fn process_record(
+    id: &TrialId,
+    series: u64,
+    process: u32,
+    seed: u64,
+    claim: Claim,
+    contender: &Contender,
+    record: &ProcessRecord,
+) -> ConfirmProcess {
+    let blocks = record
+        .asked
+        .plan
+        .chunks(BLOCK)
+        .zip(record.samples.chunks(BLOCK));
+    let block = |(arms, samples): (&[ArmId], &[kiln_measure::Sample])| {
+        let mean = |side: ArmId| {
+            let logs = arms
+                .iter()
+                .zip(samples)
+                .filter(|(arm, _)| **arm == side)
+                .map(|(_, sample)| sample.log_ns());
+            let (sum, count) = logs.fold((0.0, 0.0), |(sum, count), log| (sum + log, count + 1.0));
+            sum / f64::max(count, 1.0)
+        };
+        ((mean(claim.challenger) - mean(claim.defender)) * 1e6).round() as i64
+    };
+    ConfirmProcess {
+        key: id.key,
+        config: id.config.clone(),
+        series,
+        process,
+        seed,
+        block_log_ratio_ppm: blocks.map(block).collect(),
+        discarded_blocks: 0,
+        receipt: contender.receipt,
+        clock_khz: clocks(record),
+    }
+}
+
+/// The slowest and the fastest clock that the device told in a process.
+fn clocks(record: &ProcessRecord) -> Option<[u32; 2]> {
+    let clocks = || record.samples.iter().filter_map(|sample| sample.clock_khz);
+    Some([clocks().min()?, clocks().max()?])
+}
+
+/// The logarithm of a ratio, in millionths.
+fn log_ppm(ratio: f64) -> i64 {
+    (ratio.ln() * 1e6).round() as i64
+}

@@ -1,0 +1,511 @@
+//! Evaluating configs: compile and verify side by side, then race those that are right.
+
+use std::time::{Duration, Instant};
+
+use kiln::compiler::BuildKind;
+use kiln_cache::record::{Real, ReferenceGrade, TimeSpent};
+use kiln_cache::{Begin, Cache, CacheError, Outcome, Summary, Trial, TrialId};
+use kiln_spec::{Config, DeviceKey};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::candidate::outcome::of_worker_error;
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::lab::WorkerLab;
+use crate::lab::check::Checker;
+use crate::lab::verify::{Case, KeptWorker, Proof, Verifier};
+use crate::lab::worker::{ArmJob, WorkerError};
+use crate::progress::{Reporter, Stage};
+use crate::run::clock::{RunClock, nanoseconds};
+use crate::task::Task;
+use kiln_measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
+
+/// A config that compiled and verified.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// The config.
+    pub config: Config,
+    /// The compiled candidate.
+    pub compiled: Compiled,
+    /// Its arm in the lab.
+    pub arm: ArmId,
+    /// Hash of the receipts of its verification.
+    pub receipt: kiln_spec::Hash,
+    verify_ns: u64,
+    attempt: u32,
+}
+
+/// The least time that a race is given once it has begun, and as many launches of the baseline.
+const MIN_RACE: Duration = Duration::from_millis(500);
+const MIN_RACE_BASELINES: u64 = 10;
+
+/// What a config turned out to cost: its time over the baseline's; `None` for one that failed.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The config.
+    pub config: Config,
+    /// Its time over the baseline's.
+    pub cost: Option<f64>,
+}
+
+/// Evaluates the configs of one task.
+pub struct Evaluator<'a> {
+    /// The task.
+    pub task: &'a Task<'a>,
+    /// Where candidates are compiled.
+    pub workshop: &'a Workshop<'a>,
+    /// How they are verified.
+    pub verifier: Verifier<'a>,
+    /// On what every one is verified.
+    pub cases: &'a [Case],
+    /// On what finalists are verified, too.
+    pub final_cases: &'a [Case],
+    /// The worker that verifies one after the other, on devices where several are verified and raced in one process; none
+    /// on the cpu, where a candidate could spoil the memory of its process.
+    pub kept: Option<KeptWorker>,
+    /// Where trials are stored.
+    pub cache: &'a Cache,
+    /// The compile threads.
+    pub pool: &'a rayon::ThreadPool,
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+    /// The device.
+    pub device: &'a DeviceKey,
+    /// What the device can do at most, and what a launch must do at least.
+    pub bound: (Roofline, Work),
+    /// The processes that race.
+    pub lab: WorkerLab,
+    /// The races so far.
+    pub tournament: Tournament,
+    /// Everything that compiled and verified in this run.
+    pub contenders: Vec<Contender>,
+    /// Where finalists run in a checking build; why they cannot, if so.
+    pub checker: Result<Checker<'a>, String>,
+    /// Why the last finalist could not run in a checking build, if so.
+    pub unchecked: Option<String>,
+    /// Random orders.
+    pub rng: ChaCha8Rng,
+    /// When trials end.
+    pub clock: &'a RunClock,
+    /// Where this task's time went so far.
+    pub spent: TimeSpent,
+}
+
+/// Why evaluating cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluateError {
+    /// The baseline failed, or the device is gone.
+    #[error("the race cannot go on: {0}")]
+    Race(#[from] Fault),
+    /// A trial could not be stored.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a batch: compiles it in parallel, then verifies one config after the other and races each, or all together if
+    /// they are verified in one worker. Configs that the cache knows are not run again; those that `until` leaves no time for
+    /// are missing from the result.
+    ///
+    /// A config that races alone has its trial on disk before the next one is launched, so that a run that is killed repeats
+    /// one trial at most; of those that race together it repeats the batch.
+    ///
+    /// # Errors
+    /// When the baseline fails, the device is lost or a trial cannot be stored.
+    pub fn batch(
+        &mut self,
+        configs: &[Config],
+        until: Option<Instant>,
+    ) -> Result<Vec<Evaluated>, EvaluateError> {
+        let mut evaluated = Vec::with_capacity(configs.len());
+        let mut fresh = Vec::new();
+        for config in configs {
+            match self.known(config)? {
+                Some(cost) => evaluated.push(Evaluated {
+                    config: config.clone(),
+                    cost,
+                }),
+                None => fresh.push(config.clone()),
+            }
+        }
+        let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
+        // Spills only order: when time runs out, those that spill most are what is left.
+        made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
+        let together = self.kept.is_some();
+        let mut waiting = Vec::new();
+        for (config, made) in made {
+            // One is tried however long its compiling took, or the task would come to nothing.
+            let late = until.is_some_and(|end| Instant::now() >= end);
+            if late && !self.contenders.is_empty() {
+                break;
+            }
+            let contender = self.one(config, made)?;
+            match contender {
+                Some(contender) if together => waiting.push(contender),
+                Some(contender) => evaluated.extend(self.race(vec![contender], until)?),
+                None => evaluated.push(Evaluated {
+                    config: config.clone(),
+                    cost: None,
+                }),
+            }
+        }
+        evaluated.extend(self.race(waiting, until)?);
+        Ok(evaluated)
+    }
+
+    /// What the cache knows of a config: its cost, where it was measured under the same key. What came to no verdict is
+    /// not known.
+    fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
+        let trial = self.cache.trial(&self.id(config))?;
+        let trial = trial.filter(Trial::stands);
+        Ok(trial.map(|trial| {
+            trial
+                .outcome
+                .summary()
+                .and_then(|s| s.ratio_ppm)
+                .map(|ppm| ppm as f64 / 1e6)
+        }))
+    }
+
+    fn id(&self, config: &Config) -> TrialId {
+        TrialId {
+            key: self.task.key.hash(),
+            config: config.to_string(),
+        }
+    }
+
+    fn compile_all(&mut self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
+        let start = Instant::now();
+        self.reporter.stage(Stage::Compile, configs.len() as u64);
+        let make = |config: &Config| {
+            let which = Which::Config(config);
+            let made = self.workshop.make(
+                self.task.kernel,
+                which,
+                self.task.problem,
+                BuildKind::Release,
+            );
+            self.reporter.step();
+            made
+        };
+        let made = self.pool.install(|| configs.par_iter().map(make).collect());
+        self.spent.compile_ns += nanoseconds(start.elapsed());
+        made
+    }
+
+    /// Verifies one compiled config; stores what became of it if it is not right.
+    fn one(
+        &mut self,
+        config: &Config,
+        made: Result<Compiled, Outcome>,
+    ) -> Result<Option<Contender>, EvaluateError> {
+        let again = self.cache.next_attempt(&self.id(config))?;
+        let compiled = match made {
+            Ok(compiled) => compiled,
+            Err(outcome) => {
+                self.finish(self.trial(config, outcome, [0; 3], again))?;
+                return Ok(None);
+            }
+        };
+        let attempt = match self.cache.begin(&self.id(config))? {
+            Begin::Go { attempt } => attempt.max(again),
+            Begin::Quarantined { strikes } => {
+                self.finish(self.trial(config, Outcome::Quarantined { strikes }, [0; 3], strikes))?;
+                return Ok(None);
+            }
+        };
+        let compile_ns = compiled.compile_ns;
+        match self.verified(config, compiled, attempt) {
+            Err((outcome, verify_ns)) => {
+                self.finish(self.trial(config, outcome, [compile_ns, verify_ns, 0], attempt))?;
+                Ok(None)
+            }
+            Ok(contender) => Ok(Some(contender)),
+        }
+    }
+
+    /// A compiled config that computes what it should; else its outcome, and how long it took to find out.
+    fn verified(
+        &mut self,
+        config: &Config,
+        compiled: Compiled,
+        attempt: u32,
+    ) -> Result<Contender, (Outcome, u64)> {
+        self.reporter.stage(Stage::Verify, self.cases.len() as u64);
+        let start = Instant::now();
+        let verified = self.verify(&compiled.arm, self.cases);
+        let verified = verified.map_err(|error| self.explained(config, of_worker_error(&error)));
+        let verify_ns = nanoseconds(start.elapsed());
+        self.spent.verify_ns += verify_ns;
+        let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
+        let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
+        // The arm is set when it enters the lab.
+        Ok(Contender {
+            config: config.clone(),
+            compiled,
+            arm: ArmId(0),
+            receipt,
+            verify_ns,
+            attempt,
+        })
+    }
+
+    /// Verifies an arm, in the kept worker if there is one.
+    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        match &mut self.kept {
+            Some(kept) => kept.verify(&self.verifier, arm, cases),
+            None => self.verifier.verify(arm, cases),
+        }
+    }
+
+    /// Verifies a finalist on what trials were spared; the outcome, if it fails.
+    pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
+        if self.final_cases.is_empty() {
+            return None;
+        }
+        self.reporter
+            .stage(Stage::Verify, self.final_cases.len() as u64);
+        let start = Instant::now();
+        let verified = self
+            .verifier
+            .verify(&contender.compiled.arm, self.final_cases);
+        self.spent.verify_ns += nanoseconds(start.elapsed());
+        let error = verified.err()?;
+        Some(self.explained(&contender.config, of_worker_error(&error)))
+    }
+
+    fn explained(&self, config: &Config, outcome: Outcome) -> Outcome {
+        match &self.checker {
+            Ok(checker) => checker.explain(Which::Config(config), self.verifier.expected, outcome),
+            Err(_) => outcome,
+        }
+    }
+
+    /// Races verified configs against the best so far, in the same processes, and stores what became of each; their costs.
+    fn race(
+        &mut self,
+        mut contenders: Vec<Contender>,
+        until: Option<Instant>,
+    ) -> Result<Vec<Evaluated>, EvaluateError> {
+        if contenders.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.reporter.stage(Stage::Race, contenders.len() as u64);
+        if let Some(kept) = &mut self.kept {
+            // Nothing else may hold the device while it is timed.
+            kept.end();
+        }
+        for contender in &mut contenders {
+            contender.arm = self.lab.add(contender.compiled.arm.clone());
+            self.contenders.push(contender.clone());
+        }
+        let start = Instant::now();
+        // A race that has begun gets a little time in any case, so that its trials are not lost.
+        let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
+        let least = MIN_RACE.max(Duration::from_nanos(baselines));
+        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
+        let budget_ns = left.map_or(u64::MAX, nanoseconds);
+        let arms: Vec<ArmId> = contenders.iter().map(|contender| contender.arm).collect();
+        let result =
+            self.tournament
+                .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
+        if result.is_err() && contenders.len() > 1 {
+            // Nobody knows whose fault it was; it is not a strike against all of them.
+            for contender in &contenders {
+                self.cache.cancel(&self.id(&contender.config))?;
+            }
+        }
+        let result = result?;
+        let race_ns = nanoseconds(start.elapsed());
+        self.spent.race_ns += race_ns;
+        let mut evaluated = Vec::with_capacity(contenders.len());
+        for contender in &contenders {
+            let outcome = result
+                .entry(contender.arm)
+                .and_then(|entry| self.outcome(contender, entry));
+            let measure_ns = race_ns / contenders.len() as u64;
+            evaluated.push(Evaluated {
+                config: contender.config.clone(),
+                cost: self.raced(contender, outcome, measure_ns)?,
+            });
+        }
+        self.disown_faulted(&arms)?;
+        Ok(evaluated)
+    }
+
+    /// Stores what became of a raced config; its cost.
+    fn raced(
+        &self,
+        contender: &Contender,
+        outcome: Option<Outcome>,
+        measure_ns: u64,
+    ) -> Result<Option<f64>, EvaluateError> {
+        let Some(outcome) = outcome else {
+            // Not its fault, and not measured: it may be asked for again.
+            self.cache.cancel(&self.id(&contender.config))?;
+            return Ok(None);
+        };
+        let cost = outcome
+            .summary()
+            .and_then(|s| s.ratio_ppm)
+            .map(|ppm| ppm as f64 / 1e6);
+        let times = [
+            contender.compiled.compile_ns,
+            contender.verify_ns,
+            measure_ns,
+        ];
+        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        Ok(cost)
+    }
+
+    /// Stores a trial, then says so.
+    ///
+    /// # Errors
+    /// When it cannot be stored, or says nothing of the config: a full disk and a lost device are nobody's outcome.
+    fn finish(&self, trial: Trial) -> Result<(), EvaluateError> {
+        let fault = Fault::unattributed(trial.outcome.clone());
+        if fault.ends_the_run() {
+            self.cache.cancel(&trial.id())?;
+            return Err(fault.into());
+        }
+        let line = format!(
+            "{} ({}) {}: {}",
+            trial.kernel, trial.problem, trial.config, trial.outcome
+        );
+        self.cache.finish(trial)?;
+        self.reporter.trial(&line);
+        Ok(())
+    }
+
+    fn outcome(&self, contender: &Contender, entry: &RaceEntry) -> Option<Outcome> {
+        if let Fate::Faulted(fault) = &entry.fate {
+            return Some(fault.outcome.clone());
+        }
+        let cost = self.tournament.cost(contender.arm)?;
+        let times = entry.summary?;
+        let (roofline, work) = self.bound;
+        if let Err(above) = roofline.check(work, times.median_ns) {
+            return Some(Outcome::TooFast {
+                what: "ns a launch".into(),
+                measured: Real(above.measured_ns as f64),
+                peak: Real(above.least_ns as f64),
+            });
+        }
+        Some(Outcome::Measured(Summary {
+            samples: times.samples,
+            median_ns: times.median_ns,
+            min_ns: times.min_ns,
+            ratio_ppm: Some((cost * 1e6).round() as u64),
+        }))
+    }
+
+    fn trial(
+        &self,
+        config: &Config,
+        outcome: Outcome,
+        [compile_ns, verify_ns, measure_ns]: [u64; 3],
+        attempt: u32,
+    ) -> Trial {
+        Trial {
+            kernel: self.task.kernel.spec.name.clone(),
+            problem: self.task.problem.to_string(),
+            config: config.to_string(),
+            device: self.device.clone(),
+            key: self.task.key.hash(),
+            outcome,
+            compile_ns,
+            verify_ns,
+            measure_ns,
+            attempt,
+            grade: self.grade(),
+            place: Some(self.clock.place()),
+        }
+    }
+
+    /// What outputs are compared with.
+    pub fn grade(&self) -> ReferenceGrade {
+        self.verifier.expected.grade()
+    }
+
+    /// Takes the best of what earlier runs measured back into the tournament, so that the play-off compares all. Their
+    /// trials are on disk already and stay as they are, unless they fail now.
+    ///
+    /// # Errors
+    /// As [`Self::batch`].
+    pub fn recall(
+        &mut self,
+        configs: &[Config],
+        until: Option<Instant>,
+    ) -> Result<(), EvaluateError> {
+        let known = |this: &Self, config: &Config| {
+            this.contenders
+                .iter()
+                .any(|contender| contender.config == *config)
+        };
+        let missing: Vec<Config> = configs
+            .iter()
+            .filter(|config| !known(self, config))
+            .cloned()
+            .collect();
+        for (config, made) in missing.iter().zip(self.compile_all(&missing)) {
+            let Ok(compiled) = made else { continue };
+            match self.verified(config, compiled, 1) {
+                Ok(mut contender) => {
+                    contender.arm = self.lab.add(contender.compiled.arm.clone());
+                    self.contenders.push(contender.clone());
+                    let budget_ns =
+                        until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
+                    let budget_ns = budget_ns.unwrap_or(u64::MAX);
+                    let start = Instant::now();
+                    self.tournament.submit(
+                        &mut self.lab,
+                        &[contender.arm],
+                        budget_ns,
+                        &mut self.rng,
+                        &mut |_| {},
+                    )?;
+                    self.spent.race_ns += nanoseconds(start.elapsed());
+                    self.disown_faulted(&[])?;
+                }
+                Err((outcome, verify_ns)) => {
+                    self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what became of arms that raced well before and failed since, in a later race or the play-off; the trials of
+    /// `newest` are stored already.
+    ///
+    /// # Errors
+    /// As [`Self::batch`].
+    pub fn disown_faulted(&mut self, newest: &[ArmId]) -> Result<(), EvaluateError> {
+        for fault in self.tournament.take_faults() {
+            let known = fault.arm.filter(|arm| !newest.contains(arm));
+            if let Some(contender) = known.and_then(|arm| self.contender(arm)).cloned() {
+                self.disown(&contender, fault.outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores that a contender is not to be believed after all, and takes it out of the tournament: the checking build,
+    /// many launches or the confirmation found what the race did not.
+    ///
+    /// # Errors
+    /// As [`Self::batch`].
+    pub fn disown(&mut self, contender: &Contender, outcome: Outcome) -> Result<(), EvaluateError> {
+        let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
+        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        self.tournament.disqualify(contender.arm);
+        Ok(())
+    }
+
+    /// The contender of an arm.
+    pub fn contender(&self, arm: ArmId) -> Option<&Contender> {
+        self.contenders
+            .iter()
+            .find(|contender| contender.arm == arm)
+    }
+}

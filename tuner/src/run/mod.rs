@@ -1,0 +1,21 @@
+//! A run: what there is to do is planned, and each task goes from search over evaluation to a sealed decision.
+//!
+//! The main flow is in [`pipeline`].
+
+pub mod agenda;
+pub mod budget;
+pub mod clock;
+pub mod context;
+pub mod decide;
+pub mod earlier;
+pub mod evaluate;
+pub mod interrupted;
+mod options;
+pub mod pipeline;
+pub mod report;
+mod searching;
+mod series;
+pub mod space_view;
+pub mod tuning;
+
+pub use options::RunOptions;

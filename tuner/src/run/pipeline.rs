@@ -1,0 +1,267 @@
+//! The main flow of a run, top to bottom: plan, tune each task within its share of the budget, bake, report.
+//!
+//! Each step is a function from one type to the next: [`task::plan`] lists what there is to do,
+//! [`tuning::tune`] takes one task from baseline to sealed decision, [`bake::bake`] writes proven winners into the
+//! tables that the macro reads.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use kiln::device::DeviceInfo;
+use kiln::{Kernel, device::DeviceBackend};
+use kiln_cache::Cache;
+use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
+use kiln_spec::Backend;
+
+use crate::error::Failure;
+use crate::lab::check::{CheckDevice, CheckPlace, CheckSite};
+use crate::lab::device_session::DeviceSession;
+use crate::lab::machine;
+use crate::lab::scratch::Scratch;
+use crate::progress::Reporter;
+use crate::project::Project;
+use crate::regime::Regime;
+use crate::run::RunOptions;
+use crate::run::agenda::{Agenda, MAX_TURNS, Standing};
+use crate::run::budget::{Budget, Share};
+use crate::run::clock::{RunClock, nanoseconds};
+use crate::run::context::RunContext;
+use crate::run::earlier;
+use crate::run::report::{RunReport, TaskReport, TaskState, Totals};
+use crate::run::tuning;
+use crate::tables::bake;
+use crate::task::{self, Conditions, Task};
+use kiln_measure::claims::Claims;
+use kiln_measure::wealth::FAR;
+
+/// Everything a run is given.
+pub struct Run<'a> {
+    /// The kernels.
+    pub project: &'a Project,
+    /// The device's name on the command line.
+    pub device_name: &'a str,
+    /// The device. It is asked what it is; nothing is launched on it in this process.
+    pub device: &'a dyn DeviceBackend,
+    /// What was asked for.
+    pub options: &'a RunOptions,
+    /// The command line, for the record.
+    pub command: &'a str,
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+}
+
+/// Tunes every kernel of a project on a device, within the budget, and bakes what was proven.
+///
+/// # Errors
+/// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
+pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
+    let start = Instant::now();
+    let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
+    let info = session.info();
+    let conditions = Conditions::new(info, session.compiler(), run.options.regime);
+    for kernel in &run.project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(info.key.backend) {
+            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
+            run.reporter.notice(&line);
+        }
+    }
+    let tasks = task::plan(&run.project.kernels, &conditions);
+    let tasks = task::only(tasks, &run.options.problems)?;
+    let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
+    let budget = Budget::start(run.options.budget);
+    let number = run.cache.begin_run(
+        env!("CARGO_PKG_VERSION"),
+        unix_s(),
+        run.options.seed,
+        Some(settings(run, conditions.regime)),
+    )?;
+    let clock = RunClock::new(number, start);
+
+    let folder = Scratch::new(run.cache.folder())?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(run.options.jobs)
+        .build();
+    let check_device = match info.key.backend {
+        Backend::Cpu => None,
+        Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
+        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
+    };
+    let check_workshop = match &check_device {
+        Some(Ok(device)) => Some(device.workshop(session.artifacts(), folder.path())),
+        _ => None,
+    };
+    let context = RunContext {
+        device: run.device_name,
+        info,
+        compiler: session.compiler(),
+        regime: conditions.regime,
+        workshop: &session.workshop(folder.path()),
+        cache: run.cache,
+        pool: &pool
+            .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
+        reporter: run.reporter,
+        options: run.options,
+        recordings: &recordings,
+        catalogue: run.catalogue,
+        worker: &session.worker,
+        check: match (&check_device, &check_workshop) {
+            (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
+                workshop,
+                info: device.info(),
+                worker: &session.worker,
+                catalogue: run.catalogue,
+                folder: folder.path(),
+            }),
+            (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
+            _ => CheckPlace::Here,
+        },
+        folder: folder.path(),
+        clock: &clock,
+        claims: Claims::new(u32::try_from(tasks.len() * MAX_TURNS).unwrap_or(u32::MAX)),
+    };
+
+    run.reporter.run_started(tasks.len(), run.options.budget);
+    let (reports, launches) = all(&context, &tasks, &budget)?;
+    run.reporter.run_finished();
+
+    let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
+    run.cache.finish_run(RunEnded {
+        run: number,
+        unix_s: unix_s(),
+        elapsed_ns: Some(clock.elapsed_ns()),
+        tasks: reports.iter().map(TaskReport::ended).collect(),
+    })?;
+    let tuned = reports.iter().map(|task| task.kernel.as_str()).collect();
+    Ok(RunReport {
+        run: number,
+        device: info.key.to_string(),
+        regime: conditions.regime.name(),
+        without_table: bake::without_table(run.project, &tuned, &tables),
+        notices: bake::notices(&tables, info.key.backend, run.options.write),
+        tables,
+        compiles: context.workshop.compiles.load(Ordering::Relaxed),
+        launches,
+        strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
+        totals: Totals::of(&reports),
+        tasks: reports,
+        elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// Tunes the tasks one after the other, in the order of the [`Agenda`].
+fn all(
+    context: &RunContext<'_>,
+    tasks: &[Task<'_>],
+    budget: &Budget,
+) -> Result<(Vec<TaskReport>, u64), Failure> {
+    let mut launches = 0;
+    let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
+    let kernels = tasks.iter().map(|task| task.kernel.label.clone());
+    let mut agenda = Agenda::new(kernels.collect());
+    let mut preparations_ns = Vec::new();
+    while let Some(turn) = agenda.next_turn() {
+        if turn.again && !budget.is_worth_a_turn(turn.shares(), tasks.len()) {
+            continue;
+        }
+        let share = Share {
+            budget,
+            turn,
+            preparation: mean(&preparations_ns),
+        };
+        let (mut report, launched) = one(context, &tasks[turn.task], share)?;
+        if report.state != TaskState::NotSearched {
+            context.reporter.task_finished(&report.one_line());
+        }
+        launches += launched;
+        if report.spent.elapsed_ns > 0 {
+            preparations_ns.push(report.spent.other_ns());
+        }
+        if let Some(earlier) = &reports[turn.task] {
+            report.spent += earlier.spent;
+        }
+        agenda.note(turn.task, standing(&report));
+        reports[turn.task] = Some(report);
+    }
+    Ok((reports.into_iter().flatten().collect(), launches))
+}
+
+/// The mean of some times; zero if there are none.
+fn mean(times_ns: &[u64]) -> Duration {
+    let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
+    Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
+}
+
+/// How a task stands after a turn, for the order of what comes next.
+fn standing(report: &TaskReport) -> Standing {
+    let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
+    match (&report.state, verdict) {
+        (TaskState::NotSearched, _) => Standing::NotBegun,
+        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => Standing::Proven {
+            large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
+        },
+        (TaskState::Unfinished, _) => Standing::Undecided,
+        _ => Standing::Done,
+    }
+}
+
+/// One task: known from an earlier run, out of time, or tuned now.
+fn one(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    share: Share<'_>,
+) -> Result<(TaskReport, u64), Failure> {
+    let key = task.key.hash();
+    let winner = context.cache.winner(key)?;
+    let state = match (&winner, context.cache.search_done(key)?) {
+        (Some(_), Some(_)) => TaskState::Known,
+        _ if share.budget.is_spent() => TaskState::NotSearched,
+        _ => {
+            return tuning::tune(context, share.turn.number, task, share);
+        }
+    };
+    let mut report = TaskReport::new(task, state);
+    report.winner = winner;
+    tuning::count(context.cache, context.info, task, &mut report)?;
+    Ok((report, 0))
+}
+
+/// What the run was asked for, for its record.
+fn settings(run: &Run<'_>, regime: Regime) -> RunSettings {
+    let options = run.options;
+    RunSettings {
+        command: printable(run.command),
+        device: printable(run.device_name),
+        machine: printable(&machine::describe()),
+        regime: regime.name().to_owned(),
+        strategy: options.strategy.clone(),
+        budget_ns: options.budget.map(nanoseconds),
+        trials: options.trials.map(|trials| trials as u64),
+        jobs: options.jobs as u64,
+        observer: observer(run.device.info()),
+    }
+}
+
+/// Which machine and which device of its kind measured.
+fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
+    let host = rustix::system::uname();
+    let host = (
+        "host".to_owned(),
+        host.nodename().to_string_lossy().into_owned(),
+    );
+    let known = info.instance.clone().into_iter().chain([host]);
+    let known = known.filter(|(_, value)| !value.is_empty());
+    known
+        .map(|(name, value)| (name, printable(&value)))
+        .collect()
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

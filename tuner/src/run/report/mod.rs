@@ -1,0 +1,142 @@
+//! What a run found, as a table for people and JSON for programs.
+
+mod by_kernel;
+mod task;
+mod tests;
+mod totals;
+
+use std::fmt::Write;
+
+use kiln_spec::time::Nanoseconds;
+use serde::Serialize;
+
+use crate::tables::bake::TableReport;
+
+pub use task::{TaskReport, TaskState};
+pub use totals::Totals;
+
+/// What a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// Number of the run in the cache: what `tune report` calls it.
+    pub run: u64,
+    /// The device.
+    pub device: String,
+    /// What timed launches found in the last-level cache: their data (`hot`) or that of others (`cold`).
+    pub regime: &'static str,
+    /// One entry for each kernel and problem.
+    pub tasks: Vec<TaskReport>,
+    /// The same, counted.
+    pub totals: Totals,
+    /// The tables that were written, and the rows in each.
+    pub tables: Vec<TableReport>,
+    /// Kernels without a row of this device: nothing was proven, and no search was carried to its end.
+    pub without_table: Vec<String>,
+    /// Candidates compiled in this run.
+    pub compiles: u64,
+    /// Launches made in this run, to verify and to time.
+    pub launches: u64,
+    /// Time in the strategy, in nanoseconds: choosing configs and taking in their results, apart from compiling and measuring.
+    pub strategy_ns: u64,
+    /// How long the run took, in milliseconds.
+    pub elapsed_ms: u64,
+    /// What the user should know besides.
+    pub notices: Vec<String>,
+}
+
+impl RunReport {
+    /// Whether a kernel has no working baseline.
+    pub fn any_failed(&self) -> bool {
+        self.tasks
+            .iter()
+            .any(|task| matches!(task.state, TaskState::Failed { .. }))
+    }
+
+    /// The report as text: everything about each problem if `in_full`, else a line for each kernel.
+    pub fn to_text(&self, in_full: bool) -> String {
+        let mut text = format!("device {}, caches {}\n\n", self.device, self.regime);
+        if in_full {
+            for task in &self.tasks {
+                task.write(&mut text);
+            }
+            self.write_tables(&mut text);
+        } else {
+            text += &by_kernel::table(&self.tasks);
+            text.push('\n');
+            self.count_tables(&mut text);
+        }
+        for notice in &self.notices {
+            text.push_str(notice);
+            text.push('\n');
+        }
+        if self.tasks.iter().any(|task| !task.examples.is_empty()) {
+            let run = self.run;
+            let _ = writeln!(
+                text,
+                "every config that failed, and why: `tune report {run}`"
+            );
+        }
+        if self.tasks.len() > 1 {
+            let _ = writeln!(text, "{}", self.totals);
+        }
+        let seconds = self.elapsed_ms as f64 / 1e3;
+        let _ = writeln!(
+            text,
+            "{} compiles, {} launches, {seconds:.1} s, of it {} in the strategy; run {}, drawn by `tune report`",
+            self.compiles,
+            self.launches,
+            Nanoseconds(self.strategy_ns),
+            self.run
+        );
+        text
+    }
+
+    /// Where the tables are, and what to do next.
+    fn count_tables(&self, text: &mut String) {
+        let rows: usize = self.tables.iter().map(|table| table.rows).sum();
+        let folder = self.tables.first().and_then(|table| table.path.parent());
+        if let Some(folder) = folder {
+            let tables = self.tables.len();
+            let folder = folder.display();
+            let _ = writeln!(
+                text,
+                "{rows} rows of this device in {tables} tables in {folder}"
+            );
+        }
+        if !self.without_table.is_empty() {
+            let kernels = self.without_table.join(", ");
+            let _ = writeln!(
+                text,
+                "no table yet: {kernels}: nothing is proven and no search has ended; builds launch the baseline"
+            );
+        }
+        let open =
+            |task: &&TaskReport| !matches!(task.state, TaskState::Searched | TaskState::Known);
+        if self.tasks.iter().filter(open).count() > 0 {
+            text.push_str(
+                "searches that had no time left go on when the same command is run again; `--budget` gives them more, `-v` tells everything\n",
+            );
+        }
+        text.push('\n');
+    }
+
+    fn write_tables(&self, text: &mut String) {
+        for table in &self.tables {
+            let _ = writeln!(
+                text,
+                "table: {} ({} rows of this device)",
+                table.path.display(),
+                table.rows
+            );
+        }
+        for kernel in &self.without_table {
+            let _ = writeln!(
+                text,
+                "no table: {kernel}: nothing is proven and no search has ended; builds launch the baseline"
+            );
+        }
+        if !(self.tables.is_empty() && self.without_table.is_empty()) {
+            text.push('\n');
+        }
+    }
+}

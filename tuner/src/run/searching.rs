@@ -1,0 +1,238 @@
+//! The search of one task: what the strategy asks for is evaluated, and told.
+
+use std::time::Instant;
+
+use kiln_cache::Outcome;
+use kiln_spec::Config;
+use kiln_spec::space::SearchSpace;
+
+use crate::error::Failure;
+use crate::run::budget::Slice;
+use crate::run::clock::nanoseconds;
+use crate::run::context::RunContext;
+use crate::run::earlier;
+use crate::run::evaluate::{EvaluateError, Evaluator};
+use crate::run::report::TaskReport;
+use crate::run::space_view::KernelSpace;
+use crate::task::Task;
+use kiln_measure::{ArmId, Fault};
+use kiln_search::{Guide, Strategy, Told, stop};
+
+/// The most arms of earlier runs that race once more in the play-off.
+const RECALLED: usize = 8;
+
+/// What ends a task early.
+pub(crate) enum Stop {
+    /// Why the task cannot be carried out; the others go on.
+    Task(String),
+    /// Results cannot be stored: the run ends.
+    Storage(Failure),
+}
+
+impl From<EvaluateError> for Stop {
+    fn from(error: EvaluateError) -> Stop {
+        match error {
+            EvaluateError::Race(fault) => fault.into(),
+            EvaluateError::Cache(error) => Stop::Storage(error.into()),
+        }
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        match fault {
+            Fault {
+                outcome: Outcome::DiskFull { text },
+                ..
+            } => Stop::Storage(Failure::DiskFull(text)),
+            Fault {
+                arm: Some(ArmId(0)),
+                outcome,
+            } => Stop::Task(format!("the baseline failed while it was timed: {outcome}")),
+            Fault { outcome, .. } => Stop::Task(outcome.to_string()),
+        }
+    }
+}
+
+impl From<kiln_cache::CacheError> for Stop {
+    fn from(error: kiln_cache::CacheError) -> Stop {
+        Stop::Storage(error.into())
+    }
+}
+
+/// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
+pub(crate) fn search(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+    most: usize,
+    report: &mut TaskReport,
+) -> Result<bool, Stop> {
+    let view = KernelSpace::new(space);
+    let choosing = Instant::now();
+    let guide = guide(context, task, space, report)?;
+    let name = &context.options.strategy;
+    let mut strategy = kiln_search::with_guide(name, &view, most, context.rng(task, 2), &guide)
+        .map_err(|error| Stop::Task(error.to_string()))?;
+    let mut end = stop::Stop::default();
+    let mut tried = tell_baseline(task, space, strategy.as_mut());
+    let mut first = first_configs(task, space, &guide);
+    first.truncate(most.saturating_sub(tried));
+    evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+    // Enough for every compile thread twice, so that a slow one does not leave the others idle; and where a batch races in the
+    // same processes, enough that starting them is a small part.
+    let least = if evaluator.kept.is_some() { 16 } else { 4 };
+    let batch = (context.pool.current_num_threads() * 2).max(least);
+    while tried < most {
+        if !slice.may_search() {
+            recall(context, task, evaluator, slice)?;
+            return Ok(false);
+        }
+        let choosing = Instant::now();
+        let by_author = !first.is_empty();
+        let asked = if by_author {
+            first.drain(..batch.min(first.len())).collect()
+        } else {
+            strategy.ask(batch.min(most - tried))
+        };
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+        if asked.is_empty() {
+            break;
+        }
+        if !by_author && end.after(strategy.outlook(), asked.len()) {
+            context.reporter.notice(&format!(
+                "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
+                task.name(),
+                stop::MIN_OUTLOOK * 100.0
+            ));
+            break;
+        }
+        let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
+        let evaluated = evaluator.batch(&configs, slice.search_until)?;
+        let told: Vec<Told> = evaluated
+            .iter()
+            .filter_map(|one| {
+                Some(Told {
+                    index: space.index_of(&one.config)?,
+                    cost: one.cost,
+                })
+            })
+            .collect();
+        tried += asked.len();
+        let choosing = Instant::now();
+        strategy.tell(&told);
+        evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+        context.reporter.tried(tried as u64, best(evaluator));
+        if told.len() < asked.len() {
+            // The race ran out of time before it reached them.
+            recall(context, task, evaluator, slice)?;
+            return Ok(false);
+        }
+    }
+    recall(context, task, evaluator, slice)?;
+    Ok(true)
+}
+
+/// What the search starts from.
+fn guide(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+    report: &mut TaskReport,
+) -> Result<Guide, Stop> {
+    if !context.options.transfer || context.options.strategy != "auto" {
+        return Ok(Guide::default());
+    }
+    let earlier = earlier::results(context.cache, context.recordings, task, space)?;
+    let unused = |name: &&String| !earlier.iter().any(|one| one.from == **name);
+    for name in context
+        .recordings
+        .iter()
+        .map(|one| &one.name)
+        .filter(unused)
+    {
+        context.reporter.notice(&format!(
+            "{}: {name} says nothing: it has fewer than {} valid configs of this space",
+            task.name(),
+            earlier::MIN_VALID
+        ));
+    }
+    report.starts_from = earlier.iter().map(|one| one.from.clone()).collect();
+    Ok(Guide {
+        priors: earlier.into_iter().map(|one| one.prior).collect(),
+        ..Guide::default()
+    })
+}
+
+/// The configs that the author wants tried first, except those that an earlier result knows.
+fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
+    let spec = &task.kernel.spec;
+    let known = |index: usize| {
+        let is_baseline = !spec.baseline_is_another_entry()
+            && space.index_of(&spec.baseline.config) == Some(index);
+        is_baseline
+            || guide
+                .priors
+                .iter()
+                .any(|one| one.costs.contains_key(&index))
+    };
+    let mut first = Vec::new();
+    for index in spec
+        .try_first
+        .iter()
+        .filter_map(|config| space.index_of(config))
+    {
+        if !known(index) && !first.contains(&index) {
+            first.push(index);
+        }
+    }
+    first
+}
+
+/// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
+fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
+    let spec = &task.kernel.spec;
+    let index = if spec.baseline_is_another_entry() {
+        None
+    } else {
+        space.index_of(&spec.baseline.config)
+    };
+    let told: Vec<_> = index
+        .map(|index| Told {
+            index,
+            cost: Some(1.0),
+        })
+        .into_iter()
+        .collect();
+    strategy.tell(&told);
+    told.len()
+}
+
+/// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
+fn recall(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    evaluator: &mut Evaluator<'_>,
+    slice: Slice,
+) -> Result<(), Stop> {
+    let mut measured: Vec<(u64, String)> = context
+        .cache
+        .trials(task.key.hash())?
+        .into_iter()
+        .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
+        .collect();
+    measured.sort();
+    let parsed = measured
+        .iter()
+        .take(RECALLED)
+        .filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
+    evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
+    Ok(())
+}
+
+fn best(evaluator: &Evaluator<'_>) -> Option<f64> {
+    let costs = evaluator.tournament.raced().iter().map(|raced| raced.cost);
+    costs.min_by(f64::total_cmp).map(|cost| 1.0 / cost)
+}

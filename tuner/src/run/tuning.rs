@@ -1,0 +1,386 @@
+//! One task from baseline to sealed decision: search, play off, check, confirm, seal.
+
+use std::time::{Duration, Instant};
+
+use kiln::compiler::BuildKind;
+use kiln::device::DeviceInfo;
+use kiln::reference::DataError;
+use kiln_cache::record::{Against, SearchDone, TimeSpent};
+use kiln_cache::{Cache, Outcome};
+use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
+use kiln_spec::{Backend, Config};
+
+use crate::candidate::outcome::of_worker_error;
+use crate::candidate::{Compiled, Which, Workshop};
+use crate::error::Failure;
+use crate::lab::check::{CheckPlace, Checked, Checker};
+use crate::lab::peaks;
+use crate::lab::reference::{Expectations, Oracle};
+use crate::lab::verify::{self, KeptWorker, Verifier};
+use crate::lab::worker::linked_in;
+use crate::lab::{Bench, Site, WorkerLab};
+use crate::run::budget::Share;
+use crate::run::clock::nanoseconds;
+use crate::run::context::RunContext;
+use crate::run::decide::{self, Ruling};
+use crate::run::evaluate::Evaluator;
+use crate::run::report::{TaskReport, TaskState};
+use crate::run::searching::{self, Stop};
+use crate::task::Task;
+use kiln_measure::span::Resolution;
+use kiln_measure::wealth::Wealth;
+use kiln_measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
+
+/// Tunes one kernel for one problem and seals the decision.
+///
+/// # Errors
+/// When results cannot be stored; what is wrong with the kernel or device is in the report.
+pub fn tune(
+    context: &RunContext<'_>,
+    index: usize,
+    task: &Task<'_>,
+    share: Share<'_>,
+) -> Result<(TaskReport, u64), Failure> {
+    context.cache.remember_key(&task.key)?;
+    let mut report = TaskReport::new(task, TaskState::Searched);
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &context.info.limits);
+    let configs = space.as_ref().map_or(0, SearchSpace::len);
+    report.sampled = sampled(&space);
+    let trials = context.options.trials.unwrap_or(usize::MAX).min(configs);
+    context
+        .reporter
+        .task_started(index, &task.name(), trials as u64);
+    let mut launches = 0;
+    let start = Instant::now();
+    match search_and_decide(context, task, space, share, &mut report, &mut launches) {
+        Ok(()) => {}
+        Err(Stop::Storage(failure)) => return Err(failure),
+        Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
+    }
+    report.spent.elapsed_ns = nanoseconds(start.elapsed());
+    report.space = configs as u64;
+    count_trials(context.cache, task, &mut report)?;
+    Ok((report, launches))
+}
+
+/// A function that makes inputs is code of the kernel's own crate, which must be linked in.
+fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), Stop> {
+    let spec = &task.kernel.spec;
+    let Some(function) = &spec.inputs else {
+        return Ok(());
+    };
+    let linked = linked_in(context.catalogue, &task.kernel.package, spec);
+    if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
+        return Ok(());
+    }
+    Err(Stop::Task(
+        DataError::NoInputs {
+            kernel: spec.name.clone(),
+            function: function.clone(),
+        }
+        .to_string(),
+    ))
+}
+
+fn search_and_decide(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    space: Result<SearchSpace, SpaceError>,
+    share: Share<'_>,
+    report: &mut TaskReport,
+    launches: &mut u64,
+) -> Result<(), Stop> {
+    let (spec, problem) = (&task.kernel.spec, task.problem);
+    check_footprint(context.info, task)?;
+    check_inputs(context, task)?;
+    let space = space.map_err(|error| Stop::Task(error.to_string()))?;
+    let trials = context
+        .options
+        .trials
+        .unwrap_or(usize::MAX)
+        .min(space.len());
+    let bench = bench(context, task);
+    let baseline = make_baseline(context, task).map_err(without_baseline)?;
+    let expected = Expectations::new(
+        Oracle::of(
+            context.catalogue,
+            (task.kernel, problem),
+            context.workshop,
+            context.device,
+            &baseline.arm,
+        )
+        .map_err(Stop::Task)?,
+        bench.clone(),
+        context.folder,
+    );
+    let small = verification_problems(
+        spec,
+        &some_configs(&space),
+        problem,
+        Some(&context.info.limits),
+    );
+    let cases = verify::cases(&small, problem, context.options.seed);
+    let mut verifier = Verifier {
+        bench: &bench,
+        spec,
+        expected: &expected,
+        baseline_ns: 0,
+    };
+    let checker = Checker::new(
+        &context.check,
+        (task.kernel, problem),
+        context.workshop,
+        &bench,
+        &cases,
+    );
+    let proof = verifier.verify(&baseline.arm, &cases);
+    proof.map_err(|error| {
+        let outcome = of_worker_error(&error);
+        without_baseline(match &checker {
+            Ok(checker) => checker.explain(Which::Baseline, &expected, outcome),
+            Err(_) => outcome,
+        })
+    })?;
+    report.unchecked = check_baseline(&checker, &expected)?;
+    let mut lab = open_lab(&bench, &expected, task, &baseline)?;
+    let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
+        .iter()
+        .cloned()
+        .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
+    lab.set_rechecks(final_cases.is_empty());
+    let on_the_host = context.info.key.backend == Backend::Cpu;
+    verifier.baseline_ns = lab.baseline_ns();
+    let slice = share
+        .slice()
+        .keep_for_confirming(confirm_time(lab.baseline_ns(), context.claims.next()));
+    let resolution = Resolution {
+        tick_ns: context.info.timer_tick_ns,
+    };
+    let mut evaluator = Evaluator {
+        task,
+        workshop: context.workshop,
+        verifier,
+        cases: &trial_cases,
+        final_cases: &final_cases,
+        kept: (!on_the_host).then(KeptWorker::default),
+        cache: context.cache,
+        pool: context.pool,
+        reporter: context.reporter,
+        device: &context.info.key,
+        bound: (
+            peaks::roofline(context.info),
+            peaks::beyond_the_cache(context.info, peaks::work(spec, problem)),
+        ),
+        lab,
+        tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
+        contenders: Vec::new(),
+        checker,
+        unchecked: None,
+        rng: context.rng(task, 1),
+        clock: context.clock,
+        spent: TimeSpent::default(),
+    };
+    let complete = searching::search(context, task, &space, &mut evaluator, slice, trials, report);
+    report.spent = evaluator.spent;
+    let complete = complete?;
+    if !complete && context.cache.trials(task.key.hash())?.is_empty() {
+        // Nothing was tried in the time there was: nothing can be decided.
+        *launches = evaluator.lab.launches();
+        report.state = TaskState::NotSearched;
+        return Ok(());
+    }
+    let deciding = Instant::now();
+    let ruling = decide::decide(context, &mut evaluator, &baseline, slice);
+    report.spent.confirm_ns = nanoseconds(deciding.elapsed());
+    let ruling = ruling?;
+    report.unchecked = report.unchecked.take().or(evaluator.unchecked.take());
+    *launches = evaluator.lab.launches();
+    let trials = context.cache.trials(task.key.hash())?;
+    let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
+    if !(complete && ruling.settled) {
+        report.state = TaskState::Unfinished;
+    } else if open > 0 {
+        report.state = TaskState::Open { configs: open };
+    }
+    seal(context, task, report, ruling)
+}
+
+/// Compiles the baseline, and next to it its checking build, which is asked for a moment later.
+fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, Outcome> {
+    let make = |workshop: &Workshop<'_>, build| {
+        workshop.make(task.kernel, Which::Baseline, task.problem, build)
+    };
+    let check = || {
+        // What comes of it is found in the store of artifacts, or told by the checker.
+        let _ = match &context.check {
+            CheckPlace::Here => make(context.workshop, BuildKind::Check).map(drop),
+            CheckPlace::OnCpu(site) => make(site.workshop, BuildKind::Check).map(drop),
+            CheckPlace::Nowhere(_) => Ok(()),
+        };
+    };
+    let release = || make(context.workshop, BuildKind::Release);
+    context.pool.install(|| rayon::join(release, check)).0
+}
+
+/// Runs the baseline in the checking build; why it could not, if so.
+fn check_baseline(
+    checker: &Result<Checker<'_>, String>,
+    expected: &Expectations,
+) -> Result<Option<String>, Stop> {
+    let checked = match checker {
+        Ok(checker) => checker.check(Which::Baseline, expected),
+        Err(why) => Checked::NotChecked(why.clone()),
+    };
+    match checked {
+        Checked::Passed => Ok(None),
+        Checked::Failed(outcome) => Err(without_baseline(outcome)),
+        Checked::NotChecked(why) => Ok(Some(why)),
+    }
+}
+
+/// Why a task without a working baseline ends.
+fn without_baseline(outcome: Outcome) -> Stop {
+    let (what, help) = match &outcome {
+        Outcome::DiskFull { text } => return Stop::Storage(Failure::DiskFull(text.clone())),
+        Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
+            format!(
+                "two launches of it differ: {}[{}] is {} and then {}",
+                worst.output, worst.index, worst.want, worst.got
+            ),
+            "look for a race, a missing `__syncthreads()` or memory that is read before it is written".to_owned(),
+        ),
+        Outcome::Unwritten { output, .. } => (
+            outcome.to_string(),
+            format!(
+                "write every element of `{output}`, make its `#[len(..)]` smaller, or declare it as `#[inout]` if it \
+                 keeps what it holds"
+            ),
+        ),
+        _ => (
+            outcome.to_string(),
+            "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
+        ),
+    };
+    Stop::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
+}
+
+/// Configs from all over the space, for which the small problems must be valid.
+fn some_configs(space: &SearchSpace) -> Vec<Config> {
+    const MAX_CONFIGS: usize = 64;
+    let step = space.len().div_ceil(MAX_CONFIGS).max(1);
+    (0..space.len())
+        .step_by(step)
+        .map(|index| space.config(index))
+        .collect()
+}
+
+fn seal(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    report: &mut TaskReport,
+    ruling: Ruling,
+) -> Result<(), Stop> {
+    context.cache.seal(ruling.winner.clone())?;
+    // What could not be decided is searched and confirmed again.
+    if report.state == TaskState::Searched {
+        context.cache.mark_search_done(SearchDone {
+            kernel: task.kernel.spec.name.clone(),
+            problem: task.problem.to_string(),
+            key: task.key.hash(),
+            trials: context.cache.trials(task.key.hash())?.len() as u64,
+        })?;
+    }
+    report.winner = Some(ruling.winner);
+    Ok(())
+}
+
+/// Counts the trials under the task's key, of this and earlier runs, by outcome.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn count(
+    cache: &Cache,
+    info: &DeviceInfo,
+    task: &Task<'_>,
+    report: &mut TaskReport,
+) -> Result<(), Failure> {
+    let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
+    report.sampled = sampled(&space);
+    report.space = space.map_or(0, |space| space.len() as u64);
+    count_trials(cache, task, report)
+}
+
+/// What a space is a sample of, in words.
+fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
+    let space = space.as_ref().ok()?;
+    Some(space.sampled()?.to_string())
+}
+
+fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Result<(), Failure> {
+    let trials = cache.trials(task.key.hash())?;
+    report.trials = trials.len() as u64;
+    report.outcomes.clear();
+    for trial in &trials {
+        report.count(trial);
+    }
+    Ok(())
+}
+
+/// Refuses a problem whose data does not fit the device, before anything is allocated.
+fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
+    let bytes = task
+        .kernel
+        .spec
+        .footprint_bytes(task.problem)
+        .map_err(|error| Stop::Task(error.to_string()))?;
+    let room = info.limits.memory_bytes / 10 * 9;
+    if info.limits.memory_bytes > 0 && bytes > room {
+        return Err(Stop::Task(format!(
+            "its data takes {bytes} bytes, the device has room for {room}\nhelp: declare a smaller problem, or process it in chunks"
+        )));
+    }
+    Ok(())
+}
+
+fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
+    let site = Site {
+        worker: context.worker,
+        device: context.device,
+        info: context.info,
+        regime: context.regime,
+        // What it is timed on is then expected already.
+        seed: verify::seeds(context.options.seed)[0],
+    };
+    Bench::new(&site, task.kernel, task.problem)
+}
+
+/// Opens the lab and times the baseline once, for deadlines.
+fn open_lab(
+    bench: &Bench,
+    expected: &Expectations,
+    task: &Task<'_>,
+    baseline: &Compiled,
+) -> Result<WorkerLab, Stop> {
+    let path = expected.get(task.problem, bench.seed, baseline.arm.plan);
+    let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
+    let mut lab = WorkerLab::new(bench.clone(), path);
+    let arm = lab.add(baseline.arm.clone());
+    let baseline_ns = {
+        let mut session = lab.open(&Opening {
+            load: vec![arm],
+            allocate: vec![arm],
+        })?;
+        let samples = session.run(&[arm])?;
+        session.finish()?;
+        samples.first().map_or(0, kiln_measure::Sample::launch_ns)
+    };
+    lab.set_baseline_ns(baseline_ns);
+    Ok(lab)
+}
+
+/// What a confirmation of a large effect takes, most of it in launches of the baseline: two a process, and one to warm
+/// it, in as many processes as the proof needs.
+fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
+    let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
+    process * (Wealth::fewest(claims) + 2)
+}

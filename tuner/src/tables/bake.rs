@@ -1,0 +1,270 @@
+//! Baking: proven winners become rows of the text tables that the macro reads.
+//!
+//! Only the section of the device at hand is replaced. Rows of this machine's cpu (and of the fake device) go to a
+//! folder under the build directory unless they are asked for: a repository holds rows of named devices.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kiln::device::DeviceInfo;
+use kiln_cache::record::{KeptReason, Verdict};
+use kiln_cache::{Cache, Winner};
+use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, Row, Speedup};
+use kiln_spec::{Backend, DeviceKey};
+use serde::Serialize;
+
+use crate::error::Failure;
+use crate::project::{Project, TunedKernel};
+use crate::tables::files::{read_index, read_table, write_if_changed, write_index};
+use crate::tables::images;
+use crate::tables::local;
+use crate::task::{self, Conditions};
+
+/// A table that was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// The kernel.
+    pub kernel: String,
+    /// Where it was written.
+    pub path: PathBuf,
+    /// Rows of this device in it.
+    pub rows: usize,
+}
+
+/// Writes the rows of a device for every kernel of a project that has a decision.
+///
+/// # Errors
+/// When a table or index cannot be read, written or understood.
+pub fn bake(
+    project: &Project,
+    conditions: &Conditions<'_>,
+    cache: &Cache,
+    write: bool,
+) -> Result<Vec<TableReport>, Failure> {
+    let info = conditions.info;
+    let mut tables = Vec::new();
+    for kernel in &project.kernels {
+        let rows = rows(kernel, conditions, cache)?;
+        if rows.is_empty() {
+            continue;
+        }
+        let folder = destination(project, kernel, info.key.backend, write);
+        if folder != kernel.tuned {
+            local::refresh(&kernel.tuned, &folder)?;
+        }
+        let count = rows.len();
+        let path = write_table(kernel, &info.key, rows, &folder)?;
+        tables.push(TableReport {
+            kernel: kernel.spec.name.clone(),
+            path,
+            rows: count,
+        });
+    }
+    Ok(tables)
+}
+
+/// The kernels among some that were tuned that have no row of the device.
+pub fn without_table(
+    project: &Project,
+    tuned: &BTreeSet<&str>,
+    tables: &[TableReport],
+) -> Vec<String> {
+    let names = project.kernels.iter().map(|kernel| &kernel.spec.name);
+    names
+        .filter(|name| tuned.contains(name.as_str()))
+        .filter(|name| tables.iter().all(|table| table.kernel != **name))
+        .cloned()
+        .collect()
+}
+
+/// The folder that rows of a backend's devices go to.
+pub fn destination(
+    project: &Project,
+    kernel: &TunedKernel,
+    backend: Backend,
+    write: bool,
+) -> PathBuf {
+    let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
+    if local {
+        project.local_tables(kernel)
+    } else {
+        kernel.tuned.clone()
+    }
+}
+
+/// Whether rows can be written where they go: asked before anything is measured for them.
+///
+/// # Errors
+/// When a folder cannot be written into.
+pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Result<(), Failure> {
+    let folders: BTreeSet<PathBuf> = project
+        .kernels
+        .iter()
+        .map(|kernel| destination(project, kernel, backend, write))
+        .collect();
+    for folder in folders {
+        // The folder may be made later; then it is the one above that must take it.
+        let there = folder.ancestors().find(|folder| folder.exists());
+        let there = there.unwrap_or(Path::new("/"));
+        if let Err(error) = tempfile::tempfile_in(there) {
+            // The name of the file that was tried says nothing.
+            let error = error.to_string();
+            let error = error.split(" at path ").next().unwrap_or_default();
+            return Err(Failure::Other(format!(
+                "cannot write tables into {}: {error}\n\
+                 help: make {} a folder that can be written; nothing was measured yet",
+                folder.display(),
+                there.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a kernel on a device: one for each problem that is decided, the baseline's included, so that another
+/// problem's config is never taken where the baseline was found to be best.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn rows(
+    kernel: &TunedKernel,
+    conditions: &Conditions<'_>,
+    cache: &Cache,
+) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for problem in kernel.spec.problems_on(conditions.info.key.backend) {
+        let key = task::key(kernel, problem, conditions);
+        // That the baseline is best can only be said of a search that was carried to its end.
+        let whole = cache.search_done(key.hash())?.is_some();
+        let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
+        if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
+            rows.extend(row(kernel, conditions.info, &winner));
+        }
+    }
+    Ok(rows)
+}
+
+/// The row of a decision; none where nothing was decided.
+fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> {
+    let spec = &kernel.spec;
+    let (entry, speedup) = match winner.verdict {
+        Verdict::Proven {
+            speedup_ppm,
+            low_ppm,
+            high_ppm,
+        } => (
+            &spec.entry,
+            Some(Speedup {
+                low_ppm,
+                speedup_ppm,
+                high_ppm,
+            }),
+        ),
+        Verdict::BaselineKept {
+            reason: KeptReason::Inconclusive,
+        } => return None,
+        Verdict::BaselineKept { .. } => (&spec.baseline.entry, None),
+    };
+    Some(Row {
+        device: info.key.clone(),
+        problem: winner.problem.clone(),
+        entry: entry.clone(),
+        config: winner.config.clone(),
+        evidence: Evidence::Proven,
+        speedup,
+        baseline: spec.baseline_text(),
+        symbol: winner.symbol.clone(),
+        plan: winner.plan,
+        hashes: Hashes::now(spec, kernel.source.hash(), info.key.backend),
+        image: None,
+    })
+}
+
+/// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
+/// are not written, so that nothing is rebuilt for them. Where the table is.
+///
+/// # Errors
+/// When the table or the index cannot be read, understood or written.
+pub fn write_table(
+    kernel: &TunedKernel,
+    device: &DeviceKey,
+    rows: Vec<Row>,
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
+    let name = &kernel.spec.name;
+    let mut index = read_index(folder)?.unwrap_or_default();
+    let wrong = |error: &dyn std::fmt::Display| Failure::Other(format!("kernel `{name}`: {error}"));
+    let file = index.insert(name).map_err(|error| wrong(&error))?;
+    let path = folder.join(&file);
+    let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    let rows = with_images(rows, &table);
+    table
+        .replace_device(device, rows)
+        .map_err(|error| wrong(&error))?;
+    fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
+    write_if_changed(&path, table.to_text())?;
+    let attributes = folder.join(".gitattributes");
+    if !attributes.exists() {
+        write_if_changed(&attributes, GITATTRIBUTES)?;
+    }
+    write_index(folder, &index, [kernel.file.as_path()])?;
+    for file in images::left_over(name, folder, &table)? {
+        fs::remove_file(&file).map_err(Failure::file("remove", &file))?;
+    }
+    Ok(path)
+}
+
+/// A row that is baked again as it was keeps its image.
+fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
+    for row in &mut rows {
+        let same = |old: &&Row| {
+            old.problem == row.problem && old.symbol == row.symbol && old.hashes == row.hashes
+        };
+        row.image = table
+            .device_rows(&row.device)
+            .find(same)
+            .and_then(|old| old.image.clone());
+    }
+    rows
+}
+
+/// The rows that a kernel's committed table has of a device.
+///
+/// # Errors
+/// When a table cannot be read or understood.
+pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Failure> {
+    let mut rows = committed_rows(kernel)?;
+    rows.retain(|row| row.device == *device);
+    Ok(rows)
+}
+
+/// All rows of a kernel's committed table.
+///
+/// # Errors
+/// When a table cannot be read or understood.
+pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
+    let Some(index) = read_index(&kernel.tuned)? else {
+        return Ok(Vec::new());
+    };
+    let Some(file) = index.file(&kernel.spec.name) else {
+        return Ok(Vec::new());
+    };
+    let table = read_table(&kernel.tuned.join(file))?;
+    let rows = table.iter().flat_map(|table| table.rows());
+    Ok(rows.cloned().collect())
+}
+
+/// What the user should know about where the rows went.
+pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
+    let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
+    let folder = tables.first().and_then(|table| table.path.parent());
+    match folder {
+        Some(folder) if local => vec![format!(
+            "rows of this {backend} device are not for the repository; build with KILN_TUNED={} to use them, or bake them \
+             into the package with `tune bake --write`\n",
+            folder.display()
+        )],
+        _ => Vec::new(),
+    }
+}

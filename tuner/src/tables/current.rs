@@ -1,0 +1,114 @@
+//! What a build would launch today: the rule of `kiln_spec::selection`, on the tables that the macro would read: those that
+//! `KILN_TUNED` names, else the package's own.
+
+use std::path::{Path, PathBuf};
+
+use kiln_spec::baked::{Evidence, Freshness, Hashes, ResolvedRow, Row};
+use kiln_spec::selection::{Fit, Offer, best_first};
+use kiln_spec::{Config, Problem};
+
+use crate::candidate::Which;
+use crate::error::Failure;
+use crate::project::TunedKernel;
+use crate::tables::local;
+
+/// What would be launched for a problem on a device, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// The config of the tuned entry; `None` for the baseline.
+    pub config: Option<Config>,
+    /// Why it is this one, for people.
+    pub why: String,
+}
+
+impl Present {
+    /// As a workshop takes it.
+    pub fn which(&self) -> Which<'_> {
+        self.config.as_ref().map_or(Which::Baseline, Which::Config)
+    }
+}
+
+/// What would be launched of a kernel for a problem on a device.
+///
+/// # Errors
+/// When a table cannot be read or understood.
+pub fn present(
+    kernel: &TunedKernel,
+    problem: &Problem,
+    device: &kiln::device::DeviceInfo,
+) -> Result<Present, Failure> {
+    let rows = local::rows_in(&kernel.spec.name, &tables(kernel))?;
+    let usable = rows.iter().map(|row| resolved(kernel, row));
+    let usable: Vec<Option<ResolvedRow>> = usable.collect();
+    let offers = rows.iter().zip(&usable).enumerate();
+    let offers = offers.filter_map(|(number, (row, resolved))| {
+        Some(Offer {
+            row: number,
+            backend: row.device.backend,
+            arch: &row.device.arch,
+            device: &row.device.name,
+            problem: resolved.as_ref()?.problem.clone(),
+        })
+    });
+    let fits = best_first(offers, &device.key, problem);
+    let limits = Some(&device.limits);
+    for fit in &fits {
+        let Some(resolved) = &usable[fit.row] else {
+            continue;
+        };
+        let checked = match resolved.is_baseline {
+            true => kernel.spec.check_baseline(problem, limits),
+            false => kernel.spec.check_config(&resolved.config, problem, limits),
+        };
+        if checked.is_ok() {
+            return Ok(Present {
+                config: (!resolved.is_baseline).then(|| resolved.config.clone()),
+                why: why(fit, resolved.is_baseline, &rows[fit.row]),
+            });
+        }
+    }
+    let why = match (rows.is_empty(), fits.is_empty()) {
+        (true, _) => "baseline: nothing is baked",
+        (_, true) => "baseline: no fresh row for this device or its architecture",
+        _ => "baseline: no baked row can be launched here",
+    };
+    Ok(Present {
+        config: None,
+        why: why.into(),
+    })
+}
+
+/// The folder of tables that a build reads: as the macro has it, a relative one is below the package.
+fn tables(kernel: &TunedKernel) -> PathBuf {
+    let given = std::env::var_os("KILN_TUNED").filter(|given| !given.is_empty());
+    let package = kernel.tuned.parent().unwrap_or(Path::new("."));
+    given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
+}
+
+/// A row that a build would use: the author accepts its evidence, and it is not stale.
+fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
+    let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    if !accepted || row.freshness(&now) != Freshness::Fresh {
+        return None;
+    }
+    row.resolve(&kernel.spec).ok()
+}
+
+fn why(fit: &Fit, is_baseline: bool, row: &Row) -> String {
+    let what = if is_baseline {
+        "baked baseline"
+    } else {
+        "baked"
+    };
+    let device = if fit.same_device {
+        ""
+    } else {
+        ", same architecture"
+    };
+    if fit.distance > 0.0 {
+        format!("{what} for {}{device}", row.problem)
+    } else {
+        format!("{what}{device}")
+    }
+}

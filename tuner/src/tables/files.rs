@@ -1,0 +1,120 @@
+//! Tables and their indices as files: read where they are, written where they change.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use kiln_spec::baked::{BakedTable, INDEX_FILE, Index};
+
+use crate::error::Failure;
+
+/// The index of a folder of tables; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
+    read_optional(&folder.join(INDEX_FILE), |bytes| {
+        Index::parse(bytes).map_err(|error| error.to_string())
+    })
+}
+
+/// A table; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read or understood.
+pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
+    read_optional(path, |bytes| {
+        BakedTable::parse(bytes).map_err(|error| error.to_string())
+    })
+}
+
+/// The tables in a folder that its index does not list, as after a merge that lost a line: kernel and file.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn unlisted(folder: &Path, index: &Index) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let entries = fs::read_dir(folder).map_err(Failure::file("read", folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Failure::file("read", folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_listed = name == INDEX_FILE || index.iter().any(|(_, file)| file == name);
+        if let Some(kernel) = name.strip_suffix(".toml").filter(|_| !is_listed) {
+            found.push((kernel.to_owned(), path.clone()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read_optional<T>(
+    path: &Path,
+    parse: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<Option<T>, Failure> {
+    match fs::read(path) {
+        Ok(bytes) => parse(&bytes)
+            .map(Some)
+            .map_err(|error| Failure::Other(with_help(path, &error))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::file("read", path)(error)),
+    }
+}
+
+fn with_help(path: &Path, error: &str) -> String {
+    let help = if error.contains("\nhelp: ") {
+        ""
+    } else {
+        "\nhelp: restore the file, or delete it and run `tune bake` (with `--write` for a cpu)"
+    };
+    format!("{}: {error}{help}", path.display())
+}
+
+/// Writes the index of a folder. `declared_in` are the Rust files whose kernels have their tables there.
+///
+/// A build that found no index is not made again because there is one now: cargo does not watch files that are not
+/// there. So with the first index these files are marked as changed.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_index<'a>(
+    folder: &Path,
+    index: &Index,
+    declared_in: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let path = folder.join(INDEX_FILE);
+    let is_first = !path.exists();
+    write_if_changed(&path, index.to_text())?;
+    if is_first {
+        declared_in.into_iter().for_each(mark_as_changed);
+    }
+    Ok(())
+}
+
+/// Marks a file as changed, so that cargo builds again what was built from it. If that fails (the file may be another
+/// user's), the tables are used from the next change on.
+pub fn mark_as_changed(file: &Path) {
+    let now = std::time::SystemTime::now();
+    let _ = fs::File::open(file).and_then(|file| file.set_modified(now));
+}
+
+/// Writes a file whole or not at all, and not if it holds the same already; whether it was written.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_if_changed(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Failure> {
+    let contents = contents.as_ref();
+    if fs::read(path).is_ok_and(|old| old == contents) {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(contents)?;
+        file.as_file().sync_all()?;
+        use std::os::unix::fs::PermissionsExt as _;
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(0o644))?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map_err(Failure::file("write", path))?;
+    Ok(true)
+}

@@ -1,0 +1,80 @@
+//! Whether the images next to a table are those that its rows name.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kiln::image::{self, Wanted};
+use kiln_spec::baked::{BakedTable, Image, Row};
+
+use crate::error::Failure;
+
+/// The files of a kernel's images in a folder that no row of its table names, sorted.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn left_over(kernel: &str, folder: &Path, table: &BakedTable) -> Result<Vec<PathBuf>, Failure> {
+    let named: BTreeSet<&str> = table
+        .rows()
+        .filter_map(|row| row.image.as_ref())
+        .map(|image| image.file.as_str())
+        .collect();
+    let entries = fs::read_dir(folder).map_err(Failure::file("read the folder", folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(Failure::file("read the folder", folder))?;
+        let name = entry.file_name();
+        let is_image = |name: &str| Image::is_named(kernel, name) && !named.contains(name);
+        if name.to_str().is_some_and(is_image) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What is wrong with the image of a row: the file in the folder must be the one that was baked, for the row's
+/// device, with the row's kernel in it.
+pub fn fault(folder: &Path, row: &Row) -> Option<String> {
+    let image = row.image.as_ref()?;
+    let said = |what: String| {
+        Some(format!(
+            "row of `{}`: image {}: {what}",
+            row.device, image.file
+        ))
+    };
+    if Image::target_of(&row.device).as_deref() != Some(&*image.target) {
+        return said(format!(
+            "it is for {}, not for the row's device",
+            image.target
+        ));
+    }
+    let bytes = match fs::read(folder.join(&image.file)) {
+        Ok(bytes) => bytes,
+        Err(error) => return said(format!("it cannot be read: {error}")),
+    };
+    let found = Image::hash_of(&bytes);
+    if found != image.hash {
+        return said(format!("its hash is {found}, the row says {}", image.hash));
+    }
+    match check(&bytes, row) {
+        Ok(()) => None,
+        Err(what) => said(what),
+    }
+}
+
+/// An image must be for the row's device and have both entries of the row.
+pub(super) fn check(bytes: &[u8], row: &Row) -> Result<(), String> {
+    let (backend, arch) = (row.device.backend, &row.device.arch);
+    let first_line = |error: image::ImageError| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    image::check_bytes(bytes, &Wanted::of_target(backend, arch)).map_err(first_line)?;
+    for symbol in [row.symbol.clone(), format!("{}_receipt", row.symbol)] {
+        if !image::has_kernel(bytes, backend, &symbol).map_err(first_line)? {
+            return Err(format!("it has no kernel `{symbol}`"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,300 @@
+//! `tune bake --images`: an image for every baked row, as a file next to its table, so that the program that embeds it
+//! launches where no compiler is.
+//!
+//! No device is needed: each row is compiled for the architecture of the device it was tuned on. The rows themselves
+//! stay as they are. Files are named by their content, so the same row gives the same file, and what no row names any
+//! more is removed.
+
+mod check;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::backend::cpu::{CpuCompiler, CpuOptions, CpuTarget};
+use kiln::compiler::{Artifact, CompileError, CompileRequest, Compiler};
+use kiln::image;
+use kiln_spec::Backend;
+use kiln_spec::baked::{BakedTable, Freshness, Hashes, Image, Row};
+use kiln_spec::codegen::{Target, TranslationUnit};
+use rayon::prelude::*;
+use serde::Serialize;
+
+pub use check::{fault, left_over};
+
+use crate::error::Failure;
+use crate::error::UsageError;
+use crate::lab::machine;
+use crate::project::{Project, TunedKernel};
+use crate::tables::files::{read_index, read_table, write_if_changed};
+
+/// What became of one row.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImageReport {
+    /// The kernel.
+    pub kernel: String,
+    /// The device of the row.
+    pub device: String,
+    /// The problem of the row.
+    pub problem: String,
+    /// The file of its image; none where the row got no image.
+    pub file: Option<PathBuf>,
+    /// What it is for, as its own header says; or why there is none.
+    pub what: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
+/// What was written and removed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ImagesReport {
+    /// One entry for each row that was looked at.
+    pub images: Vec<ImageReport>,
+    /// Files that no row names any more, and that are gone now.
+    pub removed: Vec<PathBuf>,
+}
+
+/// Compiles an image for every fresh row of a project's tables, or for those of some targets; then writes the files,
+/// the tables, and removes what is left over. Nothing is written when one of them does not compile.
+///
+/// # Errors
+/// Every row that does not compile, with the reason; a target that no row is for; a table that cannot be read or
+/// written.
+pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failure> {
+    let tables = tables(project)?;
+    check_targets(&tables, targets)?;
+    let compilers = Compilers::for_rows(&tables, targets)?;
+    let cache = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
+    let mut made = Vec::new();
+    for table in &tables {
+        made.push(table.compile(targets, &compilers, &cache)?);
+    }
+    let mut report = ImagesReport::default();
+    for (table, rows) in tables.iter().zip(made) {
+        table.write(rows, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// The table of one kernel.
+struct Table<'a> {
+    kernel: &'a TunedKernel,
+    path: PathBuf,
+    table: BakedTable,
+}
+
+/// A row and what was compiled for it, or why nothing was.
+type Made = (Row, Result<Artifact, String>);
+
+fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
+    let mut tables = Vec::new();
+    for kernel in &project.kernels {
+        let index = read_index(&kernel.tuned)?;
+        let file = index
+            .as_ref()
+            .and_then(|index| index.file(&kernel.spec.name));
+        let Some(path) = file.map(|file| kernel.tuned.join(file)) else {
+            continue;
+        };
+        if let Some(table) = read_table(&path)? {
+            tables.push(Table {
+                kernel,
+                path,
+                table,
+            });
+        }
+    }
+    Ok(tables)
+}
+
+/// The targets of all rows that can have an image.
+fn baked_targets(tables: &[Table<'_>]) -> BTreeSet<(Backend, String)> {
+    let rows = tables.iter().flat_map(|table| table.table.rows());
+    rows.filter_map(|row| Some((row.device.backend, Image::target_of(&row.device)?)))
+        .collect()
+}
+
+fn check_targets(tables: &[Table<'_>], targets: &[String]) -> Result<(), Failure> {
+    let baked = baked_targets(tables);
+    let known: Vec<&str> = baked.iter().map(|(_, target)| target.as_str()).collect();
+    for target in targets {
+        if !known.contains(&target.as_str()) {
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
+            };
+            return Err(Failure::Usage(UsageError {
+                flag: "--target",
+                value: target.clone(),
+                reason: format!("no row is baked for it (rows are baked for: {known})"),
+                help: "name one of those, or tune on such a device first",
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// A compiler for each target.
+struct Compilers(BTreeMap<(Backend, String), Box<dyn Compiler>>);
+
+impl Compilers {
+    fn for_rows(tables: &[Table<'_>], targets: &[String]) -> Result<Compilers, Failure> {
+        let wanted = baked_targets(tables)
+            .into_iter()
+            .filter(|(_, target)| targets.is_empty() || targets.contains(target));
+        let found = wanted.map(|(backend, target)| {
+            let compiler = compiler(backend, &target)
+                .map_err(|error| Failure::Other(format!("images for {target}: {error}")))?;
+            let compiler: Box<dyn Compiler> = match machine::isolated(&*compiler)? {
+                Some(isolated) => Box::new(isolated),
+                None => compiler,
+            };
+            Ok(((backend, target), compiler))
+        });
+        found.collect::<Result<_, Failure>>().map(Compilers)
+    }
+}
+
+/// The compiler for a target, with no device.
+fn compiler(backend: Backend, target: &str) -> Result<Box<dyn Compiler>, CompileError> {
+    if backend != Backend::Cpu {
+        return kiln::compile_only::compiler(target);
+    }
+    // Not for this very processor, but for an instruction set by name.
+    let options = CpuOptions {
+        target: CpuTarget::Named(target.to_owned()),
+        ..CpuOptions::default()
+    };
+    Ok(Box::new(CpuCompiler::find(&options)?))
+}
+
+impl Table<'_> {
+    fn compile(
+        &self,
+        targets: &[String],
+        compilers: &Compilers,
+        cache: &ArtifactCache,
+    ) -> Result<Vec<Made>, Failure> {
+        let rows: Vec<&Row> = self.table.rows().collect();
+        let made: Vec<Result<Made, String>> = rows
+            .par_iter()
+            .filter(|row| {
+                let target = Image::target_of(&row.device);
+                targets.is_empty() || target.is_some_and(|target| targets.contains(&target))
+            })
+            .map(|row| self.make(row, compilers, cache))
+            .collect();
+        let failed: Vec<&str> = made
+            .iter()
+            .filter_map(|made| made.as_ref().err())
+            .map(|s| &**s)
+            .collect();
+        if !failed.is_empty() {
+            let name = &self.kernel.spec.name;
+            return Err(Failure::Other(format!(
+                "kernel `{name}`: {}\nhelp: nothing was written; choose other rows with `--target`",
+                failed.join("\n")
+            )));
+        }
+        Ok(made.into_iter().flatten().collect())
+    }
+
+    /// Compiles one row; the outer error ends the command, the inner one says why a row can have no image.
+    fn make(
+        &self,
+        row: &Row,
+        compilers: &Compilers,
+        cache: &ArtifactCache,
+    ) -> Result<Made, String> {
+        let without = |why: &str| Ok((row.clone(), Err(why.to_owned())));
+        let backend = row.device.backend;
+        let Some(target) = Image::target_of(&row.device) else {
+            return without("devices of this kind have no images");
+        };
+        let now = Hashes::now(&self.kernel.spec, self.kernel.source.hash(), backend);
+        if let Freshness::Stale { which, .. } = row.freshness(&now) {
+            return without(&format!("stale: another {which} was baked"));
+        }
+        let wrong = |error: &dyn std::fmt::Display| {
+            format!("row of `{}` ({}): {error}", row.device, row.problem)
+        };
+        let unit = self.unit(row).map_err(|error| wrong(&error))?;
+        let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+        let compiler = &*compilers.0[&(backend, target)];
+        let artifact = cache
+            .compile(compiler, backend, &request)
+            .map_err(|error| wrong(&error))?;
+        check::check(&artifact.image, row).map_err(|error| wrong(&error))?;
+        Ok((row.clone(), Ok(artifact)))
+    }
+
+    /// The unit of a row, which must have the row's symbol.
+    fn unit(&self, row: &Row) -> Result<TranslationUnit, String> {
+        let TunedKernel {
+            spec, source, scan, ..
+        } = self.kernel;
+        let resolved = row.resolve(spec).map_err(|error| error.to_string())?;
+        let (config, problem) = (&resolved.config, &resolved.problem);
+        let target = Target::from(row.device.backend);
+        let unit = TranslationUnit::new(source, scan, spec, &row.entry, config, problem, target)
+            .map_err(|error| error.to_string())?;
+        if unit.release.as_str() == row.symbol {
+            return Ok(unit);
+        }
+        Err(format!(
+            "its symbol is `{}`, but the source gives `{}`; run `tune bake`",
+            row.symbol, unit.release
+        ))
+    }
+
+    /// Images first, then the table that names them, then what is left over: at no time does a table name a file
+    /// that is not there.
+    fn write(&self, made: Vec<Made>, report: &mut ImagesReport) -> Result<(), Failure> {
+        let folder = &self.kernel.tuned;
+        let name = &self.kernel.spec.name;
+        let mut table = self.table.clone();
+        for (mut row, artifact) in made {
+            let (file, what, bytes) = match &artifact {
+                Err(why) => (None, why.clone(), 0),
+                Ok(artifact) => {
+                    let image = Image::of(name, &row.device, &artifact.target, &artifact.image);
+                    let path = folder.join(&image.file);
+                    write_if_changed(&path, &artifact.image)?;
+                    row.image = Some(image);
+                    let what = image::describe(&artifact.image).unwrap_or_default();
+                    (Some(path), what, artifact.image.len())
+                }
+            };
+            report.images.push(ImageReport {
+                kernel: name.clone(),
+                device: row.device.to_string(),
+                problem: row.problem.clone(),
+                file,
+                what,
+                bytes,
+            });
+            replace(&mut table, row)?;
+        }
+        write_if_changed(&self.path, table.to_text().as_bytes())?;
+        for path in left_over(name, folder, &table)? {
+            fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
+            report.removed.push(path);
+        }
+        Ok(())
+    }
+}
+
+/// Puts a row in the place of the one of its device and problem.
+fn replace(table: &mut BakedTable, row: Row) -> Result<(), Failure> {
+    let device = row.device.clone();
+    let mut rows: Vec<Row> = table.device_rows(&device).cloned().collect();
+    for old in &mut rows {
+        if old.problem == row.problem {
+            *old = row.clone();
+        }
+    }
+    table
+        .replace_device(&device, rows)
+        .map_err(|error| Failure::Other(format!("{error}\nhelp: run `tune bake --check`")))
+}

@@ -1,0 +1,180 @@
+//! Tables that are not for the repository: they stand in for the committed ones, so they hold the same rows, and those
+//! of this machine's cpu next to them.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use kiln_spec::Backend;
+use kiln_spec::baked::{BakedTable, INDEX_FILE, Index, Row};
+
+use crate::error::Failure;
+use crate::tables::files::{read_index, read_table, write_if_changed};
+
+/// Brings a folder of local tables up to date with the committed ones: a table for every kernel that has one there.
+///
+/// # Errors
+/// When a table, index or image cannot be read, written or understood.
+pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
+    let Some(index) = read_index(committed)? else {
+        return Ok(());
+    };
+    let mut known = read_index(local)?.unwrap_or_default();
+    fs::create_dir_all(local).map_err(Failure::file("make the folder", local))?;
+    for (kernel, file) in index.iter() {
+        let Some(table) = read_table(&committed.join(file))? else {
+            continue;
+        };
+        let ours = read_table(&local.join(file))?;
+        let table = beside(table, ours.as_ref()).map_err(|error| wrong(kernel, &error))?;
+        for row in table.rows() {
+            copy_image(row, committed, local)?;
+        }
+        write_if_changed(&local.join(file), table.to_text())?;
+        known
+            .insert(kernel)
+            .map_err(|error| wrong(kernel, &error))?;
+    }
+    write_if_changed(&local.join(INDEX_FILE), known.to_text())?;
+    Ok(())
+}
+
+/// The rows of a kernel's table in a folder, in its order.
+///
+/// # Errors
+/// As [`refresh`].
+pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
+    rows(kernel, folder, folder)
+}
+
+/// Every row of a kernel that the committed table or the local one has.
+///
+/// # Errors
+/// As [`refresh`].
+pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Failure> {
+    let mut rows: Vec<Row> = Vec::new();
+    for folder in [committed, local] {
+        let index = read_index(folder)?;
+        let Some(file) = index.as_ref().and_then(|index: &Index| index.file(kernel)) else {
+            continue;
+        };
+        let table = read_table(&folder.join(file))?;
+        let new = table.iter().flat_map(BakedTable::rows);
+        let new: Vec<Row> = new.filter(|row| !rows.contains(row)).cloned().collect();
+        rows.extend(new);
+    }
+    Ok(rows)
+}
+
+/// A committed table with the sections of local devices from the table that stood in for it.
+fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, String> {
+    let Some(local) = local else { return Ok(table) };
+    let is_local = |row: &&Row| matches!(row.device.backend, Backend::Cpu | Backend::Fake);
+    let mut devices: Vec<_> = local
+        .rows()
+        .filter(is_local)
+        .map(|row| row.device.clone())
+        .collect();
+    devices.dedup();
+    for device in devices {
+        let rows: Vec<Row> = local.device_rows(&device).cloned().collect();
+        table
+            .replace_device(&device, rows)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(table)
+}
+
+/// The image of a committed row lies next to the local table too.
+fn copy_image(row: &Row, committed: &Path, local: &Path) -> Result<(), Failure> {
+    let Some(image) = &row.image else {
+        return Ok(());
+    };
+    let from = committed.join(&image.file);
+    match fs::copy(&from, local.join(&image.file)) {
+        // The build says what is wrong with a row whose image is missing.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Failure::file("copy", &from)(error)),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn wrong(kernel: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::Other(format!("kernel `{kernel}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_spec::baked::{Evidence, Hashes};
+    use kiln_spec::{DeviceKey, Hash, LaunchPlan};
+
+    fn row(device: &str) -> Row {
+        let hash = Hash::of("test", b"");
+        Row {
+            device: device.parse::<DeviceKey>().unwrap(),
+            problem: "n=8".into(),
+            entry: "add".into(),
+            config: "THREADS=64".into(),
+            evidence: Evidence::Predicted,
+            speedup: None,
+            baseline: "THREADS=32".into(),
+            symbol: "add_0123456789abcdef".into(),
+            plan: LaunchPlan {
+                grid: [1; 3],
+                block: [64, 1, 1],
+                shared_bytes: 0,
+            },
+            hashes: Hashes {
+                spec: kiln_spec::SpecHash(hash),
+                source: kiln_spec::SourceHash(hash),
+                prelude: hash,
+                flags: hash,
+            },
+            image: None,
+        }
+    }
+
+    fn write(folder: &Path, kernel: &str, device: &str) {
+        let mut index = read_index(folder).unwrap().unwrap_or_default();
+        let file = index.insert(kernel).unwrap();
+        let mut table = BakedTable::new(kernel);
+        let row = row(device);
+        table
+            .replace_device(&row.device.clone(), vec![row])
+            .unwrap();
+        fs::write(folder.join(file), table.to_text()).unwrap();
+        fs::write(folder.join(INDEX_FILE), index.to_text()).unwrap();
+    }
+
+    fn devices(kernel: &str, committed: &Path, local: &Path) -> Vec<String> {
+        let rows = rows(kernel, committed, local).unwrap();
+        rows.iter().map(|row| row.device.to_string()).collect()
+    }
+
+    #[test]
+    fn a_local_folder_holds_the_committed_rows_of_every_kernel_and_keeps_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (committed, local) = (folder.path().join("a"), folder.path().join("b"));
+        fs::create_dir_all(&committed).unwrap();
+        fs::create_dir_all(&local).unwrap();
+        write(&committed, "add", "cuda/sm_89/NVIDIA L4");
+        write(&committed, "mul", "cuda/sm_89/NVIDIA L4");
+        write(&local, "add", "cpu/x86-64-v3/Some CPU");
+        refresh(&committed, &local).unwrap();
+        let alone = folder.path().join("none");
+        assert_eq!(devices("mul", &alone, &local), ["cuda/sm_89/NVIDIA L4"]);
+        assert_eq!(devices("add", &alone, &local).len(), 2);
+        // What is committed later is there after the next time, and what is committed no more is gone.
+        write(&committed, "add", "cuda/sm_86/NVIDIA GeForce RTX 3090");
+        assert_eq!(devices("add", &committed, &local).len(), 3);
+        refresh(&committed, &local).unwrap();
+        let expected = [
+            "cpu/x86-64-v3/Some CPU",
+            "cuda/sm_86/NVIDIA GeForce RTX 3090",
+        ];
+        let mut found = devices("add", &alone, &local);
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,7 @@
+//! Baked tables: their files, the rows that are written into them, their images, and the row that a build selects.
+
+pub mod bake;
+pub mod current;
+pub mod files;
+pub mod images;
+pub mod local;
