@@ -1,6 +1,6 @@
-//! Python expressions of search spaces: arithmetic, comparisons (chained ones too), `and`, `or`, `not`, `in`, conditional
-//! expressions, `min`, `max`, `abs` and `pow`; lists, `range` and comprehensions for the values of parameters. Nothing is
-//! executed; anything else is an error.
+//! Python expressions of search spaces: arithmetic, comparisons (chained ones too), `and`, `or`, `not`, `in`,
+//! conditional expressions, `min`, `max`, `abs` and `pow`; lists, `range` and comprehensions for the values of
+//! parameters. Nothing is executed; anything else is an error.
 
 mod ast;
 mod error;

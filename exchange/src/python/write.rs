@@ -207,8 +207,8 @@ fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateEr
     }
 }
 
-/// A result within a range. One that may need more than 128 bits is refused: it has no value in the spec, but has one in
-/// Python.
+/// A result within a range. One that may need more than 128 bits is refused: it has no value in the spec, but has one
+/// in Python.
 fn arithmetic(
     text: String,
     strength: u8,

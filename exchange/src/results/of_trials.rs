@@ -179,8 +179,8 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::NotANumber { .. }
         | Outcome::GuardHit { .. }
         | Outcome::InputChanged { .. } => Invalidity::Correctness,
-        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of Kiln's
-        // own.
+        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of
+        // Kiln's own.
         _ => return None,
     })
 }
