@@ -1,4 +1,4 @@
-//! Moving unusable files out of the way, without deleting it.
+//! Moving unusable files out of the way, without deleting them.
 
 use std::io;
 use std::path::{Path, PathBuf};
