@@ -3,7 +3,7 @@
 use kiln_spec::csp::CspError;
 use thiserror::Error;
 
-use super::model::Literal;
+use super::literal::Literal;
 use crate::python::{ConstraintError, ListError, ParseError};
 
 /// Why a definition cannot be used.

@@ -3,7 +3,8 @@
 use kiln_spec::csp::ConfigSet;
 use num_bigint::BigUint;
 
-use super::model::{Definition, Literal};
+use super::literal::Literal;
+use super::model::Definition;
 
 /// How many configs are valid.
 pub fn valid(set: &ConfigSet) -> BigUint {

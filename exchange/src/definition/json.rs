@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::error::{DefinitionError, FieldProblem};
-use super::model::{Constraint, Definition, Literal, Param};
+use super::literal::Literal;
+use super::model::{Constraint, Definition, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 

@@ -6,13 +6,15 @@
 pub(crate) mod error;
 mod figures;
 pub(crate) mod json;
+pub(crate) mod literal;
 pub(crate) mod model;
 #[cfg(test)]
 mod tests;
 
 pub use error::{DefinitionError, FieldProblem};
 pub use figures::{dead_values, index_sum, sum_of_indices, valid};
-pub use model::{Constraint, Definition, Literal, Param, Solved};
+pub use literal::Literal;
+pub use model::{Constraint, Definition, Param, Solved};
 
 impl Definition {
     /// Reads a definition or a T1 file.

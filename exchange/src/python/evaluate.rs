@@ -4,7 +4,7 @@ use kiln_spec::csp::{Function, Semantics, Value};
 
 use super::ast::Expr;
 use super::error::ListError;
-use crate::definition::model::Literal;
+use crate::definition::literal::Literal;
 
 /// The largest number of values of a parameter, and of items evaluated to find them.
 pub(crate) const MAX_ITEMS: usize = 1 << 20;
