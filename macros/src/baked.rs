@@ -65,12 +65,19 @@ pub(crate) fn load(
     let index_path = site.tuned.join(INDEX_FILE);
     // A first build works before `tune init`. Cargo cannot watch a file that is not there: `tune` marks the file of the
     // declaration as changed when it writes the first index.
-    if !index_path.exists() {
+    if is_absent(&index_path) {
         let index = site.shown(&index_path);
-        baked.warnings.push(BuildWarning::Untuned(format!(
-            "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline\n\
-             help: run `tune init` in this package, and commit what it writes"
-        )));
+        baked.warnings.push(match lost_table(site, kernel) {
+            Some(lost) => BuildWarning::Unused(format!(
+                "kernel `{kernel}` is not baked: {} is there, but there is no {index}\n\
+                 help: restore the index, or run `tune init`, which lists every table of the folder",
+                site.shown(&lost)
+            )),
+            None => BuildWarning::Untuned(format!(
+                "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline\n\
+                 help: run `tune init` in this package, and commit what it writes"
+            )),
+        });
         return Ok(baked);
     }
     let index = read_index(site, &index_path)?;
@@ -115,6 +122,13 @@ pub(crate) fn load(
             error: Box::new(error),
         }),
     }
+}
+
+/// Whether there is no such file. One that cannot be reached, or a link that leads nowhere, is not absent: reading it is
+/// an error.
+fn is_absent(path: &Path) -> bool {
+    let found = std::fs::symlink_metadata(path);
+    found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 fn read_index(site: &Site, path: &Path) -> Result<Index, UnusableTable> {

@@ -291,6 +291,29 @@ fn a_first_build_without_an_index_warns_and_is_an_error_where_builds_are_strict(
 }
 
 #[test]
+fn a_table_without_an_index_warns_also_if_the_kernel_may_be_untuned() {
+    let mut package = Package::new();
+    package.bake(&[package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1")]);
+    fs::remove_file(package.folder.path().join("tuned/index.toml")).unwrap();
+    let attribute = format!("{ATTRIBUTE} untuned = allow,");
+    assert_has(
+        &package.expand_as(&attribute, ITEM),
+        "tuned/scale.toml is there, but there is no tuned/index.toml",
+    );
+    package.site.strict = true;
+    assert_has(&package.expand_as(&attribute, ITEM), "compile_error");
+}
+
+#[test]
+fn an_index_that_is_a_link_to_nowhere_is_an_error() {
+    let package = Package::new();
+    let index = package.folder.path().join("tuned/index.toml");
+    fs::remove_file(&index).unwrap();
+    std::os::unix::fs::symlink("nowhere.toml", &index).unwrap();
+    assert_has(&package.expand(), "::core::compile_error!");
+}
+
+#[test]
 fn an_index_that_is_not_a_file_is_an_error() {
     let package = Package::new();
     let index = package.folder.path().join("tuned/index.toml");
