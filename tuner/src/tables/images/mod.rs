@@ -55,6 +55,30 @@ pub struct ImagesReport {
     pub removed: Vec<PathBuf>,
 }
 
+impl ImagesReport {
+    /// A line for each row and each file that is gone, and how many rows have an image.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for row in &self.images {
+            let whose = format!("{} {} ({})", row.kernel, row.device, row.problem);
+            text += &match &row.file {
+                Some(file) => format!(
+                    "{whose}: {}, {} bytes: {}\n",
+                    row.what,
+                    row.bytes,
+                    file.display()
+                ),
+                None => format!("{whose}: no image: {}\n", row.what),
+            };
+        }
+        for path in &self.removed {
+            text += &format!("removed {}: no row names it\n", path.display());
+        }
+        let count = self.images.iter().filter(|row| row.file.is_some()).count();
+        text + &format!("{count} of {} rows have an image\n", self.images.len())
+    }
+}
+
 /// Compiles an image for every fresh row of a project's tables, or for those of some targets; then writes the files,
 /// the tables, and removes what is left over. Nothing is written when one of them does not compile.
 ///
