@@ -16,7 +16,6 @@ mod own;
 mod replay;
 mod report;
 mod run;
-mod sampled;
 mod smoke;
 mod space;
 mod why;

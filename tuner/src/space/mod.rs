@@ -1,0 +1,5 @@
+//! Search spaces for people and programs: counts, what each constraint cuts, samples of spaces that are too large.
+
+pub mod definition;
+pub mod kernel;
+pub mod listed;
