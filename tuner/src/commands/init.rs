@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 
 use super::output::{checked, print, read_project};
-use super::own;
 use crate::cli::InitArgs;
 use crate::error::Failure;
+use crate::project::own;
 use crate::tables::files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
@@ -29,7 +29,7 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
         mark_as_changed(&kernel.file);
     }
     if args.own {
-        own::write(&project, &args.package)?;
+        own::write(&project, &args.package.features, &print)?;
     }
     Ok(checked(true))
 }

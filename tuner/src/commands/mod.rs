@@ -12,7 +12,6 @@ mod init;
 mod inspect;
 mod list;
 mod output;
-mod own;
 mod replay;
 mod report;
 mod run;

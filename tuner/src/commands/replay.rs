@@ -140,11 +140,7 @@ impl ToBake {
                 .problems_on(target.info.key.backend)
                 .cloned()
                 .collect(),
-            Some(text) => {
-                let problem = kernel.spec.parse_problem(text);
-                let wrong = |error| Failure::Other(format!("problem `{text}`: {error}"));
-                vec![problem.map_err(wrong)?]
-            }
+            Some(text) => vec![kernel.problem(Some(text))?],
         };
         Ok(ToBake {
             kernel,

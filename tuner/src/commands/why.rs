@@ -21,13 +21,8 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
             args.kernel
         )));
     };
-    let problem = match args.problem.as_ref().or(args.sizes.as_ref()) {
-        None => kernel.spec.problems[0].clone(),
-        Some(text) => kernel
-            .spec
-            .parse_problem(text)
-            .map_err(|error| Failure::Other(format!("problem `{text}`: {error}")))?,
-    };
+    let text = args.problem.as_deref().or(args.sizes.as_deref());
+    let problem = kernel.problem(text)?;
     let conditions = Conditions::new(device.info(), compiler, args.regime.regime);
     let why = Why::of(kernel, &problem, &conditions, &machine::open_cache()?)?;
     if args.output.json {

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod device_session;
+pub mod listing;
 pub mod machine;
 pub mod peaks;
 pub mod preflight;

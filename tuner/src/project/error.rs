@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use kiln_spec::TextError;
 use thiserror::Error;
 
 /// Why a project's kernels could not be read.
@@ -93,6 +94,14 @@ pub enum ProjectError {
         first: String,
         /// The second file.
         second: String,
+    },
+    /// A text is no problem of the kernel.
+    #[error("problem `{text}`: {error}")]
+    Problem {
+        /// The text.
+        text: String,
+        /// Why not.
+        error: TextError,
     },
     /// A declaration or source is wrong; the text shows where.
     #[error("{0}")]

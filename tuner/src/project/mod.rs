@@ -3,6 +3,7 @@
 mod discover;
 mod error;
 mod kernel;
+pub mod own;
 mod selection;
 mod unreached;
 mod workspace;

@@ -7,6 +7,7 @@ pub mod budget;
 pub mod clock;
 pub mod context;
 pub mod decide;
+pub mod dry_run;
 pub mod earlier;
 pub mod evaluate;
 pub mod interrupted;

@@ -1,5 +1,7 @@
 //! What there is to do: one task for each kernel and problem, with the key its results are stored under.
 
+pub mod stored;
+
 use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
 use kiln_cache::{KeyParts, TuningKey};
