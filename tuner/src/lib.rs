@@ -26,6 +26,7 @@ pub mod project;
 pub mod regime;
 pub mod replay;
 pub mod run;
+pub mod smoke;
 pub mod space;
 pub mod tables;
 pub mod task;

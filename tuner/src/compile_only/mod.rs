@@ -2,9 +2,10 @@
 //! driver's. What is found here is not a measurement: it says what compiles and what can be launched.
 
 mod check;
+pub mod inspect;
 mod report;
 mod target;
 
 pub use check::{CheckOptions, check};
 pub use report::{CheckReport, TaskCheck};
-pub use target::{PRODUCT, Target, names};
+pub use target::{Missing, PRODUCT, Target, names, open_all};

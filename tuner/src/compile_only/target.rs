@@ -97,6 +97,37 @@ impl Target {
     }
 }
 
+/// Targets that there is no compiler for, and why.
+pub type Missing = Vec<(Vec<String>, String)>;
+
+/// The targets whose compiler is here, and those whose is not.
+///
+/// # Errors
+/// When a name is of no target, or no compiler of any target is here.
+pub fn open_all(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
+    let (mut targets, mut missing) = (Vec::new(), Missing::new());
+    for arch in arches {
+        Target::known(arch)?;
+        match Target::isolated(arch) {
+            Ok(target) => targets.push(target),
+            Err(error) => {
+                let why = error.to_string();
+                match missing.iter_mut().find(|(_, other)| *other == why) {
+                    Some((arches, _)) => arches.push(arch.clone()),
+                    None => missing.push((vec![arch.clone()], why)),
+                }
+            }
+        }
+    }
+    if targets.is_empty() {
+        let reasons = missing.into_iter().map(|(_, why)| why);
+        return Err(Failure::Other(
+            reasons.collect::<Vec<_>>().join("\nerror: "),
+        ));
+    }
+    Ok((targets, missing))
+}
+
 /// The architectures of all GPU targets.
 pub fn names() -> Vec<&'static str> {
     let gpus = targets::TARGETS
