@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use kiln::device::DeviceInfo;
 use kiln::{Kernel, device::DeviceBackend};
@@ -25,7 +25,7 @@ use crate::regime::Regime;
 use crate::run::RunOptions;
 use crate::run::agenda::{Agenda, MAX_TURNS, Standing};
 use crate::run::budget::{Budget, Share};
-use crate::run::clock::{RunClock, nanoseconds};
+use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
 use crate::run::report::{RunReport, TaskReport, TaskState, Totals};
@@ -258,10 +258,4 @@ fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     known
         .map(|(name, value)| (name, printable(&value)))
         .collect()
-}
-
-fn unix_s() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

@@ -13,7 +13,9 @@
 pub mod bench;
 pub mod compare;
 pub mod copied;
+pub mod device_bench;
 pub mod embedded;
+pub mod file_comparison;
 pub mod kept;
 pub mod least;
 pub mod peer;
