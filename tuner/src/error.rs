@@ -74,6 +74,14 @@ pub enum Failure {
         "a disk is full: {0}\nhelp: make room there, or put the cache on another disk with KILN_CACHE, and run again; what was found so far is kept"
     )]
     DiskFull(String),
+    /// The system gives no threads.
+    #[error("cannot start {what}: {error}")]
+    Threads {
+        /// What for.
+        what: &'static str,
+        /// What the system says.
+        error: rayon::ThreadPoolBuildError,
+    },
     /// Anything else, with its own help.
     #[error("{0}")]
     Other(String),

@@ -12,16 +12,13 @@ use crate::cli::options::jobs;
 use crate::compile_only::inspect::{HOST, Wanted, baked, host_row, inspect, subjects};
 use crate::compile_only::{self, Missing, Target, open_all};
 use crate::error::Failure;
+use crate::lab::threads;
 use crate::project::Project;
 
 pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
-    let Words {
-        targets: arches,
-        kernels,
-        named,
-    } = words(args);
+    let words = words(args);
     let mut package = args.package.clone();
-    package.kernels.extend(kernels);
+    package.kernels.extend(words.kernels);
     let project = read_project(&package)?;
     let wanted = Wanted {
         baseline: args.baseline,
@@ -30,14 +27,12 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         config: args.config.as_deref(),
         problem: args.problem.as_deref(),
     };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs(args.jobs)?)
-        .build()
-        .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
+    let pool = threads::to_compile(jobs(args.jobs)?)?;
     if args.baked {
         say_where_nothing_is_baked(&wanted, &project)?;
     }
-    let (hosts, arches): (Vec<_>, Vec<_>) = arches.into_iter().partition(|arch| arch == HOST);
+    let (hosts, arches): (Vec<_>, Vec<_>) =
+        words.targets.into_iter().partition(|arch| arch == HOST);
     let (targets, missing) = match &arches[..] {
         [] => (Vec::new(), Missing::new()),
         arches => open_all(arches)?,
@@ -68,12 +63,11 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         eprintln!("not compiled for {}: {why}", arches.join(", "));
     }
     // Without a word about targets, those that can be compiled for are meant.
-    let all_there = missing.is_empty() || !named;
-    Ok(checked(
-        all_there
-            && rows.iter().all(|row| row.error.is_none())
-            && host_rows.iter().all(|row| row.error.is_none()),
-    ))
+    let all_there = missing.is_empty() || !words.named;
+    let mut errors = rows.iter().map(|row| &row.error);
+    let mut host_errors = host_rows.iter().map(|row| &row.error);
+    let any_error = errors.any(Option::is_some) || host_errors.any(Option::is_some);
+    Ok(checked(all_there && !any_error))
 }
 
 /// A row as JSON.

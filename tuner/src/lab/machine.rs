@@ -9,8 +9,7 @@ use kiln::{Device, DeviceError, device::DeviceBackend};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
-use crate::error::Failure;
-use crate::error::UsageError;
+use crate::error::{Failure, UsageError};
 use crate::lab::worker::{ProcessCompiler, WorkerLimits};
 
 /// A device, with its name on the command line.

@@ -8,6 +8,7 @@ pub mod peaks;
 pub mod preflight;
 pub mod reference;
 pub mod scratch;
+pub mod threads;
 pub mod verify;
 pub mod worker;
 mod workers;

@@ -81,13 +81,46 @@ impl Report {
     }
 }
 
+/// What the best config is baked for.
+pub struct ToBake {
+    /// The kernel.
+    pub kernel: TunedKernel,
+    /// Its problems.
+    pub problems: Vec<Problem>,
+    /// The architecture of the recorded device.
+    pub target: Target,
+}
+
+impl ToBake {
+    /// A kernel on an architecture, for a problem or for all that it has there.
+    ///
+    /// # Errors
+    /// When there is no such target or no compiler for it, or the text is no problem of the kernel.
+    pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
+        let target = Target::isolated(arch)?;
+        let problems = match problem {
+            None => kernel
+                .spec
+                .problems_on(target.info.key.backend)
+                .cloned()
+                .collect(),
+            Some(text) => vec![kernel.problem(Some(text))?],
+        };
+        Ok(ToBake {
+            kernel,
+            problems,
+            target,
+        })
+    }
+}
+
 /// Whether configs of a recording can be the kernel's, and the recording is of the target.
 ///
 /// # Errors
 /// The first difference.
-pub fn check(kernel: &TunedKernel, recording: &Recording, target: &Target) -> Result<(), Failure> {
-    device(recording, target)?;
-    same_params(kernel, recording)
+pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), Failure> {
+    device(recording, &to_bake.target)?;
+    same_params(&to_bake.kernel, recording)
 }
 
 /// Bakes the best config that the runs found, for each of the problems that has no row measured on the device.
@@ -96,12 +129,15 @@ pub fn check(kernel: &TunedKernel, recording: &Recording, target: &Target) -> Re
 /// When the recording is not of the kernel's parameters or of the target, or nothing that was found is a config of the
 /// kernel.
 pub fn bake(
-    kernel: &TunedKernel,
-    problems: &[Problem],
+    to_bake: &ToBake,
     recording: &Recording,
     runs: &[SearchRun],
-    target: &Target,
 ) -> Result<Report, Failure> {
+    let ToBake {
+        kernel,
+        problems,
+        target,
+    } = to_bake;
     let device = device(recording, target)?;
     same_params(kernel, recording)?;
     let found = found(recording, runs);

@@ -19,6 +19,7 @@ use crate::lab::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::lab::device_session::DeviceSession;
 use crate::lab::machine;
 use crate::lab::scratch::Scratch;
+use crate::lab::threads;
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
@@ -83,9 +84,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let clock = RunClock::new(number, start);
 
     let folder = Scratch::new(run.cache.folder())?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(run.options.jobs)
-        .build();
+    let pool = threads::to_compile(run.options.jobs)?;
     let check_device = match info.key.backend {
         Backend::Cpu => None,
         Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
@@ -102,8 +101,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         regime: conditions.regime,
         workshop: &session.workshop(folder.path()),
         cache: run.cache,
-        pool: &pool
-            .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
+        pool: &pool,
         reporter: run.reporter,
         options: run.options,
         recordings: &recordings,

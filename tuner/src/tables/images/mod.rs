@@ -23,8 +23,7 @@ use serde::Serialize;
 
 pub use check::{fault, left_over};
 
-use crate::error::Failure;
-use crate::error::UsageError;
+use crate::error::{Failure, UsageError};
 use crate::lab::machine;
 use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed};
