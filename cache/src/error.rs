@@ -18,7 +18,7 @@ pub enum CacheError {
     InUse {
         /// The cache's folder, or the database within.
         path: PathBuf,
-        /// The process that holds it, where known.
+        /// The process that holds it, if known.
         process: Option<u32>,
     },
     /// The cache's folder could not be made or used.
@@ -50,10 +50,10 @@ pub enum CacheError {
         variable: &'static str,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// No environment variable says where the cache is.
+    /// No environment variable gives the folder of the cache.
     #[error(
         "none of KILN_CACHE, XDG_CACHE_HOME and HOME is set\nhelp: set KILN_CACHE to an absolute path"
     )]

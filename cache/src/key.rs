@@ -1,7 +1,7 @@
 //! Tuning keys: everything a measurement depends on, in clear and hashed.
 //!
-//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed. What tells one device from
-//! another of its kind is not in a key: it is recorded next to the run.
+//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed. The
+//! properties that distinguish devices of one kind are not in a key: they are recorded next to the run.
 
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ impl TuningKey {
         &self.fields
     }
 
-    /// One field; empty where the key has none of that name.
+    /// One field; empty if the key has none of that name.
     pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
     }
@@ -158,8 +158,8 @@ impl TuningKey {
         self.field("kernel")
     }
 
-    /// How unlike two keys of a kernel are: first in how many parts of device and problem they differ, then in how many
-    /// fields at all.
+    /// The distance of two keys of a kernel: first the number of parts of device and problem that differ, then the
+    /// number of all fields that differ.
     pub fn distance(&self, wanted: &TuningKey) -> (usize, usize) {
         let identity = ["device.backend", "device.arch", "device.name", "problem"];
         let differs = |name: &&&str| self.field(name) != wanted.field(name);
@@ -211,18 +211,18 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
 pub struct Difference {
     /// The field.
     pub field: String,
-    /// Its value in the stored key, where it has one.
+    /// Its value in the stored key, if it has one.
     pub stored: Option<String>,
-    /// Its value in the wanted key, where it has one.
+    /// Its value in the wanted key, if it has one.
     pub wanted: Option<String>,
 }
 
-/// Why a key was not found: the nearest stored one, and exactly what differs.
+/// Why a key was not found: the nearest stored one, and the fields that differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The nearest stored key of the same kernel.
     pub nearest: TuningKey,
-    /// The fields that differ; empty where the key itself is stored.
+    /// The fields that differ; empty if the key itself is stored.
     pub differences: Vec<Difference>,
 }
 

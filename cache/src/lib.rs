@@ -1,4 +1,4 @@
-//! What Kiln remembers of a machine: trials, winners, the journal of every run.
+//! The results that Kiln keeps on a machine: trials, winners, the journal of every run.
 //!
 //! `tune` alone opens it; a build never does. The journal (a file, appended to and synced) is the truth
 //! of a run; sled is the store that everything reads, rebuilt from the journal when it is damaged.

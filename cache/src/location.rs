@@ -1,4 +1,4 @@
-//! Where the cache is: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`.
+//! The folder of the cache: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -27,19 +27,19 @@ pub struct CacheLock {
     folder: PathBuf,
 }
 
-/// What a waiting program tells its user.
+/// The message of a waiting program to its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The cache's folder.
     pub folder: PathBuf,
-    /// The process that holds the lock, where known.
+    /// The process that holds the lock, if known.
     pub process: Option<u32>,
     /// How long it has been waited for.
     pub waited: Duration,
 }
 
 impl CacheLock {
-    /// Takes the lock if nobody holds it; makes the folder where there is none.
+    /// Takes the lock if nobody holds it; creates the folder if there is none.
     ///
     /// # Errors
     /// A folder that cannot be made or used, or that anybody may write to.
@@ -64,7 +64,7 @@ impl CacheLock {
         }
     }
 
-    /// Takes the lock, waiting for whoever holds it: for ever, or until `deadline` has passed.
+    /// Takes the lock, waiting for its holder: forever, or until `deadline` has passed.
     /// `on_wait` is called before each pause.
     ///
     /// # Errors

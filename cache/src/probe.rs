@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::{SledStore, StoreError};
 
-/// A probe ends itself after this long, should whoever started it be gone.
+/// A probe ends itself after this long, in case the process that started it is gone.
 const LONGEST_PROBE: Duration = Duration::from_secs(120);
 /// Between two looks at the child.
 const POLL: Duration = Duration::from_millis(2);
@@ -27,7 +27,7 @@ const FAILED: i32 = 44;
 /// How to start a probe: the path of the database is added as last argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeCommand {
-    /// The program: most often this one.
+    /// The program: usually this one.
     pub program: PathBuf,
     /// Arguments before the database's path.
     pub args: Vec<OsString>,
@@ -60,7 +60,7 @@ pub fn run(path: &Path) -> i32 {
     }
 }
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug)]
 pub(crate) enum Probed {
     /// The database opens and reads back in full.

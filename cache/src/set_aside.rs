@@ -1,4 +1,4 @@
-//! Moving what cannot be used out of the way, without deleting it.
+//! Moving unusable files out of the way, without deleting them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ fn numbered(path: &Path, label: &str) -> io::Result<Vec<(u32, PathBuf)>> {
         let number = name
             .to_str()
             .and_then(|name| name.strip_prefix(&prefix)?.parse().ok());
-        // A number near the end of its range is nobody's: there is none after it.
+        // A number near the end of its range is ignored: there is none after it.
         if let Some(number) = number.filter(|number| *number < u32::MAX) {
             found.push((number, entry.path()));
         }

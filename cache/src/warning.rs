@@ -1,10 +1,10 @@
-//! What opening a cache found and mended. Values, not prints: the command line shows them.
+//! Problems found and repaired on opening a cache. Values, not prints: the command line shows them.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Something that opening the cache found, and what was done about it.
+/// A problem found on opening the cache, and the repair.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -13,9 +13,9 @@ pub enum Warning {
         "the database was set aside as {moved_to} ({reason}) and rebuilt from the journal: {entries} entries"
     )]
     StoreSetAside {
-        /// Where the old one is.
+        /// The path of the old one.
         moved_to: PathBuf,
-        /// What was wrong with it.
+        /// Its problem.
         reason: String,
         /// Entries in the rebuilt one.
         entries: u64,
@@ -25,7 +25,7 @@ pub enum Warning {
         "the database has schema {found}, newer than this version's {known}; it was set aside as {moved_to} and rebuilt from the journal: {entries} entries"
     )]
     StoreNewer {
-        /// Where the newer one is.
+        /// The path of the newer one.
         moved_to: PathBuf,
         /// Its schema.
         found: String,
@@ -54,7 +54,7 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
-    /// Records of the journal were damaged. What the database still had of them was kept.
+    /// Records of the journal were damaged. Those that the database still had were kept.
     #[error(
         "the journal had {damaged} damaged stretches: {restored} records restored from the database, {lost} lost; the old file is kept as {kept_at}"
     )]
@@ -65,7 +65,7 @@ pub enum Warning {
         restored: u64,
         /// Records that are gone.
         lost: u64,
-        /// Where the damaged file is.
+        /// The path of the damaged file.
         kept_at: PathBuf,
     },
     /// The journal ends before the record that the database knows of, or is gone; it was written anew.
@@ -91,7 +91,7 @@ pub enum Warning {
         "{records} records of the journal hold nothing that this version can read and were passed over"
     )]
     Undecodable {
-        /// How many.
+        /// Their number.
         records: u64,
     },
     /// The probe could not be run; the database was opened behind a deadline alone.

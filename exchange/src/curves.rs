@@ -27,7 +27,7 @@ pub enum CurvesError {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Curves {
     schema: String,
-    /// What searched.
+    /// The tuner that searched.
     pub tuner: String,
     objective: String,
     minimize: bool,
@@ -83,11 +83,11 @@ pub struct SearchRun {
     pub failed: usize,
     /// The improvements.
     pub best: Vec<Step>,
-    /// What compiling, verifying and timing would have taken.
+    /// The recorded cost of compiling, verifying and timing.
     pub cost_ms: f64,
-    /// What the strategy itself took.
+    /// The time that the strategy itself took.
     pub wall_s: f64,
-    /// `ok`, or what went wrong.
+    /// `ok`, or the error.
     pub status: String,
     /// The configs tried, by their index in the recording.
     #[serde(skip)]

@@ -1,4 +1,5 @@
-//! Files that other tuners read and write, and recorded tuning spaces: one folder per format, reader and writer together.
+//! Files that other tuners read and write, and recorded tuning spaces: one folder per format, reader and writer
+//! together.
 //!
 //! | module | format | read as | written from |
 //! | --- | --- | --- | --- |

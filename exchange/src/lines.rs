@@ -5,12 +5,12 @@ pub(crate) fn line_of(text: &str, part: &str) -> usize {
     line_at(text, offset_of(text, part))
 }
 
-/// Where a part of a text begins, in bytes. The part must be a slice of the text.
+/// The offset of a part of a text, in bytes. The part must be a slice of the text.
 pub(crate) fn offset_of(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
-/// The line, counted from 1, of a byte of a text. It counts from the beginning: for messages, not for every row of a file.
+/// The line, counted from 1, of a byte of a text. It scans the text from the beginning: call it for messages only.
 pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     1 + before.iter().filter(|byte| **byte == b'\n').count()

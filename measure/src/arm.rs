@@ -1,4 +1,4 @@
-//! What is launched and timed, by number.
+//! The kernels that are launched and timed, by number.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,12 @@
-//! How high the bar is for the next claim of a run.
+//! The threshold of the next claim of a run.
 //!
 //! Of the claims that a run makes at most one in a hundred is wrong, on average: e-LOND (Z. Xu and A. Ramdas, "Online
 //! multiple testing with e-values", AISTATS 2024). With `m` claims to come and `r` proven so far, the next one needs a
-//! wealth of 100·m / (r + 1), however the claims depend on each other. A run in which nothing is faster proves nothing at
-//! its first bar, 100·m; one that proves most of its claims needs little more for each than for a single one.
+//! wealth of 100·m / (r + 1), however the claims depend on each other. A run in which nothing is faster proves nothing
+//! at its first bar, 100·m; one that proves most of its claims needs little more for each than for a single one.
 //!
-//! The bar never falls below that of [`MIN_CLAIMS`] claims: a search in itself is then wrong at most once in a thousand.
+//! The bar never falls below that of [`MIN_CLAIMS`] claims: a search in itself is then wrong at most once in a
+//! thousand.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,12 +1,12 @@
 //! Comparison: is a kernel now slower than it was, faster, or the same?
 //!
 //! Two claims on the same processes, "the earlier is faster" and "the present is faster", each a [`ClaimTest`] with
-//! all that it promises: fresh processes in pairs of reversed orders, ABBA blocks, a bet on every process. With `m`
+//! all its guarantees: fresh processes in pairs of reversed orders, ABBA blocks, a bet on every process. With `m`
 //! comparisons in a run each claim needs the wealth 100·m, so that over the whole run the chance of a false *slower* is
 //! at most 1 %, and so is that of a false *faster*, whenever one stops.
 //!
-//! *Same* is said of what the interval of the ratio excludes: a change of [`ComparisonSettings::margin`] or more. What is
-//! neither proven nor excluded stays open.
+//! The ruling is *same* if the interval of the ratio excludes a change of [`ComparisonSettings::margin`] or more. A
+//! pair that is neither stays open.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +18,11 @@ use super::confirm::{
 use super::interval::Interval;
 use super::span::Resolution;
 
-/// Most processes of one comparison: more than a claim of its own gets, since many comparisons in a run need more wealth.
+/// The largest number of processes of one comparison: more than for a single claim, since many comparisons in a run
+/// need more wealth.
 pub const MAX_PROCESSES: u32 = 40;
 
-/// How a comparison is carried out.
+/// The settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparisonSettings {
     /// How each of the two claims is tested; `claims` is the number of comparisons in the run.
@@ -40,7 +41,7 @@ impl ComparisonSettings {
     }
 }
 
-/// What a comparison came to.
+/// The ruling of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ruling {
     /// Proven: the present side is slower by more than delta in the median process.
@@ -49,7 +50,7 @@ pub enum Ruling {
     Faster,
     /// Neither is proven, and a change of the margin or more is excluded.
     Same,
-    /// None of these: why it had to end, or `None` where all processes were used up.
+    /// None of these: why it had to end, or `None` if all processes were used up.
     Open(Option<Doubt>),
 }
 
@@ -105,7 +106,7 @@ impl Comparison {
             (Some(Decision::Faster), _) => Some(Ruling::Slower),
             (_, Some(Decision::Faster)) => Some(Ruling::Faster),
             // A claim that is still being proven is not cut off because the change is small; and after half a pair
-            // what the order does is not balanced.
+            // the effect of the order is not balanced.
             (Some(_), Some(_))
                 if self.processes().is_multiple_of(2) && self.is_within_the_margin() =>
             {

@@ -8,14 +8,14 @@ use super::arm::ArmId;
 
 /// A process, or one arm in it, failed. A value, not the end of a run.
 ///
-/// The engines look at who is to blame and whether the device is gone; the outcome is what is stored, as whoever
-/// launched the arm found it.
+/// The engines look at who is to blame and whether the device is gone; the outcome is stored as the code that
+/// launched the arm reported it.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{}{outcome}", .arm.map(|arm| format!("{arm}: ")).unwrap_or_default())]
 pub struct Fault {
-    /// The arm to blame, where known.
+    /// The arm to blame, if known.
     pub arm: Option<ArmId>,
-    /// What happened.
+    /// The outcome.
     pub outcome: Outcome,
 }
 

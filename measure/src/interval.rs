@@ -1,14 +1,14 @@
 //! A distribution-free interval for the median process, honest under optional stopping.
 //!
 //! The usual order-statistic interval holds for a number of processes fixed beforehand; the confirm step stops
-//! when it likes what it sees. So each end is found by a bet like those of [`wealth`](super::wealth): a value is
+//! as soon as the result is clear. So each end is found by a bet like those of [`wealth`](super::wealth): a value is
 //! outside if a bet that the processes lie on one side of it has won 2/miss times its stake. By Ville's
 //! inequality the true median is then outside with a chance of at most `miss`, at whatever moment one stops.
 //! The ends are still order statistics: 6 processes give the least and the greatest, 24 the 5th of each end.
 
 use serde::{Deserialize, Serialize};
 
-/// Chance that an interval misses, at most: intervals are 95 %.
+/// The largest chance that an interval misses: intervals are 95 %.
 pub const MISS: f64 = 0.05;
 
 /// Factors after a process on the side that was bet on, and on the other; they average 1. Six of the first are 2/miss.
@@ -36,7 +36,7 @@ pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
     product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
 }
 
-/// What that many factors of each kind multiply to.
+/// The product of that many factors of each kind.
 pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
     let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
     power(win, wins) * power(loss, losses)

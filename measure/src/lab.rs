@@ -1,4 +1,4 @@
-//! What the engines ask of a machine: open a fresh process, run a plan, return samples.
+//! The interface of a machine to the engines: open a fresh process, run a plan, return samples.
 
 use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::sample::Sample;
 use super::span::Resolution;
 
-/// How a fresh process is to be set up. Both orders hold the same arms; they are drawn anew for
+/// How to set up a fresh process. Both orders hold the same arms; they are drawn anew for
 /// every process, because whatever is loaded or allocated second can be systematically faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
@@ -31,7 +31,7 @@ pub trait Lab: Clock {
     /// meant, warms each, and fixes how many launches a sample of it takes.
     ///
     /// # Errors
-    /// A [`Fault`], naming the arm where one is to blame.
+    /// A [`Fault`], which names the arm if one is to blame.
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault>;
 }
 
@@ -52,7 +52,7 @@ pub trait Session: Clock {
     }
 }
 
-/// Runs a plan and checks the answer: one sample for each entry, none shorter than the clock resolves.
+/// Runs a plan and checks the samples: one sample for each entry, none shorter than the clock resolves.
 ///
 /// # Errors
 /// The session's fault, or one of its own for a sample that is missing or too short.

@@ -1,7 +1,8 @@
-//! Models of what disturbs a measurement, for simulations and tests: seeded and deterministic.
+//! Models of measurement noise, for simulations and tests: seeded and deterministic.
 //!
-//! All effects on launches add up in log time; what a sample costs besides them is added in nanoseconds. The figures of [`NoiseModel::nominal`] are assumptions from published spreads,
-//! not measurements of one device; the other models each add what was seen to fool a tuner.
+//! All effects on launches add up in log time; what a sample costs besides them is added in nanoseconds. The figures
+//! of [`NoiseModel::nominal`] are assumptions from published spreads, not measurements of one device; each of the
+//! other models adds an effect that has misled a tuner.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,7 +27,7 @@ pub struct NoiseModel {
     pub spike_mean: f64,
     /// How much slower the first launch of an arm in a process is.
     pub first_launch: f64,
-    /// Standard deviation of what a process does to an arm for as long as it lives.
+    /// Standard deviation of the effect of a process on an arm, constant for its lifetime.
     pub placement_sd: f64,
     /// Chance that a process puts an arm into its slow mode.
     pub mode_chance: f64,
@@ -52,7 +53,8 @@ pub struct NoiseModel {
     pub tail_scale: f64,
     /// Shape of the tail (Pareto); below 2 the variance is infinite.
     pub tail_shape: f64,
-    /// How much longer than its launches a sample lasts, in nanoseconds: on a GPU from its first event to its first launch.
+    /// How much longer than its launches a sample lasts, in nanoseconds: on a GPU from its first event to its first
+    /// launch.
     pub sample_start_ns: f64,
     /// Standard deviation of that, in nanoseconds.
     pub sample_start_sd_ns: f64,
@@ -86,7 +88,7 @@ impl NoiseModel {
         sample_start_sd_ns: 0.0,
     };
 
-    /// A machine as one would expect it.
+    /// A typical machine.
     pub const fn nominal() -> Self {
         Self {
             launch_sd: 0.006,
@@ -99,8 +101,8 @@ impl NoiseModel {
         }
     }
 
-    /// [`Self::nominal`] with the start of a batch in every sample, as on a GPU: `start_ns` on the mean, a fifth of it as
-    /// its deviation.
+    /// [`Self::nominal`] with the start of a batch in every sample, as on a GPU: `start_ns` on the mean, a fifth of it
+    /// as its deviation.
     pub const fn with_sample_start(start_ns: f64) -> Self {
         Self {
             sample_start_ns: start_ns,
@@ -222,7 +224,7 @@ impl Noise {
         factor
     }
 
-    /// What one sample lasts longer than its launches, in nanoseconds.
+    /// The time by which a sample exceeds its launches, in nanoseconds.
     pub fn sample_start_ns(&mut self) -> f64 {
         let model = self.model;
         if model.sample_start_ns == 0.0 {
@@ -232,7 +234,7 @@ impl Noise {
         (model.sample_start_ns + jitter * model.sample_start_sd_ns).max(0.0)
     }
 
-    /// What hits all arms alike at this launch.
+    /// The effects on all arms at this launch.
     fn shared(&mut self) -> f64 {
         let model = self.model;
         let step: f64 = StandardNormal.sample(&mut self.rng);

@@ -10,14 +10,14 @@ pub const MAX_PERCENT: u64 = 105;
 /// The peaks of a device. A peak that is not known bounds nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roofline {
-    /// Floating-point operations a second.
+    /// Floating-point operations per second.
     pub flops_per_s: Option<u64>,
-    /// Bytes a second from the memory that must serve them. Give it only where the buffers cannot
+    /// Bytes per second from the memory that must serve them. Set it only if the buffers cannot
     /// stay in a cache.
     pub bytes_per_s: Option<u64>,
 }
 
-/// What one launch must do at least.
+/// The least work of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Floating-point operations.
@@ -67,14 +67,14 @@ impl Roofline {
         })
     }
 
-    /// The share of the roofline that a time reaches, in percent; `None` where nothing bounds it.
+    /// The share of the roofline that a time reaches, in percent; `None` if nothing bounds it.
     pub fn percent(&self, work: Work, measured_ns: u64) -> Option<f64> {
         let least_ns = self.least_ns(work);
         (least_ns > 0 && measured_ns > 0).then(|| least_ns as f64 / measured_ns as f64 * 100.0)
     }
 }
 
-/// Nanoseconds for `amount` at `rate` a second, rounded up; 0 for an unknown rate.
+/// Nanoseconds for `amount` at `rate` per second, rounded up; 0 for an unknown rate.
 fn time_ns(amount: u64, rate: Option<u64>) -> u64 {
     let Some(rate) = rate.filter(|&rate| rate > 0) else {
         return 0;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// From the first launch to the end of the last, in nanoseconds.
     pub span_ns: u64,
-    /// How many launches the span holds; at least 1.
+    /// The number of launches in the span; at least 1.
     pub launches: u32,
-    /// The device clock while the sample ran, in kHz, where the device tells it.
+    /// The device clock while the sample ran, in kHz, if the device reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_khz: Option<u32>,
     /// The device reported a thermal or power brake during the sample.

@@ -29,14 +29,14 @@ pub struct SimulatedLab {
     runs: HashMap<ArmId, u64>,
     clocks: Option<Vec<u32>>,
     openings: Vec<Opening>,
-    /// What samples must span; none: each is of one launch.
+    /// The resolution that samples are sized for; `None`: one launch per sample.
     resolution: Option<Resolution>,
     /// Launches of a sample and nanoseconds of a launch, of every arm that was paced.
     paces: HashMap<ArmId, (u32, u64)>,
 }
 
 impl SimulatedLab {
-    /// A lab whose arm `i` truly takes `true_ns[i]` nanoseconds a launch.
+    /// A lab whose arm `i` truly takes `true_ns[i]` nanoseconds per launch.
     pub fn new(true_ns: Vec<u64>, model: NoiseModel, seed: u64) -> Self {
         Self {
             true_ns,
@@ -53,7 +53,7 @@ impl SimulatedLab {
         }
     }
 
-    /// Gives an arm another true time, in nanoseconds a launch.
+    /// Gives an arm another true time, in nanoseconds per launch.
     pub fn with_true_time(mut self, arm: ArmId, true_ns: u64) -> Self {
         self.true_ns[arm.0] = true_ns;
         self
@@ -71,7 +71,7 @@ impl SimulatedLab {
         self
     }
 
-    /// Lets samples hold as many launches as a clock of that resolution takes, found out and evened out as workers do.
+    /// Sizes samples for a clock of that resolution, as workers do.
     pub fn with_samples_for(mut self, resolution: Resolution) -> Self {
         self.resolution = Some(resolution);
         self
@@ -92,8 +92,8 @@ impl SimulatedLab {
         &self.openings
     }
 
-    /// The span of some launches of an arm. Disturbances hit all of them alike, which is worse than what they do to a real
-    /// sample of many.
+    /// The span of some launches of an arm. Disturbances hit all of them alike, which is worse than their effect on a
+    /// real sample of many.
     fn launch(&mut self, arm: ArmId, slot: usize, launches: u32) -> Sample {
         let true_ns = self.true_ns[arm.0] as f64 * f64::from(launches);
         let disturbed_ns = true_ns * self.noise.launch(slot).exp();
@@ -103,7 +103,7 @@ impl SimulatedLab {
         Sample::new(span_ns, launches)
     }
 
-    /// Finds out how many launches a sample of each arm takes, as a worker does that has just warmed them.
+    /// Determines the launches per sample of each arm, like a worker that has just warmed them.
     fn pace(&mut self, arms: &[ArmId], resolution: Resolution) {
         for (slot, &arm) in arms.iter().enumerate() {
             let mut probe = self.launch(arm, slot, 1);

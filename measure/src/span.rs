@@ -22,7 +22,8 @@ const HEADROOM_PERCENT: u64 = 200;
 /// How finely the clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// One tick of the clock, in nanoseconds (on a CUDA GPU 10,000: what a batch of launches is off by; a thread's CPU time: 1).
+    /// One tick of the clock, in nanoseconds (on a CUDA GPU 10,000: the error of a batch of launches; a thread's CPU
+    /// time: 1).
     pub tick_ns: u64,
 }
 
@@ -81,8 +82,9 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
     u32::try_from(trusted.clamp(1, u128::from(MAX_LAUNCHES))).ok()
 }
 
-/// The launches that a sample of an arm of `launch_ns` takes beside other arms, of which `paces` holds the launches of a sample
-/// and the nanoseconds of a launch: the most that any arm of similar speed takes, at most twice as fast or half as fast.
+/// The launches that a sample of an arm of `launch_ns` takes next to other arms, whose `paces` are the launches of a
+/// sample and the nanoseconds of a launch: the most that any arm of similar speed takes, at most twice as fast or half
+/// as fast.
 ///
 /// A sample has a cost of its own. With other numbers of launches, equal arms would differ by a part of it.
 pub fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {

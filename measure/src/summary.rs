@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// the median is robust, and a kernel with two speeds is information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quartiles {
-    /// How many samples.
+    /// The number of samples.
     pub samples: u32,
     /// The fastest.
     pub min_ns: u64,

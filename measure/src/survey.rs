@@ -1,7 +1,7 @@
-//! Survey: how long does a kernel take, alone or against its baseline? It tells times, and claims nothing.
+//! Survey: how long does a kernel take, alone or against its baseline? It reports times, and claims nothing.
 //!
-//! The protocol is that of a confirmation with a fixed number of processes: fresh ones, in pairs of reversed orders, and an
-//! interval for the median process, since the process is the unit in which times differ.
+//! The protocol is that of a confirmation with a fixed number of processes: fresh ones, in pairs of reversed orders,
+//! and an interval for the median process, since times differ between processes.
 
 use super::arm::ArmId;
 use super::confirm::{
@@ -44,12 +44,12 @@ pub struct Surveyed {
 }
 
 impl Survey {
-    /// Of one side, whose sample spans `span_ns`.
+    /// A survey of one side, whose sample spans `span_ns`.
     pub fn of_one(arm: ArmId, span_ns: u64, resolution: Resolution, seed: u64) -> Survey {
         Survey::new(Sides::One { arm, span_ns }, settings(resolution, seed))
     }
 
-    /// Of a side next to its baseline.
+    /// A survey of a side next to its baseline.
     pub fn beside(claim: Claim, expected: Expected, resolution: Resolution, seed: u64) -> Survey {
         let settings = settings(resolution, seed);
         let pair = ClaimTest::new(claim, expected, settings);
@@ -65,7 +65,7 @@ impl Survey {
         }
     }
 
-    /// The same, with at most so much time.
+    /// The same, with at most that much time.
     pub fn within(mut self, budget_ns: u64) -> Survey {
         self.settings.budget_ns = budget_ns;
         self
@@ -76,7 +76,7 @@ impl Survey {
         self.doubt.as_ref()
     }
 
-    /// The time of an arm; `None` where no process ran.
+    /// The time of an arm; `None` if no process ran.
     pub fn time(&self, arm: ArmId) -> Option<Surveyed> {
         let logs: Vec<f64> = self
             .records
@@ -89,7 +89,7 @@ impl Survey {
         })
     }
 
-    /// What the comparison with the baseline shows; `None` for one side.
+    /// The statistics of the comparison with the baseline; `None` for one side.
     pub fn beside_baseline(&self) -> Option<TestStatistics> {
         match &self.sides {
             Sides::One { .. } => None,

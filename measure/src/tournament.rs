@@ -1,9 +1,9 @@
 //! A search's races, batch by batch, and the play-off that names the finalist.
 //!
-//! Each batch races against the best arm so far and the anchor. What an arm costs is told relative to the
-//! baseline, by way of the anchor, so that costs of different batches compare although clocks moved in between.
-//! The best of all batches meet once more in the play-off, on new data: without it the finalist would be the arm
-//! with the luckiest batch.
+//! Each batch races against the best arm so far and the anchor. The cost of an arm is relative to the baseline, by way
+//! of the anchor, so that costs of different batches are comparable although clocks changed in between. The best of
+//! all batches meet once more in the play-off, on new data: without it the finalist would be the arm with the luckiest
+//! batch.
 
 use super::arm::ArmId;
 use super::confirm::Expected;
@@ -13,26 +13,26 @@ use super::race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, race};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Most arms of the play-off besides the anchor.
+/// The largest number of arms in the play-off, apart from the anchor.
 const MAX_ELITES: usize = 8;
 
-/// An arm this much slower than the best has no business in the play-off.
+/// An arm that is slower than the best by this factor is not in the play-off.
 const ELITE_RATIO: f64 = 1.05;
 
-/// Rounds of a batch, and of the play-off: batches need only find who belongs into the play-off, and the
+/// Rounds of a batch, and of the play-off: batches only have to select the arms of the play-off, and the
 /// two together see more processes than one race of 24 rounds.
 const MAX_ROUNDS: u32 = 16;
 
-/// Rounds in one process of the play-off: the arms left are so close that where a process happens to
-/// place them matters more than another round.
+/// Rounds in one process of the play-off: the remaining arms are so close that their placement in a
+/// process matters more than another round.
 const PLAY_OFF_ROUNDS: u32 = 4;
 
-/// The arm to confirm, and what the races say about it.
+/// The arm to confirm, and its result in the races.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finalist {
     /// The arm.
     pub arm: ArmId,
-    /// What to expect of it against the baseline: for planning the confirm step, never for printing.
+    /// Its expected times against the baseline: for planning the confirm step, never for printing.
     pub expected: Expected,
 }
 
@@ -58,7 +58,7 @@ pub struct Tournament {
     incumbent: ArmId,
     raced: Vec<Raced>,
     faulted: Vec<ArmId>,
-    /// Faults that nobody was told of yet.
+    /// Faults that were not reported yet.
     news: Vec<Fault>,
 }
 
@@ -83,7 +83,7 @@ impl Tournament {
         self.incumbent
     }
 
-    /// What an arm costs relative to the baseline; `None` if it was not raced or faulted.
+    /// The cost of an arm relative to the baseline; `None` if it was not raced or faulted.
     pub fn cost(&self, arm: ArmId) -> Option<f64> {
         self.raced
             .iter()
@@ -91,12 +91,12 @@ impl Tournament {
             .map(|raced| raced.cost)
     }
 
-    /// Every arm raced so far, those that faulted left out.
+    /// Every arm raced so far, without those that faulted.
     pub fn raced(&self) -> &[Raced] {
         &self.raced
     }
 
-    /// Takes an arm out for good: it failed or was found wrong outside the races. The next play-off names
+    /// Removes an arm for good: it failed or proved wrong outside the races. The next play-off names
     /// another finalist.
     pub fn disqualify(&mut self, arm: ArmId) {
         self.faulted.push(arm);
@@ -163,7 +163,7 @@ impl Tournament {
         Ok(self.finalist())
     }
 
-    /// The faults of arms since they were last asked for: also of arms that raced well before.
+    /// The faults of arms since the last call, including those of arms that raced well before.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.news)
     }

@@ -2,15 +2,15 @@
 //!
 //! Wealth starts at 1. If the claim is wrong, the expected factor of every bet is at most 1: wealth is a
 //! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise and whenever
-//! one looks. For `m` claims in one run the bar is 100·m. Two bets run side by side on parts of the stake; their sum
+//! one looks. For `m` claims in one run the bar is 100·m. Two bets run in parallel on parts of the stake; their sum
 //! is again such a wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
 //!
 //! **Coin.** A process that finds the challenger faster by more than delta multiplies its part by [`ON_WIN`], any other
 //! by [`ON_LOSS`]: if a win is no likelier than 1/2, the mean is 1.
 //!
 //! **Far.** A process that finds it faster by more than [`FAR`] multiplies the other part by [`ON_FAR_WIN`], any other
-//! by [`ON_NO_FAR_WIN`]: if the claim is wrong, that happens in at most one process of [`FAR_ONE_IN`]. Where code and
-//! data come to lie shifts an arm by percents and seldom by a tenth, and drift and neighbours meet both sides of a
+//! by [`ON_NO_FAR_WIN`]: if the claim is wrong, that happens in at most one process of [`FAR_ONE_IN`]. The placement
+//! of code and data shifts an arm by percents and seldom by a tenth, and drift and neighbours affect both sides of a
 //! block, so large effects need a third of the processes of small ones.
 //!
 //! **Pairs.** Processes come in pairs that differ only in the order in which the two sides are loaded
@@ -37,14 +37,15 @@ pub const FAR_ONE_IN: f64 = 8.0;
 pub const ON_FAR_WIN: f64 = 7.6;
 /// Factor on it after any other process; with [`ON_FAR_WIN`] it averages 1 if one in [`FAR_ONE_IN`] is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
-/// The part of the stake that is on far wins. As large as it can be without a ninth win where eight prove a claim.
+/// The part of the stake that is on far wins. As large as possible without requiring a ninth win if eight prove a
+/// claim.
 pub const FAR_STAKE: f64 = 0.08;
 /// Wealth that proves one claim.
 pub const PROVEN: f64 = 100.0;
 /// Wealth at which a claim is given up.
 pub const RUINED: f64 = 0.002;
 
-/// What a process found.
+/// The result of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The challenger is not faster by more than delta.
@@ -55,7 +56,7 @@ pub enum Found {
     FarWin,
 }
 
-/// What the test says after the processes so far.
+/// The state of the test after the processes so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Undecided: run another process.
@@ -71,7 +72,7 @@ pub enum Standing {
 pub struct Wealth {
     /// Claims made in the same run; the bar is this many times higher.
     pub claims: u32,
-    /// Most processes that are run.
+    /// The largest number of processes.
     pub most: u32,
     /// Processes won.
     pub wins: u32,
@@ -120,7 +121,7 @@ impl Wealth {
         self.wins + self.losses
     }
 
-    /// The wealth now.
+    /// The current wealth.
     pub fn value(&self) -> f64 {
         let coin = product(ON_WIN, self.wins, ON_LOSS, self.losses);
         let others = self.processes() - self.far_wins;
@@ -135,8 +136,8 @@ impl Wealth {
         self
     }
 
-    /// Whether whole pairs of processes have reached the bar. The interval that is told with a proof must exclude equal
-    /// times, too, which takes six wins: a few far wins among losses are not proof.
+    /// Whether whole pairs of processes have reached the bar. The interval that is reported with a proof must exclude
+    /// equal times, too, which takes six wins: a few far wins among losses are not proof.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
         whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)
@@ -238,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // The defender is in a slow mode, and the challenger is not, in 9 % of the processes; one is a win by chance else.
+        // The defender is in a slow mode, and the challenger is not, in 9 % of the processes; one is a win by chance
+        // else.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

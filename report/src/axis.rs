@@ -1,6 +1,6 @@
-//! Axes: where a value lies, and where the ticks are.
+//! Axes: positions of values and ticks.
 
-/// What an axis counts.
+/// The quantity of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// Whole things.
@@ -32,7 +32,7 @@ pub(super) struct Tick {
 /// About this many ticks.
 const TICKS: f64 = 5.0;
 
-/// Times and speed-ups that span as many-fold are on a logarithmic axis.
+/// Times and speed-ups that span this factor are on a logarithmic axis.
 const DECADE: f64 = 10.0;
 
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
@@ -69,7 +69,7 @@ impl Axis {
         self.is_log
     }
 
-    /// Where a value lies, from 0 to 1.
+    /// The position of a value, from 0 to 1.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value.max(f64::MIN_POSITIVE) / self.lo).ln() / (self.hi / self.lo).ln()
@@ -131,7 +131,7 @@ impl Axis {
             .collect()
     }
 
-    /// A value in words, told apart from values `step` away.
+    /// A value as text, different from that of values `step` away.
     fn label(&self, value: f64, step: f64) -> String {
         match self.quantity {
             Quantity::Count => format!("{value:.0}"),
@@ -141,7 +141,7 @@ impl Axis {
             }
             Quantity::Clock => format!("{:.*}", decimals(step / 1e9), value / 1e9),
             Quantity::Time => {
-                // One unit for all of a linear axis; each its own where decades lie between them.
+                // A linear axis has one unit; on a logarithmic one each value has its own.
                 let suits = if self.is_log { value } else { self.hi };
                 let unit = UNITS.iter().find(|(_, length)| suits >= *length);
                 let (name, length) = unit.unwrap_or(&UNITS[UNITS.len() - 1]);
@@ -162,7 +162,7 @@ fn round_step(length: f64) -> f64 {
     factor.unwrap_or(&10.0) * power
 }
 
-/// Decimals that tell apart numbers `step` apart.
+/// The number of decimals that distinguishes numbers `step` apart.
 fn decimals(step: f64) -> usize {
     if !step.is_finite() || step <= 0.0 {
         return 2;

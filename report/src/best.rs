@@ -19,13 +19,13 @@ pub struct BestConfig {
     pub median_ns: u64,
     /// Shortest time of a launch, in nanoseconds.
     pub min_ns: u64,
-    /// Its time over the baseline's, measured side by side, in millionths.
+    /// Its time over the baseline's, measured next to it, in millionths.
     pub ratio_ppm: Option<u64>,
-    /// Samples behind the median: few where the race dropped it early.
+    /// Samples behind the median: few if the race dropped it early.
     pub samples: u32,
     /// Time spent compiling it, in nanoseconds.
     pub compile_ns: u64,
-    /// Which run tried it, where known.
+    /// The run that tried it, if known.
     pub run: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::axis::{Axis, Quantity};
 use super::svg::{ChartFrame, short};
 
-/// Trials of a task that each have a mark with a text of its own; of more, only improvements do.
+/// The most trials of a task that all have a mark with a text; if there are more, only improvements do.
 const MAX_TITLED: usize = 400;
 
 /// The trials of a run in order.
@@ -29,7 +29,7 @@ pub struct ConvergencePoint {
     pub trial: u64,
     /// When it ended, in nanoseconds since the run began.
     pub end_ns: u64,
-    /// Its time, where it is valid.
+    /// Its time, if it is valid.
     pub time_ns: Option<u64>,
     /// The best time so far, of this run and earlier ones.
     pub best_ns: Option<u64>,
@@ -39,7 +39,7 @@ pub struct ConvergencePoint {
     pub config: String,
 }
 
-/// What the horizontal axis counts.
+/// The quantity of the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     Trials,
@@ -74,7 +74,7 @@ impl Convergence {
         }
     }
 
-    /// The chart; nothing where there is nothing to draw.
+    /// The chart; empty if there is nothing to draw.
     pub(super) fn draw(&self, over: Over, baseline_ns: Option<u64>, task: &str) -> Option<Markup> {
         let times = self.points.iter().filter_map(|point| point.time_ns);
         let times = times.chain(baseline_ns).chain(self.before_ns);
@@ -110,7 +110,7 @@ impl Convergence {
                 line class="baseline" x1=(left) x2=(right) y1=(short(y)) y2=(short(y)) {
                     title { "baseline: " (Nanoseconds(ns)) }
                 }
-                // Below the line where there are marks above it.
+                // Below the line if there are marks above it.
                 @let label = if y < frame.top() + 16.0 { y + 13.0 } else { y - 5.0 };
                 text class="mark" x=(right) y=(short(label)) text-anchor="end" { "baseline" }
             }
@@ -192,7 +192,7 @@ impl Over {
     }
 }
 
-/// Where a trial's mark is: a valid one at its time, a failed one above all times.
+/// The position of a trial's mark: a valid one at its time, a failed one above all times.
 fn place(frame: &ChartFrame<'_>, over: Over, point: &ConvergencePoint) -> (f64, f64) {
     let y = point
         .time_ns

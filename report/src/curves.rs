@@ -1,4 +1,4 @@
-//! The page of recorded searches: what `tune replay --curves` wrote.
+//! The page of recorded searches, as written by `tune replay --curves`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use super::page::document;
 use super::svg::{ChartFrame, short};
 use kiln_exchange::curves::{Curves, SearchRun};
 
-/// Points of a curve at most.
+/// The largest number of points of a curve.
 const MAX_POINTS: usize = 200;
 
-/// Colours that there are; further strategies are dashed.
+/// The number of colours; further strategies are dashed.
 const COLOURS: usize = 7;
 
 /// The figures of recorded searches.
@@ -23,7 +23,7 @@ const COLOURS: usize = 7;
 pub struct CurveFigures {
     /// Name and version of this format.
     pub schema: &'static str,
-    /// What searched.
+    /// The tuner that searched.
     pub tuner: String,
     /// Each space.
     pub spaces: Vec<SpaceCurves>,
@@ -38,7 +38,7 @@ pub struct SpaceCurves {
     pub strategies: Vec<StrategyCurve>,
 }
 
-/// The searches of one strategy, one a seed.
+/// The searches of one strategy, one per seed.
 #[derive(Clone, Debug, Serialize)]
 pub struct StrategyCurve {
     /// The strategy.
@@ -49,7 +49,7 @@ pub struct StrategyCurve {
     pub errors: usize,
     /// The best time after that many configs.
     pub points: Vec<CurvePoint>,
-    /// What the strategy itself took in a search, the median over searches, in nanoseconds.
+    /// The time of the strategy itself in a search: the median over searches, in nanoseconds.
     pub strategy_ns: u64,
 }
 

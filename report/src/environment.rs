@@ -1,4 +1,4 @@
-//! What was run, and on what.
+//! The settings of the run and its environment.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
 
-/// Fields of the tuning key that say what results depend on besides kernel and problem, with what the page calls them.
+/// Fields of the tuning key that results depend on, apart from kernel and problem, with their names on the page.
 const CONDITIONS: [(&str, &str); 9] = [
     ("compiler", "compiler"),
     ("compiler_version", "compiler version"),

@@ -1,4 +1,4 @@
-//! The decision and what bears it out.
+//! The decision and its evidence.
 
 use kiln_cache::Winner;
 use kiln_cache::record::{ConfirmProcess, Verdict};
@@ -11,7 +11,7 @@ use super::svg::{WIDTH, breakable, short};
 /// The decision, and the processes that it was made from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DecisionFigures {
-    /// The sealed decision; none where there is none.
+    /// The sealed decision, if there is one.
     pub winner: Option<Winner>,
     /// The config that was confirmed, whether it was proven or not.
     pub finalist: Option<String>,
@@ -20,8 +20,8 @@ pub struct DecisionFigures {
 }
 
 impl DecisionFigures {
-    /// The decision with its confirmation: the last one of the winner, or of any finalist where the baseline was kept, that
-    /// began no later than run `latest`.
+    /// The decision with its confirmation: the last one of the winner, or of any finalist if the baseline was kept,
+    /// that began no later than run `latest`.
     pub(super) fn new(
         winner: Option<Winner>,
         confirmations: &[ConfirmProcess],
@@ -58,7 +58,7 @@ impl DecisionFigures {
         }
     }
 
-    /// What was decided, in a few words.
+    /// The decision in a few words.
     pub(super) fn headline(&self) -> String {
         match self.winner.as_ref().map(|winner| winner.verdict) {
             None => "nothing decided".into(),

@@ -1,4 +1,4 @@
-//! What a report says, as plain data.
+//! The content of a report, as plain data.
 
 use kiln_cache::record::{RunSettings, TimeSpent};
 use serde::Serialize;
@@ -29,15 +29,15 @@ pub struct RunFigures {
     pub seed: u64,
     /// Whether it ended in order; a run that was cut off, or is still going on, did not.
     pub ended: bool,
-    /// How long it took, in nanoseconds, where it ended.
+    /// Its duration in nanoseconds, if it ended.
     pub elapsed_ns: Option<u64>,
-    /// What was asked for; none where an earlier version ran.
+    /// Its settings; `None` for a run of an earlier version.
     pub settings: Option<RunSettings>,
-    /// Where the time of all tasks went, where the run ended.
+    /// The time spent on all tasks, if the run ended.
     pub spent: Option<TimeSpent>,
     /// Each kernel and problem.
     pub tasks: Vec<TaskFigures>,
-    /// What the reader should know besides.
+    /// Further notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -52,32 +52,32 @@ pub struct TaskFigures {
     pub key: String,
     /// The device.
     pub device: String,
-    /// How far the search went, in words.
+    /// The progress of the search, in words.
     pub state: String,
-    /// Valid configs in the search space, where known.
+    /// Valid configs in the search space, if known.
     pub space: Option<u64>,
-    /// What results depend on: compiler, flags, driver and so on, by name.
+    /// The conditions of the results: compiler, flags, driver and so on, by name.
     pub conditions: Vec<(String, String)>,
-    /// Where the time went, where the run ended.
+    /// The time spent, if the run ended.
     pub spent: Option<TimeSpent>,
     /// Trials of this run.
     pub trials: u64,
     /// Trials of earlier runs under the same key, which count in everything but the curve.
     pub earlier_trials: u64,
-    /// The baseline's time, in nanoseconds: the median over trials of a config's time over its ratio to the baseline, which
-    /// was measured side by side.
+    /// The baseline's time, in nanoseconds: the median over trials of a config's time over its ratio to the baseline,
+    /// which was measured next to it.
     pub baseline_ns: Option<u64>,
     /// The best time over trials and over seconds.
     pub convergence: Convergence,
-    /// How many trials had each outcome.
+    /// The number of trials per outcome.
     pub outcomes: Vec<OutcomeCount>,
-    /// How the times are spread.
+    /// The distribution of the times.
     pub histogram: Option<Histogram>,
-    /// What the parameters matter.
+    /// The importance of the parameters.
     pub importance: Importance,
     /// The best time for pairs of values of the most important parameters.
     pub heat_maps: Vec<HeatMap>,
-    /// The decision and what bears it out.
+    /// The decision and its evidence.
     pub evidence: DecisionFigures,
     /// The best configs, best first.
     pub best: Vec<BestConfig>,

@@ -18,7 +18,7 @@ use super::runs::{Records, RunTask};
 /// The figures of a run: of all its tasks, or of those of the kernels that are named.
 ///
 /// # Errors
-/// When the cache cannot be read.
+/// If the cache cannot be read.
 pub fn gather(
     cache: &Cache,
     records: &Records,
@@ -31,7 +31,7 @@ pub fn gather(
         .map(|task| Known::read(cache, run, task))
         .collect::<Result<_, _>>()?;
     let none = Vec::new();
-    // The importance of parameters takes a while where there are many trials.
+    // The importance of parameters takes a while if there are many trials.
     let tasks: Vec<TaskFigures> = tasks
         .par_iter()
         .zip(known)
@@ -62,7 +62,7 @@ pub fn gather(
     })
 }
 
-/// What the cache knows of a task besides its trials.
+/// The records of a task in the cache, apart from its trials.
 struct Known {
     conditions: Vec<(String, String)>,
     evidence: DecisionFigures,
@@ -70,7 +70,8 @@ struct Known {
 
 impl Known {
     fn read(cache: &Cache, run: &Run, task: &RunTask<'_>) -> Result<Known, CacheError> {
-        // What the run itself decided; a later one may have decided otherwise. A run of very many tasks keeps no decisions.
+        // The decision of the run itself: a later run may have decided differently. A run of very many tasks keeps no
+        // decisions.
         let keeps = |task: &TaskEnded| task.winner.is_some();
         let keeps = run
             .ended
@@ -143,7 +144,7 @@ fn device(trials: &[&Trial], known: &Known) -> String {
     winner.or_else(trial).unwrap_or_else(|| "unknown".into())
 }
 
-/// The baseline's time: what the trials' ratios to it say, which were measured side by side.
+/// The baseline's time: from the trials' ratios to it, which were measured next to it.
 fn baseline_ns(trials: &[&Trial]) -> Option<u64> {
     let baseline = |trial: &&Trial| {
         let summary = trial.outcome.summary()?;

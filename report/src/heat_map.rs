@@ -12,7 +12,7 @@ use super::svg::{WIDTH, short};
 /// Pairs are made of this many of the most important parameters.
 const PARAMS: usize = 3;
 
-/// Values of a parameter that have a row or column of their own; more are gathered.
+/// The most values of a parameter with a row or column each; more are grouped.
 const MAX_VALUES: usize = 12;
 
 /// A colour scale that keeps its order for the colour-blind and in grey (cividis), from slow to fast.
@@ -56,7 +56,7 @@ pub struct Cell {
     pub best_ns: Option<u64>,
 }
 
-/// The heat maps of each pair of the most important parameters; of the first ones where importance cannot be told.
+/// The heat maps of each pair of the most important parameters; of the first ones if importance cannot be estimated.
 pub(super) fn heat_maps(trials: &[&Trial], ranking: &[&str]) -> Vec<HeatMap> {
     let params = Params::of(trials);
     let rank = |place: &usize| {
@@ -194,7 +194,7 @@ impl HeatMap {
     }
 }
 
-/// A time in a cell: without its blank, and in many columns without anything; then the colour says it.
+/// A time in a cell: without a space, and without a text if there are many columns: the colour shows it.
 fn compact(ns: u64, columns: usize) -> String {
     if columns > 9 {
         return String::new();
@@ -231,7 +231,7 @@ fn gathered(place: usize, all: usize) -> usize {
     }
 }
 
-/// The colour of a time between the best and the worst, and one that can be read on it.
+/// The colour of a time between the best and the worst, and a legible text colour.
 fn colour(ns: u64, (best, worst): (u64, u64)) -> (String, &'static str) {
     let log = |ns: u64| (ns.max(1) as f64).ln();
     let span = (log(worst) - log(best)).max(1e-9);

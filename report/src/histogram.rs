@@ -1,4 +1,4 @@
-//! How the times of valid configs are spread.
+//! The distribution of the times of valid configs.
 
 use kiln_spec::time::Nanoseconds;
 use maud::{Markup, html};
@@ -15,19 +15,20 @@ const MAX_BARS: usize = 36;
 pub struct Histogram {
     /// Edges of the bars, in nanoseconds: one more than bars. Evenly spaced, or by a constant factor.
     pub edges_ns: Vec<f64>,
-    /// How many times lie in each bar.
+    /// The number of times in each bar.
     pub counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// The spread of times in nanoseconds; nothing of fewer than two.
+    /// The distribution of times in nanoseconds; `None` for fewer than two.
     pub(super) fn new(times_ns: &[u64]) -> Option<Histogram> {
         let (least, most) = (*times_ns.iter().min()?, *times_ns.iter().max()?);
         if times_ns.len() < 2 || least == most {
             return None;
         }
         let (lo, hi) = (least.max(1) as f64, most as f64);
-        // As many bars as the square root of the times, twice: fine enough for two clusters, coarse enough for few times.
+        // As many bars as the square root of the times, twice: fine enough for two clusters, coarse enough for few
+        // times.
         let bars = (2.0 * (times_ns.len() as f64).sqrt()).ceil() as usize;
         let bars = bars.clamp(4, MAX_BARS);
         let is_log = Axis::over([lo, hi], Quantity::Time).is_log();

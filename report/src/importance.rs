@@ -1,4 +1,4 @@
-//! Which parameters matter, as far as the trials tell; how that is found out is in [`super::permuting`].
+//! Which parameters matter, estimated from the trials; the method is in [`super::permuting`].
 
 use kiln_cache::Trial;
 use maud::{Markup, html};
@@ -8,37 +8,37 @@ use super::params::Params;
 use super::permuting::permute;
 use super::svg::{WIDTH, short};
 
-/// Valid trials without which nothing is told; for each varied parameter too.
+/// The fewest valid trials for an estimate; also per varied parameter.
 const MIN_TRIALS: usize = 20;
 const MIN_A_PARAM: usize = 4;
 
 /// The share of the variance that must be explained, out of sample.
 const MIN_EXPLAINED: f64 = 0.3;
 
-/// Trials that the model is fitted to at most: an even choice of those there are.
+/// The largest number of trials that the model is fitted to, chosen evenly.
 const MAX_TRIALS: usize = 256;
 
-/// What is known of the parameters' importance.
+/// The importance of the parameters, if it can be estimated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Importance {
-    /// It can be told.
+    /// The estimate.
     Told {
-        /// Valid trials that it is told from.
+        /// Valid trials that it is estimated from.
         trials: usize,
-        /// Share of the variance that the model explains of trials it was not fitted to.
+        /// Share of the variance that the model explains, of trials that it was not fitted to.
         explained: f64,
         /// The parameters, the most important first.
         params: Vec<ParamImportance>,
     },
     /// There are too few valid trials.
     TooFew {
-        /// How many there are.
+        /// The number of valid trials.
         trials: usize,
-        /// How many it takes.
+        /// The number needed.
         needed: usize,
     },
-    /// The model explains too little of what it was not fitted to.
+    /// The model explains too little of the trials that it was not fitted to.
     Unexplained {
         /// Valid trials.
         trials: usize,
@@ -61,7 +61,7 @@ pub struct ParamImportance {
 }
 
 impl Importance {
-    /// What some trials tell.
+    /// The estimate from some trials.
     pub(super) fn new(trials: &[&Trial]) -> Importance {
         let valid = chosen(trials);
         let params = Params::of(&valid.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
@@ -96,7 +96,7 @@ impl Importance {
         }
     }
 
-    /// The names of the parameters, the most important first; none where it cannot be told.
+    /// The names of the parameters, the most important first; empty if there is no estimate.
     pub(super) fn ranking(&self) -> Vec<&str> {
         match self {
             Importance::Told { params, .. } => {
@@ -113,7 +113,7 @@ fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
         .iter()
         .filter_map(|trial| Some((*trial, trial.outcome.summary()?)));
     let mut valid: Vec<_> = summaries.collect();
-    // Ratios were measured side by side with the baseline; times in turn, on a machine that may have changed its pace.
+    // Ratios were measured next to the baseline; times one after another, on a machine whose speed may have changed.
     let paired = valid
         .iter()
         .all(|(_, summary)| summary.ratio_ppm.is_some_and(|ppm| ppm > 0));
@@ -129,7 +129,7 @@ fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     valid.into_iter().step_by(step).map(cost).collect()
 }
 
-/// The bars, or why there are none.
+/// The bars, or the reason for having none.
 pub(super) fn draw(importance: &Importance) -> Markup {
     match importance {
         Importance::Told {
@@ -189,7 +189,7 @@ fn bars(params: &[ParamImportance]) -> Markup {
     }
 }
 
-/// A name cut to `most` characters if there is no room for it; the mark's text has all of it.
+/// A name cut to `most` characters if there is no room for it; the mark's text has the full name.
 pub(super) fn clipped(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -1,7 +1,7 @@
 //! The report of a run: one HTML page with its charts in it, or the same figures as JSON.
 //!
-//! [`gather`] reads a run out of the cache into [`RunFigures`]; [`page`](page()) draws them. The page shows nothing that the
-//! figures do not hold, and fetches nothing: styles, charts and the few lines that sort tables are in it.
+//! [`gather`] reads a run out of the cache into [`RunFigures`]; [`page`](page()) draws them. The page shows nothing
+//! that the figures do not hold, and fetches nothing: styles, charts and the few lines that sort tables are in it.
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -1,4 +1,4 @@
-//! What became of the trials: a stacked bar, and a table with an example of each failure.
+//! Outcomes of the trials: a stacked bar, and a table with an example of each failure.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use super::svg::{WIDTH, breakable, short};
 
-/// How many trials had an outcome.
+/// The number of trials with an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutcomeCount {
     /// The outcome's name.
     pub name: &'static str,
     /// The group it is drawn in.
     pub group: Group,
-    /// How many.
+    /// The number of trials.
     pub count: u64,
-    /// The first such trial of a failure: its config and what was said.
+    /// The first such trial of a failure: its config and the message.
     pub example: Option<String>,
 }
 

@@ -19,7 +19,8 @@ pub fn page(figures: &RunFigures) -> String {
 
 /// A whole page around a body.
 pub(super) fn document(title: &str, body: &Markup) -> String {
-    // Nothing may run but the page's own lines: whatever else found its way in cannot know the hash of the page it is in.
+    // Nothing may run but the page's own lines: whatever else found its way in cannot know the hash of the page it is
+    // in.
     let nonce = Hash::of("kiln report", body.0.as_bytes()).to_string();
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"

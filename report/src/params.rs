@@ -1,4 +1,4 @@
-//! The parameters of trials, read from the texts of their configs: a report needs no source at hand.
+//! The parameters of trials, read from the texts of their configs: a report needs no source.
 
 use std::collections::BTreeSet;
 

@@ -1,19 +1,20 @@
 //! Permutation importance on the model of the search.
 //!
-//! The Gaussian process of the model-based search is fitted to the logarithms of the costs of four fifths of the valid trials
-//! and predicts the rest; then the values of one parameter are dealt out anew among the predicted trials, and the predictions
-//! move. Half the rise of the mean squared error, over the variance of the costs, is the parameter's importance.
+//! The Gaussian process of the model-based search is fitted to the logarithms of the costs of four fifths of the valid
+//! trials and predicts the rest; then the values of one parameter are shuffled among the predicted trials, and
+//! the predictions move. Half the rise of the mean squared error, over the variance of the costs, is the parameter's
+//! importance.
 //!
-//! The measure is that of L. Breiman, "Random forests", Machine Learning 45 (2001), for any model: A. Fisher, C. Rudin and
-//! F. Dominici, "All models are wrong, but many are useful", JMLR 20 (2019). For independent parameters and a good model it
-//! estimates the total Sobol index, the share of the variance that a parameter has a part in, alone or together with others:
-//! B. Gregorutti, B. Michel and P. Saint-Pierre, "Correlation and variable importance in random forests", Statistics and
-//! Computing 27 (2017). So importances may add up to more than 1. Functional ANOVA (F. Hutter, H. Hoos and K. Leyton-Brown,
-//! ICML 2014) averages the model over the whole product of all values, most of which constraints rule out and no trial has
-//! seen; permuting moves trials among values that were tried.
+//! The measure is that of L. Breiman, "Random forests", Machine Learning 45 (2001), for any model: A. Fisher, C. Rudin
+//! and F. Dominici, "All models are wrong, but many are useful", JMLR 20 (2019). For independent parameters and a good
+//! model it estimates the total Sobol index, the share of the variance that a parameter has a part in, alone or
+//! together with others: B. Gregorutti, B. Michel and P. Saint-Pierre, "Correlation and variable importance in random
+//! forests", Statistics and Computing 27 (2017). So importances may add up to more than 1. Functional ANOVA (F.
+//! Hutter, H. Hoos and K. Leyton-Brown, ICML 2014) averages the model over the whole product of all values, most of
+//! which constraints rule out and no trial has seen; permuting moves trials among values that were tried.
 //!
-//! Trials of a search gather where times are good, and constraints tie parameters together; both can shift an importance.
-//! Therefore it is told only with what the model explains of trials that it was not fitted to.
+//! Trials of a search concentrate on good times, and constraints tie parameters together; both can shift an
+//! importance. Therefore it is reported together with the share of the variance that the model explains out of sample.
 
 use kiln_search::{Regression, SpaceView};
 use rand::SeedableRng;
@@ -25,13 +26,13 @@ use super::params::Params;
 /// Parts of the trials, each predicted from all others.
 const FOLDS: usize = 5;
 
-/// How often each parameter's values are dealt out.
+/// The number of shuffles of each parameter's values.
 const SHUFFLES: usize = 12;
 
-/// The least variance of log costs that can be shared out: a thousandth of a time either way.
+/// The least variance of log costs that can be attributed: a thousandth of a time either way.
 const MIN_VARIANCE: f64 = 1e-6;
 
-/// What permuting tells.
+/// The result of permuting.
 #[derive(Clone, Debug)]
 pub(super) struct Permuted {
     /// Share of the variance that is explained out of sample.
@@ -40,7 +41,7 @@ pub(super) struct Permuted {
     pub(super) shares: Vec<(f64, f64)>,
 }
 
-/// Fits and permutes: `costs` are logarithms, one a row of `params`. The same trials give the same figures.
+/// Fits and permutes: `costs` are logarithms, one per row of `params`. The same trials give the same figures.
 pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut order: Vec<usize> = (0..costs.len()).collect();
@@ -88,12 +89,12 @@ impl Fold<'_> {
         self
     }
 
-    /// How far the model is off a row's cost if the row had these values.
+    /// The model's error of a row's cost, if the row had these values.
     fn squared_error(&self, row: usize, values: &[usize]) -> f64 {
         (self.model.expected(&positions(values)) - self.costs[row]).powi(2)
     }
 
-    /// By how much the sum of squared errors rises when a parameter's values are dealt out anew.
+    /// The rise of the sum of squared errors if a parameter's values are shuffled.
     fn rise(&self, param: usize, rng: &mut ChaCha8Rng) -> f64 {
         let mut donors = self.rows.clone();
         donors.shuffle(rng);
@@ -109,7 +110,7 @@ impl Fold<'_> {
 
 impl Permuted {
     fn new(error: f64, rises: &[[f64; SHUFFLES]], costs: &[f64]) -> Permuted {
-        // Where all cost the same there is nothing to explain.
+        // If all cost the same there is nothing to explain.
         let is_flat = variance(costs) < MIN_VARIANCE;
         let total = variance(costs).max(MIN_VARIANCE) * costs.len() as f64;
         let share = |rises: &[f64; SHUFFLES]| {
@@ -133,7 +134,7 @@ fn fitted(params: &Params, costs: &[f64], rows: &[usize]) -> Regression {
     Regression::fit(&Tried::new(params), &configs, &costs)
 }
 
-/// What was tried, as a search space.
+/// The tried configs, as a search space.
 struct Tried<'p> {
     params: &'p Params,
     counts: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The runs in a cache: which there are, and which one is meant.
+//! The runs in a cache, and the choice of one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 /// Why no run was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RunNotFound {
-    /// There was none yet.
+    /// The cache has no runs.
     #[error(
         "the cache holds no run\nhelp: run `tune run` first; `tune cache path` says where the cache is"
     )]
@@ -25,28 +25,28 @@ pub enum RunNotFound {
     NoSuchNumber {
         /// The number that was asked for.
         number: u64,
-        /// The smallest number that there is.
+        /// The smallest number of a run.
         first: u64,
         /// The largest.
         last: u64,
     },
-    /// No run has the device and kernels that were asked for, which this text says.
+    /// No run has the device and kernels that were asked for; the text names them.
     #[error("{0}\nhelp: `tune report --list` lists the runs with their devices and kernels")]
     NoneFits(String),
 }
 
-/// Which run is meant.
+/// Selects a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Its number; the last one where there is none.
+    /// Its number; `None` for the last run.
     pub run: Option<u64>,
-    /// Only these kernels; all where none is named.
+    /// Only these kernels; all if empty.
     pub kernels: Vec<String>,
     /// Only runs on this device, as it was named on the command line.
     pub device: Option<String>,
 }
 
-/// Everything that reports are made from.
+/// The records that reports are made from.
 #[derive(Clone, Debug)]
 pub struct Records {
     pub(super) runs: Vec<Run>,
@@ -59,7 +59,7 @@ pub(super) struct RunTask<'r> {
     pub(super) kernel: String,
     pub(super) problem: String,
     pub(super) key: Hash,
-    /// What became of it; none where the run was cut off.
+    /// Its outcome; `None` if the run was cut off.
     pub(super) ended: Option<&'r TaskEnded>,
 }
 
@@ -72,13 +72,13 @@ pub struct RunLine {
     pub began: String,
     /// Whether it ended in order.
     pub ended: bool,
-    /// The device's name on the command line, where known.
+    /// The device's name on the command line, if known.
     pub device: Option<String>,
     /// The kernels.
     pub kernels: Vec<String>,
     /// Trials that it made and that still stand.
     pub trials: u64,
-    /// The command line, where known.
+    /// The command line, if known.
     pub command: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Records {
     /// Reads the runs and trials of a cache.
     ///
     /// # Errors
-    /// When the cache cannot be read.
+    /// If the cache cannot be read.
     pub fn read(cache: &Cache) -> Result<Records, CacheError> {
         let mut trials: BTreeMap<Hash, Vec<Trial>> = BTreeMap::new();
         for trial in cache.all_trials(None)? {
@@ -98,10 +98,10 @@ impl Records {
         })
     }
 
-    /// The run that is meant.
+    /// The selected run.
     ///
     /// # Errors
-    /// When there is none, with those that there are.
+    /// If there is none; the error lists the runs that there are.
     pub fn find(&self, wanted: &Wanted) -> Result<&Run, RunNotFound> {
         if self.runs.is_empty() {
             return Err(RunNotFound::NoRuns);
@@ -151,7 +151,7 @@ impl Records {
         RunNotFound::NoneFits(said.join(" "))
     }
 
-    /// The tasks of a run, in the order in which they were taken up.
+    /// The tasks of a run, in the order in which they began.
     pub(super) fn tasks<'r>(&self, run: &'r Run, kernels: &[String]) -> Vec<RunTask<'r>> {
         let ended = run.ended.iter().flat_map(|ended| &ended.tasks);
         let mut tasks: Vec<RunTask<'r>> = ended
@@ -162,7 +162,8 @@ impl Records {
                 ended: Some(task),
             })
             .collect();
-        // Those of a run that was cut off are known by their trials; of an earlier version's run, by trials of no known run.
+        // Those of a run that was cut off are known by their trials; of an earlier version's run, by trials of no
+        // known run.
         let known: HashSet<Hash> = tasks.iter().map(|task| task.key).collect();
         let of_run = |trial: &Trial| match trial.place {
             Some(place) => place.run == run.started.run,

@@ -1,4 +1,5 @@
-//! The speed-up of every problem in one picture: what was proven, what keeps its baseline, and what is still open.
+//! The speed-up of every problem in one picture: proven ones, those that keep their baseline, and those that are still
+//! open.
 
 use kiln_cache::record::{KeptReason, Verdict};
 use maud::{Markup, html};
@@ -8,7 +9,7 @@ use super::evidence::times;
 use super::figures::TaskFigures;
 use super::svg::short;
 
-/// How far a problem is, in the order in which the picture lists them.
+/// The state of a problem, in the order of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TaskState {
     /// A config is proven faster than the baseline.
@@ -32,7 +33,7 @@ struct Row<'a> {
 }
 
 impl TaskState {
-    /// How far a task is.
+    /// The state of a task.
     pub(super) fn of(task: &TaskFigures) -> TaskState {
         match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
             Some(Verdict::Proven { .. }) => TaskState::Proven,
@@ -74,7 +75,7 @@ impl Row<'_> {
         }
     }
 
-    /// What it says besides its mark.
+    /// The text next to its mark.
     fn says(&self) -> String {
         match self.standing {
             TaskState::Proven => format!("{:.2}×", self.speedup),
@@ -87,7 +88,7 @@ impl Row<'_> {
     }
 }
 
-/// How far the best config is ahead by the race, which ranks and proves nothing.
+/// The speed-up of the best config in the race, which ranks and proves nothing.
 fn in_race(task: &TaskFigures) -> Option<f64> {
     let ratio = task.best.first()?.ratio_ppm.filter(|&ratio| ratio > 0)?;
     Some(1.0 / times(ratio))
@@ -99,7 +100,7 @@ const RIGHT: f64 = 170.0;
 const LINE: f64 = 19.0;
 const FOOT: f64 = 40.0;
 
-/// A row a problem, the fastest first, those that are open last; none if there are no tasks.
+/// One row per problem, the fastest first, those that are open last; none if there are no tasks.
 pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
     let mut rows: Vec<Row<'_>> = tasks
         .iter()
@@ -146,7 +147,7 @@ fn draw_row(row: &Row<'_>, y: f64, at: &impl Fn(f64) -> String) -> Markup {
     }
 }
 
-/// A name that is cut to the room there is.
+/// A name, cut to the available space.
 fn fitting(name: &str) -> String {
     const MAX_CHARS: usize = 56;
     if name.chars().count() <= MAX_CHARS {

@@ -4,14 +4,14 @@ use maud::{Markup, html};
 
 use super::axis::Axis;
 
-/// A chart's frame. Lengths are in the units of its view box; the page scales it to the room there is.
+/// A chart's frame. Lengths are in the units of its view box; the page scales it to the available space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChartFrame<'a> {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) x_title: &'a str,
     pub(super) y_title: &'a str,
-    /// What the chart shows, for those who cannot see it.
+    /// A description of the chart, for screen readers.
     pub(super) label: &'a str,
 }
 
@@ -23,12 +23,12 @@ const TOP: f64 = 32.0;
 const BOTTOM: f64 = 44.0;
 
 impl ChartFrame<'_> {
-    /// Where a value of the horizontal axis lies.
+    /// The position of a value of the horizontal axis.
     pub(super) fn at_x(&self, value: f64) -> f64 {
         LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
     }
 
-    /// Where a value of the vertical axis lies.
+    /// The position of a value of the vertical axis.
     pub(super) fn at_y(&self, value: f64) -> f64 {
         HEIGHT - BOTTOM - self.y.place(value) * (HEIGHT - TOP - BOTTOM)
     }
@@ -38,7 +38,7 @@ impl ChartFrame<'_> {
         TOP
     }
 
-    /// The height of a strip above that area, for what has no value.
+    /// The height of a strip above that area, for marks without a value.
     pub(super) fn above(&self) -> f64 {
         TOP - 5.0
     }
@@ -53,7 +53,7 @@ impl ChartFrame<'_> {
         (LEFT, WIDTH - RIGHT)
     }
 
-    /// The chart with its axes and what is drawn in it.
+    /// The chart with its axes and its content.
     pub(super) fn draw(&self, marks: Markup) -> Markup {
         let (left, right) = self.sides();
         let y_title = if self.y.is_log() {

@@ -1,4 +1,4 @@
-//! Where the time went, the strategy's apart.
+//! Time spent, with the strategy's share separate.
 
 use kiln_cache::record::TimeSpent;
 use kiln_spec::time::Nanoseconds;

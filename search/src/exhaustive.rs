@@ -4,7 +4,7 @@ use super::random::Random;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Asks for every config once, in random order: cut short by a budget, what was tried is then a fair
+/// Asks for every config once, in random order: if a budget cuts it short, the tried configs are a fair
 /// sample and not a corner of the space.
 #[derive(Clone, Debug)]
 pub struct Exhaustive {

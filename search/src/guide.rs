@@ -1,12 +1,12 @@
-//! What a model-based search is given.
+//! The inputs of a model-based search.
 
 use super::model::Settings;
 use super::prior::Prior;
 
-/// What the model-based search starts from.
+/// The inputs of a model-based search.
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
-    /// What is known from elsewhere.
+    /// Results from other devices or problems.
     pub priors: Vec<Prior>,
     /// Its constants.
     pub settings: Settings,

@@ -1,4 +1,4 @@
-//! What a strategy asked for and was told.
+//! The configs that a strategy asked for, and their results.
 
 use super::permutation::Permutation;
 use super::strategy::Told;

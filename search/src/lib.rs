@@ -57,11 +57,11 @@ pub struct UnknownStrategy {
     pub name: String,
 }
 
-/// Configs of a space that is tried as a whole, up to which a model says in which order: the time may end before the
-/// space does.
+/// The largest space that is tried as a whole in an order that a model chooses: the time may end before the space is
+/// exhausted.
 const ORDERED: usize = 2_000;
 
-/// The strategy of a name. `budget` is how many configs can be tried: `auto` tries all where the
+/// The strategy of a name. `budget` is how many configs can be tried: `auto` tries all if the
 /// whole space fits into it.
 ///
 /// # Errors
@@ -75,7 +75,7 @@ pub fn by_name<'a>(
     with_guide(name, space, budget, rng, &Guide::default())
 }
 
-/// The strategy of a name, told what earlier results for the same kernel say; only `auto` listens.
+/// The strategy of a name, with earlier results for the same kernel; only `auto` uses them.
 ///
 /// # Errors
 /// [`UnknownStrategy`].

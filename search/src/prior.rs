@@ -1,11 +1,11 @@
-//! What earlier results say of a space before anything is tried in it.
+//! Earlier results for a space, known before anything is tried in it.
 
 use std::collections::BTreeMap;
 
 /// Results of the same kernel from another device or problem, by config of the space to be searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prior {
-    /// What each config that was tried there cost, by its index in the space to be searched; `None` if it failed.
+    /// The cost of each config that was tried there, by its index in the space to be searched; `None` if it failed.
     pub costs: BTreeMap<usize, Option<f64>>,
 }
 

@@ -5,7 +5,7 @@ use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
-/// Draws configs at random, none twice. Remembers only configs it was told of without asking.
+/// Draws configs at random, none twice. Stores only configs whose results it was told without asking.
 #[derive(Clone, Debug)]
 pub struct Random {
     order: Permutation,

@@ -1,4 +1,4 @@
-//! The model of the search by itself, for those who want to look at results instead of searching on.
+//! The model of the search on its own, for analysing results.
 
 use crate::SpaceView;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};

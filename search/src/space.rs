@@ -1,23 +1,23 @@
-//! What a strategy sees of a search space.
+//! A strategy's view of a search space.
 
-/// A search space as a strategy sees it: valid configs numbered from 0, each a vector of value positions, one a
+/// A strategy's view of a search space: valid configs numbered from 0, each a vector of value positions, one per
 /// tunable parameter (position 2 of `BLOCK_M in [16, 32, 64]` is 64).
 pub trait SpaceView {
-    /// How many valid configs there are.
+    /// The number of valid configs.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether no config is valid.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many values each tunable parameter has.
+    /// The number of values of each tunable parameter.
     fn value_counts(&self) -> &[u32];
 
     /// Whether the values of a parameter have a meaningful order (numbers do, types and choices do not).
     fn is_ordinal(&self, param: usize) -> bool;
 
-    /// The value of an ordinal parameter at a position, as a number; the position itself where none is known.
+    /// The value of an ordinal parameter at a position, as a number; the position itself if it has no number.
     fn value(&self, param: usize, position: u32) -> f64 {
         let _ = param;
         f64::from(position)
@@ -32,7 +32,7 @@ pub trait SpaceView {
 
 /// The valid configs that differ from config `index` in one parameter: to the next value either way for an ordinal one,
 /// skipping values that a constraint rules out, and then every other value. Adjacent ones come first; no
-/// config comes twice.
+/// config is returned twice.
 pub fn neighbours(space: &dyn SpaceView, index: usize) -> Vec<usize> {
     let here = space.positions(index);
     let mut adjacent = Vec::new();

@@ -1,21 +1,21 @@
-//! When searching on is not worth it: the improvement to be expected is below what measuring can prove.
+//! When to stop a search: the expected improvement is below the smallest that measuring can prove.
 
 /// An expected improvement below this share of the best cost is not worth a trial: a difference of a percent is about
 /// the smallest that is proven in practice, and this is a chance of one in ten to find it.
 pub const MIN_OUTLOOK: f64 = 1e-3;
 
-/// Configs in a row that must have promised less.
+/// The number of configs in a row that must be below it.
 pub const PATIENCE: usize = 12;
 
-/// Counts configs that promised too little.
+/// Counts configs whose expected improvement is too small.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stop {
     quiet: usize,
 }
 
 impl Stop {
-    /// Notes what a batch of that many configs promised; whether the search may end. A strategy that makes no guess is
-    /// never stopped.
+    /// Notes the expected improvement of a batch of that many configs; true if the search may end. A strategy that
+    /// gives no estimate is never stopped.
     pub fn after(&mut self, outlook: Option<f64>, asked: usize) -> bool {
         match outlook {
             Some(outlook) if outlook < MIN_OUTLOOK => self.quiet += asked,

@@ -1,11 +1,11 @@
-//! What a strategy is: it is asked for configs, and told what became of them.
+//! The interface of a strategy: it proposes configs and is told their results.
 
-/// What became of a config.
+/// The result of a config.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// Index of the config in its search space.
     pub index: usize,
-    /// What it costs, lower is better (time relative to the baseline, say); `None` if it failed.
+    /// Its cost, lower is better (time relative to the baseline, say); `None` if it failed.
     pub cost: Option<f64>,
 }
 
@@ -24,8 +24,8 @@ pub trait Strategy {
     /// Takes results in, in any order and number, of configs asked for or not.
     fn tell(&mut self, told: &[Told]);
 
-    /// The improvement that the config asked for last promised when it was chosen, as a share of the best cost; `None`
-    /// if the strategy makes no such guess.
+    /// The expected improvement of the config asked for last when it was chosen, as a share of the best cost; `None`
+    /// if the strategy gives no estimate.
     fn outlook(&self) -> Option<f64> {
         None
     }

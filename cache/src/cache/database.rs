@@ -21,9 +21,9 @@ const BYTES_PER_MS: u64 = 8 << 10;
 /// The database as it was found.
 pub(super) struct FoundDatabase {
     pub store: Box<dyn Store>,
-    /// Where it was moved and why, if it could not be used.
+    /// The path it was moved to and the reason, if it could not be used.
     pub aside: Option<(PathBuf, StoreError)>,
-    /// Whether it is on disk: a journal is mended only from a store that lasts.
+    /// Whether it is on disk: a journal is repaired only from a persistent store.
     pub lasting: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn find(
                 let process = None;
                 return Err(CacheError::InUse { path, process });
             }
-            // Nothing is known against the content: leave it where it is.
+            // The content may be sound: leave it in place.
             Err(error @ StoreError::Failed { .. }) => {
                 return Ok(FoundDatabase::in_memory(&error, warnings));
             }
@@ -94,7 +94,7 @@ fn open_existing(
     options: &OpenOptions<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<SledStore, StoreError> {
-    // Reading a large one back takes its time.
+    // Reading a large one takes time.
     let bytes = bytes_under(path).unwrap_or(0);
     let deadline = options.deadline + Duration::from_millis(bytes / BYTES_PER_MS);
     let (began, mut pause) = (Instant::now(), FIRST_PAUSE);

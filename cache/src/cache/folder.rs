@@ -1,4 +1,4 @@
-//! What lies in the cache's folder.
+//! The files of the cache's folder.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub(super) const STORE: &str = "store.sled";
 /// Name of the folder of artifacts in the cache's folder.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
-/// Size of a file, or of all files under a folder; 0 where there is none.
+/// Size of a file, or of all files under a folder; 0 if there is none.
 pub(super) fn bytes_under(path: &Path) -> io::Result<u64> {
     let metadata = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

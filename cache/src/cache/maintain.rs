@@ -17,7 +17,7 @@ impl Cache {
     /// Reads journal and store back in full, and compares the one with the other.
     ///
     /// # Errors
-    /// When the journal cannot be read; what is wrong with either is in the report.
+    /// If the journal cannot be read; damage of either is in the report.
     pub fn verify(&self) -> Result<VerifyReport, CacheError> {
         let inner = self.lock();
         let mut replica = MemoryStore::new();
@@ -37,7 +37,7 @@ impl Cache {
         })
     }
 
-    /// Counts what the cache holds.
+    /// Counts the entries of the cache.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -55,7 +55,7 @@ impl Cache {
         Ok(stats)
     }
 
-    /// Writes everything as one JSON document, an entry a line: readable without Kiln.
+    /// Writes everything as one JSON document, one entry per line: readable without Kiln.
     ///
     /// # Errors
     /// When the cache cannot be read or `out` cannot be written.
@@ -92,7 +92,7 @@ impl Cache {
         let Some(journal) = journal else {
             return Err(self.read_only());
         };
-        // The database goes first: from an empty journal alone nothing comes back.
+        // The database goes first: nothing is rebuilt from an empty journal.
         *store = Box::new(MemoryStore::new());
         let mut doomed = self.set_aside().map_err(self.unusable())?;
         doomed.retain(|path| !path.to_string_lossy().contains(".newer-"));

@@ -2,7 +2,7 @@
 //!
 //! Every writing call puts its records into the journal first; when it returns, they are on disk. Reads
 //! go to the store. Should the store fail during a run, it is replaced by one in memory, rebuilt from
-//! the journal, and the run goes on.
+//! the journal, and the run continues.
 
 mod database;
 mod folder;
@@ -59,8 +59,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache in `folder`, making it where there is none, and locks it for as long as the
-    /// returned value lives. What had to be mended on the way is told in the warnings.
+    /// Opens the cache in `folder`, creating it if there is none, and locks it for as long as the
+    /// returned value lives. Repairs are reported in the warnings.
     ///
     /// # Errors
     /// The folder or the journal cannot be used, the journal is of a newer version, or another process
@@ -113,7 +113,7 @@ impl Cache {
         &self.folder
     }
 
-    /// What happened to the store since opening, once.
+    /// The warnings about the store since opening; each is returned once.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut self.lock().warnings)
     }
@@ -127,7 +127,7 @@ impl Cache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic elsewhere left nothing half done: every change is one call.
+        // A panic elsewhere leaves no change half done: every change is one call.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -185,7 +185,7 @@ impl Cache {
 }
 
 impl Inner {
-    /// Goes on in memory with what the journal holds.
+    /// Continues in memory with the content of the journal.
     fn abandon_store(&mut self, error: &StoreError) -> Result<(), CacheError> {
         let Some(journal) = &self.journal else {
             return Ok(());

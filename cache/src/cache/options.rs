@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::lock::Waiting;
 use crate::probe::ProbeCommand;
 
-/// How long the cache is waited for if nothing else is said: a process that was killed may leave a
+/// The default time to wait for the cache: a process that was killed may leave a
 /// child behind that holds the lock for a moment.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -29,7 +29,7 @@ impl Default for OpenOptions<'_> {
 }
 
 impl<'a> OpenOptions<'a> {
-    /// No probe, ten seconds for the database, and two for whoever holds the cache.
+    /// No probe, ten seconds for the database, and two for the holder of the cache.
     pub fn new() -> OpenOptions<'a> {
         OpenOptions::default()
     }
@@ -41,8 +41,8 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// How long the database may take to open, and to become free; ten seconds unless told. A large one
-    /// has more: a second for each 8 MiB.
+    /// How long the database may take to open, and to become free; ten seconds by default. A large one
+    /// has more: one second per 8 MiB.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;

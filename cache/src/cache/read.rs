@@ -1,4 +1,4 @@
-//! What is read. A value is the one that was written last under its key, or there is an error.
+//! Reading. A value is the last one written under its key, or there is an error.
 
 use kiln_spec::Hash;
 
@@ -35,7 +35,7 @@ impl Cache {
         self.collect(&keys::trials(key), as_trial)
     }
 
-    /// The trials of a kernel under any key; of every kernel where none is named.
+    /// The trials of a kernel under any key; of every kernel if none is named.
     ///
     /// # Errors
     /// As [`Self::trial`].
@@ -98,7 +98,7 @@ impl Cache {
         Ok(found.and_then(as_winner))
     }
 
-    /// The winners of a kernel under any key; of every kernel where none is named.
+    /// The winners of a kernel under any key; of every kernel if none is named.
     ///
     /// # Errors
     /// As [`Self::trial`].
@@ -129,7 +129,7 @@ impl Cache {
         })
     }
 
-    /// The keys of a kernel, in clear; of every kernel where none is named.
+    /// The keys of a kernel, in clear; of every kernel if none is named.
     ///
     /// # Errors
     /// As [`Self::trial`].
@@ -140,7 +140,7 @@ impl Cache {
         })
     }
 
-    /// The stored key nearest to the wanted one, and what differs; nothing if the kernel is unknown.
+    /// The stored key nearest to the wanted one, and the fields that differ; `None` if the kernel is unknown.
     ///
     /// # Errors
     /// As [`Self::trial`].

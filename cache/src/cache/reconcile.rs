@@ -1,4 +1,4 @@
-//! Making journal and store agree: the store catches up, the journal is mended.
+//! Making journal and store agree: the store catches up, the journal is repaired.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::set_aside;
 use crate::store::{Position, Store, state};
 use crate::warning::Warning;
 
-/// Brings the store up to the journal's last record and, if the store lasts, mends the journal from it.
+/// Brings the store up to the journal's last record and, if the store lasts, repairs the journal from it.
 pub(super) fn agree(
     journal: &mut Journal,
     survey: &JournalScan,
@@ -62,7 +62,7 @@ fn known_sequence(
     let Some(position) = position else {
         return Ok(Some(0));
     };
-    // With no record left to tell which journal it was, what the store has is all there is.
+    // Without a record that identifies the journal, the content of the store is all that is left.
     let same_journal = survey.journal.is_none_or(|id| id == position.journal);
     // A record that is damaged or gone cannot contradict.
     let chain = journal::chain_at(journal.path(), position.sequence)?;

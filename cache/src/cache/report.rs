@@ -1,4 +1,4 @@
-//! What looking a cache over finds.
+//! The report of a check of the cache.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub struct VerifyReport {
     pub journal_missing: u64,
     /// Entries of the store.
     pub store_entries: u64,
-    /// What is wrong with the store, if anything is.
+    /// The damage of the store, if there is any.
     pub store_fault: Option<String>,
 }
 

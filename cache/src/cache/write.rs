@@ -1,4 +1,4 @@
-//! What a run writes. Each call is on disk when it returns.
+//! Writing. Each call is on disk when it returns.
 
 use kiln_spec::Hash;
 
@@ -19,7 +19,7 @@ impl Cache {
         self.begin_run(version, unix_s, seed, None)
     }
 
-    /// Records the beginning of a run and what it was asked for, and returns its number.
+    /// Records the beginning of a run and its settings, and returns its number.
     ///
     /// # Errors
     /// When nothing could be recorded.
@@ -55,7 +55,7 @@ impl Cache {
         })
     }
 
-    /// Records the orderly end of a run and what became of its tasks.
+    /// Records the orderly end of a run and the outcomes of its tasks.
     ///
     /// # Errors
     /// When nothing could be recorded.
@@ -100,7 +100,7 @@ impl Cache {
         self.record(vec![Record::Cancelled { trial }])
     }
 
-    /// Records what became of a config.
+    /// Records the outcome of a config.
     ///
     /// # Errors
     /// When nothing could be recorded.
@@ -108,7 +108,7 @@ impl Cache {
         self.finish_all(vec![trial])
     }
 
-    /// Records what became of many configs in one write.
+    /// Records the outcomes of many configs in one write.
     ///
     /// # Errors
     /// When nothing could be recorded.

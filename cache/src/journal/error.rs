@@ -17,7 +17,7 @@ pub enum JournalError {
         "cannot {what} the journal {path}: {source}\nhelp: check its permissions, or set KILN_CACHE to another folder"
     )]
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -90,7 +90,7 @@ pub enum JournalError {
     Encode(#[from] serde_json::Error),
 }
 
-/// What was attempted with the file, as an error.
+/// The error of an operation on the file.
 pub(super) fn io_error<'a>(
     what: &'static str,
     path: &'a Path,

@@ -14,9 +14,9 @@ use kiln_spec::{Hash, hash::Hasher};
 pub(super) const START: u8 = 0x1e;
 /// Ends a record.
 pub(super) const END: u8 = b'\n';
-/// Most bytes of a record's JSON.
+/// The largest JSON of a record, in bytes.
 pub(super) const MAX_PAYLOAD: usize = 1 << 20;
-/// Most bytes of a frame: the payload and its fixed fields.
+/// The largest frame, in bytes: the payload and its fixed fields.
 pub(super) const MAX_FRAME: usize = MAX_PAYLOAD + 128;
 /// Largest journal that is read, in bytes.
 pub(super) const MAX_BYTES: u64 = 4 << 30;

@@ -40,10 +40,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, creating an empty one where there is none.
+    /// Opens the journal at `path`, creating an empty one if there is none.
     ///
     /// A last record that was never finished, and so never acknowledged, is cut off; any other damage
-    /// stays as it is and is told in the survey.
+    /// stays as it is and is reported in the scan.
     ///
     /// # Errors
     /// An unusable, newer or oversized file. A newer one is not touched.
@@ -78,7 +78,7 @@ impl Journal {
         self.last
     }
 
-    /// Where a store stands that has applied every record.
+    /// The position of a store that has applied every record.
     pub fn position(&self) -> Position {
         Position {
             journal: self.id,
@@ -87,7 +87,7 @@ impl Journal {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -95,13 +95,13 @@ impl Journal {
     /// Appends records. When this returns, they are on disk, all of them; it returns their places.
     ///
     /// # Errors
-    /// None of them is written: the disk is full, the file was changed by somebody else, or a record
+    /// If none of them is written: the disk is full, another program changed the file, or a record
     /// was refused.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;
         if let Err(source) = (&self.file).write_all(&bytes) {
-            // What was written of it is half a record: take it back.
+            // A part of the record was written: remove it.
             let undone = self
                 .file
                 .set_len(self.length)
@@ -110,7 +110,7 @@ impl Journal {
             return Err(self.append_error(source));
         }
         if let Err(source) = self.file.sync_data() {
-            // What is on disk after a failed sync is unknown.
+            // The content of the disk after a failed sync is unknown.
             self.broken = true;
             return Err(self.append_error(source));
         }
@@ -122,7 +122,7 @@ impl Journal {
     }
 
     /// Replaces the journal by one that holds `records` alone, in one step. The old file is kept at
-    /// `keep` where that is given.
+    /// `keep` if it is given.
     ///
     /// # Errors
     /// The journal is as it was: the new file could not be written or put in place.

@@ -12,10 +12,10 @@ use super::scan::{JournalScan, scan};
 use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
 
-/// What a replay handed on.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// What the reading found.
+    /// The state of the journal.
     pub survey: JournalScan,
     /// Records handed on.
     pub records: u64,

@@ -9,7 +9,7 @@ use super::frame::{self, END, Frame, MAX_FRAME, START};
 use crate::record::RECORD_SCHEMA;
 use crate::store::Position;
 
-/// What a reading of the whole journal found.
+/// The result of reading the whole journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalScan {
     /// The journal's identity: that of its first sound record.
@@ -28,7 +28,7 @@ pub struct JournalScan {
     pub torn_bytes: u64,
     /// Offset of the end of the last sound record.
     pub sound_end: u64,
-    /// Highest schema version of a sound record, where it is newer than this program's.
+    /// Highest schema version of a sound record, if it is newer than this program's.
     pub newer: Option<u32>,
     /// Hash of everything up to the last sound record.
     pub(super) chain: Option<Hash>,
@@ -70,7 +70,7 @@ pub(super) fn scan<E: From<io::Error>>(
 
 /// One stretch of the file.
 enum Piece<'a> {
-    /// From RS to LF, or to the next RS where the LF is gone.
+    /// From RS to LF, or to the next RS if the LF is missing.
     Candidate(&'a [u8]),
     /// Anything else.
     Garbage,

@@ -1,4 +1,4 @@
-//! What the journal and the store hold: plain data, no code, no path, no expression.
+//! The records of the journal and the store: plain data, no code, no path, no expression.
 
 mod as_text;
 mod error;
@@ -24,8 +24,9 @@ use crate::key::TuningKey;
 
 /// Version of the records and of the journal's frames. A journal with a higher one is refused.
 ///
-/// A field that was added later is optional and left out where there is none, so that records of earlier programs read as they
-/// always did, and theirs read ours: that takes no higher version. A new kind of record, or another meaning, does.
+/// A field that was added later is optional and left out if it is `None`, so that records of earlier programs read
+/// as they always did, and theirs read ours: that takes no higher version. A new kind of record, or another meaning,
+/// does.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One record of the journal.
@@ -57,7 +58,7 @@ pub enum Record {
     Sealed(Winner),
     /// A search was completed.
     SearchDone(SearchDone),
-    /// A run of `tune` ended in order.
+    /// A run of `tune` ended normally.
     RunEnded(RunEnded),
 }
 

@@ -1,4 +1,4 @@
-//! What became of a config: a failed config is a value, not an error.
+//! Outcomes of configs: a failed config is a value, not an error.
 
 use std::fmt;
 
@@ -18,14 +18,14 @@ pub struct Summary {
     /// Shortest time of one launch, in nanoseconds.
     pub min_ns: u64,
     /// Median of the paired ratios to the baseline, in millionths (1 000 000 is "as fast as the
-    /// baseline", less is faster); none where the baseline could not be measured.
+    /// baseline", less is faster); `None` if the baseline could not be measured.
     pub ratio_ppm: Option<u64>,
 }
 
 /// Attempts after which a compiler that crashes or does not end is taken for the config's fault.
 pub const ATTEMPTS: u32 = 2;
 
-/// Where an output differs most from the reference.
+/// The element at which an output differs most from the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaxError {
     /// Name of the output argument.
@@ -40,12 +40,12 @@ pub struct MaxError {
     pub error: Real,
     /// The error that the tolerance allows.
     pub bound: Real,
-    /// Where the value that it should have comes from.
+    /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
     pub against: Against,
 }
 
-/// Where expected outputs come from.
+/// The source of expected outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
@@ -120,7 +120,7 @@ impl FaultKind {
     }
 }
 
-/// What became of one config on one problem.
+/// The outcome of one config on one problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -148,7 +148,7 @@ pub enum Outcome {
     CompilerLost {
         /// How it ended.
         how: String,
-        /// Whether it crashed by itself; else something outside ended it.
+        /// Whether it crashed; otherwise an external cause ended it.
         crashed: bool,
     },
     /// The device refused the launch.
@@ -158,7 +158,7 @@ pub enum Outcome {
     },
     /// The device had too little memory.
     OutOfMemory {
-        /// Bytes asked for, where known.
+        /// Bytes asked for, if known.
         needed_bytes: Option<u64>,
     },
     /// An output is beyond the tolerance.
@@ -212,20 +212,20 @@ pub enum Outcome {
     },
     /// The worker process died.
     WorkerLost {
-        /// The signal that ended it, where one did.
+        /// The signal that ended it, if any.
         signal: Option<i32>,
-        /// What it or the device said last; empty in records of earlier programs.
+        /// Its last message, or the device's; empty in records of earlier programs.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         detail: String,
     },
     /// The device answers no more: nothing can be said about the config.
     DeviceLost {
-        /// What happened.
+        /// The failure.
         text: String,
     },
     /// There was no room left on a disk: nothing can be said about the config.
     DiskFull {
-        /// What could not be written, and what the system says.
+        /// The file that could not be written, and the system's message.
         text: String,
     },
     /// Faster than the device can be: an error of the measurement, not a record.
@@ -244,7 +244,7 @@ pub enum Outcome {
     },
     /// Kiln itself failed.
     Internal {
-        /// What failed.
+        /// The failure.
         message: String,
     },
 }
@@ -267,9 +267,9 @@ impl Outcome {
         )
     }
 
-    /// Whether it stands as what is known of a config. Where the compiler came to no verdict the next run tries again: what
-    /// may be the config's own fault (a crash, a compile beyond its time) [`ATTEMPTS`] times, what came from outside
-    /// always.
+    /// Whether it is final for its config. If the compiler or Kiln failed, the next run tries the config again: up to
+    /// [`ATTEMPTS`] times if the config may be at fault (a crash, a compile beyond its time), and always if the cause
+    /// is external.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }
@@ -384,7 +384,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What a signal that ends a process means, in brackets; empty for one that says nothing of the cause.
+/// The meaning of a signal that ends a process, in brackets; empty for one that says nothing about the cause.
 fn signal_name(signal: i32) -> &'static str {
     match signal {
         4 => " (illegal instruction)",
@@ -398,8 +398,8 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// A message with all its lines, without other control characters and blank lines, at most 4,000 characters long: what
-/// an [`Outcome`] keeps of a text whose later lines say where and why.
+/// A message with all its lines, without other control characters and blank lines, at most 4,000 characters long. An
+/// [`Outcome`] keeps this much of a text whose later lines give the place and the reason.
 pub fn all_lines(text: &str) -> String {
     let lines = text
         .lines()

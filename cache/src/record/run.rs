@@ -1,4 +1,4 @@
-//! Runs of `tune`: what was asked for, and where the time went.
+//! Runs of `tune`: their settings and the time spent.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ pub struct RunStarted {
     pub unix_s: u64,
     /// Seed of every random choice of the run.
     pub seed: u64,
-    /// What was asked for; none in records of earlier programs.
+    /// Its settings; `None` in records of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<RunSettings>,
 }
 
-/// What a run was asked for, and on what it ran.
+/// The settings of a run, and the machine that it ran on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The command line, as a shell would read it.
@@ -38,34 +38,35 @@ pub struct RunSettings {
     pub regime: String,
     /// The strategy's name.
     pub strategy: String,
-    /// Time for everything, in nanoseconds; none for no limit.
+    /// Time for everything, in nanoseconds; `None` for no limit.
     pub budget_ns: Option<u64>,
-    /// Configs per kernel and problem; none for no limit.
+    /// Configs per kernel and problem; `None` for no limit.
     pub trials: Option<u64>,
     /// Compile threads.
     pub jobs: u64,
-    /// Who measured: the host's name, and what tells the device from others of its kind (a UUID, the size of its memory). It is
-    /// in no key, so that what one device measured is known to the next. Empty in records of earlier programs.
+    /// Who measured: the host's name, and the identity of the device among others of its kind (a UUID, the size of its
+    /// memory). It is in no key, so that what one device measured is known to the next. Empty in records of earlier
+    /// programs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub observer: BTreeMap<String, String>,
 }
 
-/// A run of `tune` ended in order.
+/// A run of `tune` ended normally.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnded {
     /// Number of the run.
     pub run: u64,
     /// Seconds since 1970.
     pub unix_s: u64,
-    /// How long it took, in nanoseconds; none in records of earlier programs.
+    /// How long it took, in nanoseconds; `None` in records of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ns: Option<u64>,
-    /// What became of each kernel and problem; empty in records of earlier programs.
+    /// The outcome of each kernel and problem; empty in records of earlier programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskEnded>,
 }
 
-/// What became of one kernel and problem in a run.
+/// The outcome of one kernel and problem in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEnded {
     /// Name of the kernel.
@@ -80,12 +81,12 @@ pub struct TaskEnded {
     pub space: u64,
     /// The decision as it stood then.
     pub winner: Option<Winner>,
-    /// Where the time went.
+    /// The time spent.
     pub spent: TimeSpent,
 }
 
-/// Where the time of a task went, by the wall clock, in nanoseconds. What is in none of the parts went into the baseline's
-/// preparation and the store.
+/// The time spent on a task, by the wall clock, in nanoseconds. What is in none of the parts went into the
+/// baseline's preparation and the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpent {
     /// In the strategy: choosing configs and taking in their results.
@@ -103,7 +104,7 @@ pub struct TimeSpent {
 }
 
 impl TimeSpent {
-    /// What is in none of the named parts.
+    /// The time in none of the named parts.
     pub fn other_ns(&self) -> u64 {
         let parts = [
             self.strategy_ns,
@@ -165,7 +166,8 @@ impl RunEnded {
 const MAX_JSON: usize = 512 << 10;
 
 impl RunEnded {
-    /// Leaves out what one record cannot take: first the decisions, which are stored under their keys too, then the tasks.
+    /// Leaves out parts that do not fit one record: first the decisions, which are stored under their keys too, then
+    /// the tasks.
     pub(crate) fn fitted(mut self) -> RunEnded {
         let fits =
             |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MAX_JSON);

@@ -50,7 +50,7 @@ pub enum ReferenceGrade {
 }
 
 impl ReferenceGrade {
-    /// What the outputs were compared with, as reports say it.
+    /// The reference of the outputs, as reports name it.
     pub fn in_words(self) -> &'static str {
         match self {
             ReferenceGrade::Reference => "compared with the plain-Rust reference",
@@ -80,7 +80,7 @@ impl fmt::Display for ReferenceGrade {
     }
 }
 
-/// Where in a run a trial ended.
+/// The place in a run at which a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TrialPlace {
     /// Number of the run.
@@ -91,7 +91,7 @@ pub struct TrialPlace {
     pub end_ns: u64,
 }
 
-/// One config tried on one problem, and what became of it.
+/// One config tried on one problem, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// Name of the kernel.
@@ -105,7 +105,7 @@ pub struct Trial {
     pub device: DeviceKey,
     /// Hash of the tuning key.
     pub key: Hash,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Time spent compiling, in nanoseconds.
     pub compile_ns: u64,
@@ -115,9 +115,9 @@ pub struct Trial {
     pub measure_ns: u64,
     /// Which attempt this was, from 1.
     pub attempt: u32,
-    /// What the outputs were compared with.
+    /// The reference of the outputs.
     pub grade: ReferenceGrade,
-    /// When it ended; none in records of earlier programs, and where nothing was launched.
+    /// When it ended; `None` in records of earlier programs, and if nothing was launched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<TrialPlace>,
 }
@@ -131,7 +131,7 @@ impl Trial {
         }
     }
 
-    /// Whether it stands as what is known of its config: see [`Outcome::stands`].
+    /// Whether it is final for its config: see [`Outcome::stands`].
     pub fn stands(&self) -> bool {
         self.outcome.stands(self.attempt)
     }

@@ -1,4 +1,4 @@
-//! Winners: what a search ended with, and the evidence for it.
+//! Winners: the result of a search and its evidence.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::error::RecordError;
 use super::text::plain_text;
 use super::trial::ReferenceGrade;
 
-/// What every speed-up is relative to.
+/// The reference of every speed-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Baseline {
@@ -81,12 +81,12 @@ pub enum Verdict {
     },
 }
 
-/// The evidence of a confirmation: one log-ratio a process, over fresh processes.
+/// The evidence of a confirmation: one log-ratio per process, over fresh processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirm {
     /// Fresh processes that took part.
     pub processes: u32,
-    /// Processes in which the config won by more than the least effect that counts.
+    /// Processes in which the config won by more than the smallest effect that counts.
     pub wins: u32,
     /// Median of the processes' log-ratios (config over baseline), in millionths; negative is faster.
     pub median_log_ratio_ppm: i64,
@@ -115,12 +115,13 @@ pub struct ConfirmProcess {
     pub discarded_blocks: u32,
     /// Hash of the receipts of both sides.
     pub receipt: Hash,
-    /// The slowest and the fastest clock of the device, in kHz, as it told them in this process; none where it does not tell.
+    /// The slowest and the fastest clock of the device, in kHz, as reported in this process; `None` if it does
+    /// not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_khz: Option<[u32; 2]>,
 }
 
-/// What a search of one kernel on one problem and device ended with.
+/// The result of a search of one kernel on one problem and device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Winner {
     /// Name of the kernel.
@@ -132,13 +133,13 @@ pub struct Winner {
     pub device: DeviceKey,
     /// Hash of the tuning key.
     pub key: Hash,
-    /// Canonical text of the config; the baseline's own where the baseline was kept.
+    /// Canonical text of the config; the baseline's own if the baseline was kept.
     pub config: String,
-    /// What it was compared with.
+    /// The baseline that it was compared with.
     pub baseline: Baseline,
     /// The decision.
     pub verdict: Verdict,
-    /// The evidence; none where nothing reached the confirmation.
+    /// The evidence; `None` if nothing reached the confirmation.
     pub confirm: Option<Confirm>,
     /// Hash of the receipt of the launch that was timed.
     pub receipt: Hash,
@@ -146,7 +147,7 @@ pub struct Winner {
     pub plan: LaunchPlan,
     /// Symbol of the release entry.
     pub symbol: String,
-    /// What the outputs were compared with.
+    /// The reference of the outputs.
     pub grade: ReferenceGrade,
 }
 

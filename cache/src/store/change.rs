@@ -1,4 +1,4 @@
-//! What is done to a store, and up to which record of the journal.
+//! Changes of a store, and the record of the journal that it is up to date with.
 
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::entry::StoreEntry;
 pub enum Change {
     /// Puts an entry, replacing one under the same key.
     Put(Box<StoreEntry>),
-    /// Removes what is under a key.
+    /// Removes the entry under a key.
     Remove(String),
 }
 

@@ -1,4 +1,4 @@
-//! What a store holds.
+//! The entries of a store.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,21 +13,21 @@ use crate::record::{
 pub struct Strikes {
     /// The trial.
     pub trial: TrialId,
-    /// How many.
+    /// The number of strikes.
     pub strikes: u32,
 }
 
-/// A run of `tune`, with its end where it had one.
+/// A run of `tune`, with its end if it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// How it began.
     pub started: RunStarted,
-    /// How it ended; none where it was cut off.
+    /// How it ended; `None` if it was cut off.
     pub ended: Option<RunEnded>,
 }
 
 impl Run {
-    /// How long it took, in nanoseconds: to the second in runs of earlier programs, none where it was cut off.
+    /// How long it took, in nanoseconds: to the second in runs of earlier programs, `None` if it was cut off.
     pub fn elapsed_ns(&self) -> Option<u64> {
         let ended = self.ended.as_ref()?;
         let seconds = ended.unix_s.saturating_sub(self.started.unix_s);
@@ -44,7 +44,7 @@ impl Run {
     }
 }
 
-/// One thing in the store.
+/// One entry of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreEntry {
@@ -78,7 +78,7 @@ impl StoreEntry {
         }
     }
 
-    /// Refuses what no honest writer stores; see [`crate::record::Record::check`].
+    /// Refuses values that no correct writer stores; see [`crate::record::Record::check`].
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         match self {
             StoreEntry::Trial(trial) => trial.check(),

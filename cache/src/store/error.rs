@@ -22,10 +22,10 @@ pub enum StoreError {
         /// The newest that this program reads.
         known: u16,
     },
-    /// What is read is not what was written.
+    /// A value is not the one that was written.
     #[error("the database is damaged: {what}")]
     Damaged {
-        /// What does not agree.
+        /// The values that differ.
         what: String,
     },
     /// The database did not answer in time.

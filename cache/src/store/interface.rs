@@ -1,4 +1,4 @@
-//! What every store does.
+//! The interface of a store.
 
 use super::change::{Change, Position};
 use super::entry::StoreEntry;

@@ -1,4 +1,4 @@
-//! Texts of store keys: a kind, then what tells its entries apart.
+//! Texts of store keys: a kind, then the identity of the entry.
 
 use kiln_spec::Hash;
 

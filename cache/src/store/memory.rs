@@ -1,4 +1,4 @@
-//! A store in memory: for reading along, for tests, and where the database cannot be used.
+//! A store in memory: for read-only use, for tests, and if the database cannot be used.
 
 use std::collections::BTreeMap;
 

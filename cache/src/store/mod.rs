@@ -1,4 +1,4 @@
-//! The store: what everything reads. Entries by key, with a running count and root hash, so that the
+//! The store, which all reads go to. Entries by key, with a running count and root hash, so that the
 //! silent loss of any of them is noticed.
 //!
 //! Behind [`Store`] sits sled ([`SledStore`]) or plain memory ([`MemoryStore`]); the journal stays the

@@ -17,7 +17,7 @@ use super::interface::Store;
 use super::totals::Totals;
 use super::value::{self, STORE_SCHEMA};
 
-/// Where the book-keeping is. No entry's key starts like this.
+/// The key of the book-keeping. No entry's key starts like this.
 const TOTALS_KEY: &str = "~totals";
 
 /// Memory that sled may use for pages, in bytes.

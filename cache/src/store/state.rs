@@ -1,4 +1,4 @@
-//! What a record of the journal means for the store, and the other way round.
+//! Records of the journal as changes of the store, and entries of the store as records.
 
 use super::change::{Change, Position};
 use super::entry::{Run, StoreEntry, Strikes};
@@ -72,7 +72,7 @@ pub(crate) fn strikes(store: &dyn Store, trial: &TrialId) -> Result<u32, StoreEr
     }
 }
 
-/// The records that make a store like this one, and no more: what a compacted journal holds.
+/// The records that make a store like this one, and no more: the content of a compacted journal.
 pub(crate) fn records(store: &dyn Store) -> Result<Vec<Record>, StoreError> {
     let mut records = Vec::new();
     // Trials come before strikes: the end of a trial clears its strikes.

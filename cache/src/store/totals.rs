@@ -14,7 +14,7 @@ pub struct Totals {
     /// Sum of the hashes of all entries, modulo 2^128: the same for the same entries in any order.
     #[serde(with = "root_text")]
     pub root: u128,
-    /// Where in the journal the store is; none in a new one.
+    /// The store's position in the journal; `None` in a new one.
     pub position: Option<Position>,
 }
 
@@ -31,7 +31,7 @@ impl Totals {
         }
     }
 
-    /// Compares the book-keeping with what was counted.
+    /// Compares the book-keeping with the counted entries.
     pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
         if (self.entries, self.root) == (counted.entries, counted.root) {
             return Ok(());

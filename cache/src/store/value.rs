@@ -65,7 +65,7 @@ pub(crate) fn share(key: &str, bytes: &[u8]) -> u128 {
     u128::from_le_bytes(first)
 }
 
-/// The changes by key: the value's bytes, or nothing where the key goes. The last change of a key counts.
+/// The changes by key: the value's bytes, or `None` if the key is removed. The last change of a key counts.
 pub(crate) fn by_key(changes: &[Change]) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
     let mut by_key = BTreeMap::new();
     for change in changes {

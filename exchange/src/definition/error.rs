@@ -1,4 +1,4 @@
-//! What is wrong with a definition.
+//! Errors of definitions.
 
 use kiln_spec::csp::CspError;
 use thiserror::Error;
@@ -6,11 +6,11 @@ use thiserror::Error;
 use super::model::Literal;
 use crate::python::{ConstraintError, ListError, ParseError};
 
-/// What is wrong with a definition.
+/// Why a definition cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
-    /// A field is not as it must be.
+    /// A field cannot be used.
     #[error(
         "line {line}, {field}: {problem}\nhelp: docs/search-space.md describes the formats that are read"
     )]
@@ -19,7 +19,7 @@ pub enum DefinitionError {
         line: usize,
         /// The field, as a path from the top.
         field: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: FieldProblem,
     },
     /// A constraint cannot be used.
@@ -29,7 +29,7 @@ pub enum DefinitionError {
     Constraint {
         /// As written.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: ConstraintError,
     },
     /// The space cannot be built.
@@ -37,7 +37,7 @@ pub enum DefinitionError {
     Csp(#[from] CspError),
 }
 
-/// What is wrong with a field of a definition.
+/// The problem of a field of a definition.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FieldProblem {

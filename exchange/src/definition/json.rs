@@ -11,7 +11,7 @@ use super::model::{Constraint, Definition, Literal, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
-/// The parts of a file that are looked at. Parts keep their text, so that errors know their lines.
+/// The fields of a file that are read. They borrow its text, so that errors can name lines.
 #[derive(Deserialize)]
 struct DefinitionFile<'a> {
     #[serde(default)]
@@ -114,7 +114,7 @@ pub(crate) fn check(param: &Param, before: &[Param]) -> Result<(), FieldProblem>
     }
 }
 
-/// What makes two values the same.
+/// A key that is equal for equal values.
 fn identity(value: &Literal) -> (u8, u128, &str) {
     match value {
         Literal::Int(x) => (0, *x as u128, ""),
@@ -144,7 +144,7 @@ fn literal(raw: &str) -> Result<Literal, FieldProblem> {
     }
 }
 
-/// The text of a file, which its parts are slices of.
+/// The text of a file; its parts are slices of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         serde_json::from_str(part).map_err(|error| self.json(part, field, &error))
     }
 
-    /// As [`Self::parse`], for what does not keep parts of the text.
+    /// As [`Self::parse`], for types that do not borrow from the text.
     pub(crate) fn owned<T: DeserializeOwned>(
         &self,
         part: &str,
@@ -179,7 +179,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What is wrong with a part of the file.
+    /// An error at a part of the file.
     pub(crate) fn error(
         &self,
         part: &str,

@@ -1,6 +1,6 @@
 //! Search spaces from files: parameters, their values, and constraints as Python expressions.
 //!
-//! Two formats are read, told apart by what the file contains: definitions (`params`, `constraints`) and T1 files of the
+//! Two formats are read, distinguished by their fields: definitions (`params`, `constraints`) and T1 files of the
 //! FAIR auto-tuning papers (`ConfigurationSpace`). docs/search-space.md describes both.
 
 pub(crate) mod error;
@@ -18,7 +18,7 @@ impl Definition {
     /// Reads a definition or a T1 file.
     ///
     /// # Errors
-    /// With line and field: what is wrong.
+    /// If the text is not a definition: its line, its field and the problem.
     pub fn read(text: &str) -> Result<Definition, DefinitionError> {
         match json::is_t1(text)? {
             true => crate::t1::read::read(text),

@@ -72,11 +72,11 @@ pub enum Solved {
 /// A search space as a file defines it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Its name; empty where the file has none.
+    /// Its name; empty if the file has none.
     pub name: String,
     /// The parameters, in order.
     pub params: Vec<Param>,
-    /// All must hold.
+    /// The constraints; a config must meet all of them.
     pub constraints: Vec<Constraint>,
 }
 
@@ -84,7 +84,7 @@ impl Definition {
     /// The model to solve.
     ///
     /// # Errors
-    /// A constraint that names no parameter, or too many parameters.
+    /// If a constraint uses a name that is not a parameter, or there are too many parameters.
     pub fn model(&self) -> Result<Model, DefinitionError> {
         let mut texts = Vec::new();
         let params: Vec<&str> = self
@@ -115,10 +115,10 @@ impl Definition {
         Ok(model)
     }
 
-    /// The configs that meet every constraint; a sample of them where finding all takes too long.
+    /// The configs that meet every constraint; a sample of them if finding all takes too long.
     ///
     /// # Errors
-    /// As [`Self::model`], and when hardly any config is valid.
+    /// As [`Self::model`], and if hardly any config is valid.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
         let relaxed = self.model()?.relaxed(LayerBudget::default())?;
         if relaxed.is_exact() {
@@ -131,7 +131,7 @@ impl Definition {
     /// The configs that meet every constraint.
     ///
     /// # Errors
-    /// As [`Self::model`], and when that takes too long.
+    /// As [`Self::model`], and if that takes too long.
     pub fn solve(&self) -> Result<ConfigSet, DefinitionError> {
         Ok(self.model()?.solve(LayerBudget::default())?)
     }

@@ -18,7 +18,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// The parts that are looked at. They keep their text, so that errors know their lines.
+/// The parts that are looked at. They borrow the text, so that errors can name lines.
 #[derive(Deserialize)]
 struct CacheFile<'a> {
     #[serde(default)]
@@ -103,7 +103,7 @@ pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     })
 }
 
-/// The text with what the recorder had still to write: it appends entries, each with a comma, and closes the file last.
+/// The text with its closing brackets: the recorder appends entries, each with a comma, and closes the file last.
 fn closed(text: &str) -> Option<Cow<'_, str>> {
     let whole = &text[..=text.rfind('}')?];
     Some(format!("{whole}}}}}").into())

@@ -1,4 +1,4 @@
-//! Cache files as Kernel Tuner writes them: a header, then a line a config.
+//! Cache files as Kernel Tuner writes them: a header, then one line per config.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::recording::spelled;
 use crate::results::json::{Ordered, line};
 use crate::results::{ResultRow, Results};
 
-/// What an entry has besides the parameters: no parameter can have such a name.
+/// The fields of an entry that are not parameters: no parameter can have such a name.
 const FIELDS: [&str; 9] = [
     "time",
     "times",
@@ -20,7 +20,7 @@ const FIELDS: [&str; 9] = [
     "framework_time",
 ];
 
-/// The text of the file. It ends as Kernel Tuner's own files do, so that it can go on where this one ends.
+/// The text of the file. It ends as Kernel Tuner's own files do, so that it can append to this one.
 ///
 /// # Errors
 /// A parameter with the name of a field; a value with a comma, since keys of the file are values with commas between

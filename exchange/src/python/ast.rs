@@ -17,28 +17,28 @@ pub enum Expr {
     All(Vec<Expr>),
     /// `a or b or …`
     Any(Vec<Expr>),
-    /// `a < b <= c`: each pair that stands side by side.
+    /// `a < b <= c`: every pair of neighbours.
     Chain(Box<Expr>, Vec<(Function, Expr)>),
     /// `x in [a, b]`; negated for `not in`.
     In {
-        /// What is looked for.
+        /// The value to look for.
         item: Box<Expr>,
-        /// Where.
+        /// The list to look in.
         list: Vec<Expr>,
-        /// Whether it must be absent.
+        /// Whether the value must be absent.
         negated: bool,
     },
     /// `[a, b]` or `(a, b)`
     List(Vec<Expr>),
     /// `[element for variable in list if condition]`
     Comprehension {
-        /// What each element is.
+        /// The value of each element.
         element: Box<Expr>,
         /// The name that stands for the items of the list.
         variable: String,
         /// The list.
         list: Box<Expr>,
-        /// Which items count.
+        /// The condition that items must meet.
         condition: Option<Box<Expr>>,
     },
     /// `range(…)`
@@ -46,7 +46,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// The first name in it that is none of these.
+    /// The first name in it that `known` does not accept.
     pub fn unknown_name<'a>(&'a self, known: &dyn Fn(&str) -> bool) -> Option<&'a str> {
         let any = |parts: &'a [Expr]| parts.iter().find_map(|part| part.unknown_name(known));
         match self {

@@ -42,7 +42,7 @@ pub enum ParseError {
         /// As written.
         text: String,
     },
-    /// The expression ends where an operand is needed.
+    /// The expression ends, but an operand is needed.
     #[error("the expression ends too early")]
     EndsTooEarly,
     /// A word that cannot stand at its place.
@@ -68,7 +68,7 @@ pub enum ParseError {
     /// A comprehension without a variable.
     #[error("expected a name after `for`")]
     ExpectedVariable,
-    /// `in` is followed by something other than a list.
+    /// `in` without a list after it.
     #[error("`in` takes a list here")]
     ExpectedList,
     /// A function with the wrong number of arguments.
@@ -94,7 +94,7 @@ pub enum ListError {
     /// The expression is not a list.
     #[error("not a list")]
     NotAList,
-    /// A list stands where a number is needed.
+    /// A list is used as a number.
     #[error("a list where a number is needed")]
     NestedList,
     /// More items than a list may have.
@@ -142,7 +142,7 @@ pub enum ConstraintError {
         /// The name.
         name: String,
     },
-    /// A list stands where a value is needed.
+    /// A list is used as a value.
     #[error("a list where a value is needed")]
     List,
 }

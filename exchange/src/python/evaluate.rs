@@ -6,13 +6,13 @@ use super::ast::Expr;
 use super::error::ListError;
 use crate::definition::model::Literal;
 
-/// Values of one parameter at most, and items looked at to find them.
+/// The largest number of values of a parameter, and of items evaluated to find them.
 pub(crate) const MAX_ITEMS: usize = 1 << 20;
 
 /// The items of a list.
 ///
 /// # Errors
-/// What has no value, is not a list, or is too long.
+/// If the expression is not a list, has no value, or is too long.
 pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, ListError> {
     Evaluation { left: MAX_ITEMS }.list(expr, &[])
 }
@@ -21,7 +21,7 @@ pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, ListError> {
 type Scope<'a> = [(&'a str, Literal)];
 
 struct Evaluation {
-    /// How many more items may be looked at.
+    /// The number of items that may still be evaluated.
     left: usize,
 }
 

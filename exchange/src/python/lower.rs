@@ -5,11 +5,11 @@ use kiln_spec::csp::{Function, Graph, TermId, Value};
 use super::ast::Expr;
 use super::error::ConstraintError;
 
-/// What names stand for.
+/// The meaning of names.
 pub(crate) struct Names<'a> {
     /// The parameters, in order.
     pub(crate) params: &'a [&'a str],
-    /// The strings met so far: their numbers are places here.
+    /// The strings so far, numbered by their index.
     pub(crate) texts: &'a mut Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Names<'_> {
 /// The term of an expression.
 ///
 /// # Errors
-/// A name that is not a parameter, or a list where a value is needed.
+/// If a name is not a parameter, or a list is used as a value.
 pub(crate) fn lower(
     expr: &Expr,
     graph: &mut Graph,
@@ -76,7 +76,7 @@ pub(crate) fn lower(
         } => {
             let item = lower(item, graph, names)?;
             let terms = all(list, graph, names)?;
-            // All of the list must have values, also what stands behind the one that is found.
+            // Every item of the list must have a value, even after the one that is equal.
             let computed: Vec<TermId> = terms
                 .iter()
                 .filter(|term| graph.value(**term).is_none())

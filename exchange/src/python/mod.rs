@@ -1,6 +1,6 @@
-//! Python expressions, as definitions of search spaces contain them: arithmetic, comparisons (chained ones too), `and`,
-//! `or`, `not`, `in`, conditional expressions, `min`, `max`, `abs`, `pow`, and for the values of parameters lists, `range` and
-//! comprehensions. Nothing is executed; what is not in this list is an error.
+//! Python expressions of search spaces: arithmetic, comparisons (chained ones too), `and`, `or`, `not`, `in`,
+//! conditional expressions, `min`, `max`, `abs` and `pow`; lists, `range` and comprehensions for the values of
+//! parameters. Nothing is executed; anything else is an error.
 
 mod ast;
 mod error;

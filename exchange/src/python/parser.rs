@@ -6,13 +6,13 @@ use super::ast::Expr;
 use super::error::ParseError;
 use super::token::{Token, tokens};
 
-/// How deep an expression may nest: brackets, and operators of one strength that follow each other.
+/// The deepest nesting of an expression: brackets, and operators of one precedence in a row.
 const DEPTH: usize = 100;
 
 /// Reads one expression.
 ///
 /// # Errors
-/// What does not belong there.
+/// If the text is not an expression.
 pub fn parse(text: &str) -> Result<Expr, ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
@@ -30,9 +30,9 @@ pub fn parse(text: &str) -> Result<Expr, ParseError> {
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
-    /// Brackets around.
+    /// The number of open brackets.
     depth: usize,
-    /// Levels of the expression read last.
+    /// The number of levels of the expression that was read last.
     height: usize,
 }
 
@@ -145,7 +145,7 @@ impl Parser {
             negations += 1;
         }
         let mut expr = self.comparison()?;
-        // An even number only makes a truth value.
+        // An even number of negations only makes it a truth value.
         let needed = if negations > 2 {
             2 - negations % 2
         } else {
@@ -224,7 +224,7 @@ impl Parser {
         self.left(Self::sign, &OPERATORS)
     }
 
-    /// Operators of one strength, from left to right.
+    /// Operators of one precedence, from left to right.
     fn left(
         &mut self,
         operand: fn(&mut Self) -> Result<Expr, ParseError>,
@@ -380,7 +380,7 @@ impl Parser {
     /// After a name and `(`.
     fn call(&mut self, name: &str) -> Result<Expr, ParseError> {
         let mut arguments = self.items(")")?;
-        // Functions of many arguments become as many of two.
+        // A function of n arguments becomes n - 1 functions of two.
         self.height += arguments.len();
         self.taller(0)?;
         let function = match (name, arguments.len()) {

@@ -15,19 +15,19 @@ pub(crate) enum Token {
     Symbol(&'static str),
 }
 
-/// Longer ones first.
+/// Longer symbols come first.
 const SYMBOLS: [&str; 22] = [
     "**", "//", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")", "[", "]", ",",
     "{", "}", ":", "=",
 ];
 
-/// Words in one expression at most.
+/// The largest number of words in an expression.
 const MAX_WORDS: usize = 1 << 16;
 
 /// The words of a text.
 ///
 /// # Errors
-/// What stands there that is not a word.
+/// If a part of the text is not a word.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();

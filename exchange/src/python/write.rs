@@ -1,5 +1,5 @@
 //! Expressions of a spec in Python, with the same value for every config: `/` towards zero, `%` with the sign of the
-//! dividend, and no value where the spec's expression has none.
+//! dividend, and without a value if the spec's expression has none.
 
 use kiln_spec::expr::{BinaryOp, Function, UnaryOp};
 use kiln_spec::model::ElemType;
@@ -13,13 +13,13 @@ use super::error::TranslateError;
 pub(crate) struct Translation {
     /// The text.
     pub(crate) text: String,
-    /// How strongly it binds.
+    /// Its operator precedence.
     strength: u8,
     /// The integers that it may be.
     range: Option<(i128, i128)>,
-    /// Whether it is true or false whatever the config.
+    /// Its value as a condition, if it is the same for every config.
     pub(crate) truth: Option<bool>,
-    /// What must hold for it to have a value; each is a text that needs no parentheses in a conjunction.
+    /// Conditions under which it has a value; none needs parentheses in a conjunction.
     guards: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Translation {
         self
     }
 
-    /// Its text where something that binds as strongly as `outer` surrounds it.
+    /// Its text as an operand of an operator of precedence `outer`.
     fn inside(&self, outer: u8) -> String {
         match self.strength < outer {
             true => format!("({})", self.text),
@@ -70,7 +70,7 @@ impl Translation {
         self
     }
 
-    /// What it needs to have a value as a part of itself: where "no value" counts as false.
+    /// Joins the guards with the text, for places that take "no value" as false.
     fn folded(mut self) -> Translation {
         if self.guards.is_empty() {
             return self;
@@ -87,10 +87,10 @@ impl Translation {
     }
 }
 
-/// A constraint: a condition that holds for the configs that it holds for.
+/// A constraint, true for the same configs as `expr`.
 ///
 /// # Errors
-/// What Python cannot say with the same value.
+/// If Python cannot express it with the same value.
 pub(crate) fn condition(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn condition(
 /// An integer that has a value for every config.
 ///
 /// # Errors
-/// As [`condition`], and where it may have none.
+/// As [`condition`], and if some configs have no value.
 pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, TranslateError> {
     let piece = piece(expr, scope)?;
     match piece.guards.first() {
@@ -113,7 +113,7 @@ pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, Tr
     }
 }
 
-/// A truth value. Where `lenient`, a missing value counts as false up to the whole condition.
+/// A truth value. If `lenient`, a missing value counts as false.
 fn truth(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -126,7 +126,7 @@ fn truth(
         BinaryOp::And => ("and", AND, false),
         _ => ("or", OR, true),
     };
-    // Behind `or`, a missing value on the left is not a value of the whole.
+    // `or` has no value if its left side has none.
     let x = truth(x, scope, lenient && *op == BinaryOp::And)?;
     let y = truth(y, scope, lenient)?;
     let y = match (lenient, y.guards.first()) {
@@ -184,7 +184,7 @@ fn of_bool(truth: bool) -> Translation {
     piece
 }
 
-/// A parameter keeps its name; all else is a constant.
+/// A parameter keeps its name; everything else becomes a constant.
 fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     let Some(param) = scope.spec.params.iter().find(|param| &*param.name == name) else {
         return match scope.value(name) {
@@ -207,7 +207,8 @@ fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateEr
     }
 }
 
-/// A result within a range; one that may leave 128 bits has no value there, which Python's unbounded integers have.
+/// A result within a range. One that may need more than 128 bits is refused: it has no value in the spec, but has one
+/// in Python.
 fn arithmetic(
     text: String,
     strength: u8,
@@ -264,7 +265,7 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
-    // Signs are taken off and put on again.
+    // If the signs differ, -x is divided and the quotient negated: rounded down, that is towards zero.
     let towards_zero = format!(
         "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
         x = x.inside(SUM),
@@ -288,7 +289,7 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     ))
 }
 
-/// The piece, which has a value only where the guard holds, if the guard is needed.
+/// Adds a guard if it is needed.
 fn needing(mut piece: Translation, needed: bool, guard: String) -> Translation {
     if needed {
         piece.guards.push(guard);
@@ -307,7 +308,7 @@ fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
         _ => None,
     };
     let piece = piece.guarded(&[x, y]);
-    // What may have no value is not always true.
+    // A condition that may have no value is not always true.
     let truth = piece.truth.filter(|_| piece.guards.is_empty());
     Translation { truth, ..piece }
 }
@@ -361,9 +362,9 @@ fn div_ceil(
     Ok(needing(piece, to.0 <= 0, format!("{} > 0", y.inside(SUM))))
 }
 
-/// Python has no such function on integers: one choice a power.
+/// Python has no such function on integers: one choice per power.
 fn next_power_of_two(x: &Translation, range: (i128, i128)) -> Result<Translation, TranslateError> {
-    /// As many choices at most.
+    /// The largest number of choices.
     const MAX_CHOICES: u32 = 40;
     let mut text = String::new();
     let mut power = 0;

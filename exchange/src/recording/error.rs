@@ -1,4 +1,4 @@
-//! What can be wrong with a recording.
+//! Errors of recordings.
 
 use std::io;
 use std::path::PathBuf;
@@ -50,22 +50,22 @@ pub enum RecordingError {
     Text {
         /// The file.
         path: PathBuf,
-        /// What is wrong with the text.
+        /// The line and the problem.
         fault: TextFault,
     },
 }
 
-/// What is wrong with the text of a recording.
+/// Why a text is not a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct TextFault {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem.
     pub problem: TextProblem,
 }
 
-/// What is wrong at a line of a recording.
+/// The problem at a line of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextProblem {
@@ -82,20 +82,20 @@ pub enum TextProblem {
     Field {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: FileProblem,
     },
     /// A recorded config cannot be used.
     #[error("`{name}`: {problem}")]
     Config {
-        /// What the file calls it.
+        /// Its name in the file.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: ConfigProblem,
     },
 }
 
-/// What is wrong with a field of the file.
+/// The problem of a field of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileProblem {
@@ -128,7 +128,7 @@ pub enum FileProblem {
     },
 }
 
-/// What is wrong with a recorded config.
+/// The problem of a recorded config.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {

@@ -43,12 +43,12 @@ impl Invalidity {
         }
     }
 
-    /// What a word of T4 means.
+    /// The meaning of a word of T4.
     pub fn from_name(name: &str) -> Option<Invalidity> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// What a cache file of Kernel Tuner has for it, which knows three kinds of failure: `None` for a valid config.
+    /// Its name in a cache file of Kernel Tuner, which has three kinds of failure; `None` for a valid config.
     pub fn in_cache_files(self) -> Option<&'static str> {
         match self {
             Invalidity::Correct => None,
@@ -60,7 +60,7 @@ impl Invalidity {
         }
     }
 
-    /// What a cache file of Kernel Tuner means by a text where a time should be.
+    /// The meaning of a text in place of a time, in a cache file of Kernel Tuner.
     pub fn of_cache_files(text: &str) -> Invalidity {
         match text {
             "CompilationFailedConfig" => Invalidity::Compile,

@@ -1,4 +1,4 @@
-//! Recorded tuning spaces: every config of a kernel with what it once cost on a device. Files of other tuners are
+//! Recorded tuning spaces: every config of a kernel with its measured cost on a device. Files of other tuners are
 //! read; a search is replayed on them without the device.
 
 pub(crate) mod error;

@@ -1,30 +1,30 @@
-//! A recorded space, and what became of its configs.
+//! A recorded space and the results of its configs.
 
 use super::invalidity::Invalidity;
 use super::space::RecordedSpace;
 use kiln_search::SpaceView;
 
-/// What became of one config when it was recorded.
+/// The recorded result of one config.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RecordedTrial {
     /// Time of one launch in milliseconds; `None` if the config failed.
     pub time_ms: Option<f64>,
-    /// What it took to compile, verify and time it, in milliseconds.
+    /// The time to compile, verify and measure it, in milliseconds.
     pub cost_ms: f64,
     /// Why it has no time.
     pub invalidity: Invalidity,
 }
 
-/// A recorded space: its configs in the order of their [`RecordedSpace`], and their entries in the same order.
+/// A recorded space: its configs in the order of their [`RecordedSpace`], and their results in the same order.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// `KERNEL@DEVICE`, from the file's name.
     pub name: String,
-    /// The device as the file names it, where it does.
+    /// The device, if the file names it.
     pub device: Option<String>,
     /// The configs.
     pub space: RecordedSpace,
-    /// What became of each.
+    /// The result of each config.
     pub entries: Vec<RecordedTrial>,
 }
 
@@ -40,7 +40,7 @@ impl Recording {
         times.min_by(f64::total_cmp)
     }
 
-    /// Only some of the configs, by their index.
+    /// The recording with only the configs whose index `keep` accepts.
     #[must_use]
     pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Recording {
         let kept: Vec<usize> = (0..self.entries.len())
@@ -54,8 +54,8 @@ impl Recording {
         }
     }
 
-    /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` where
-    /// this one lacks the config, `Some(None)` where it failed.
+    /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` if
+    /// this one lacks the config, `Some(None)` if it failed.
     pub fn times_in(&self, space: &RecordedSpace) -> Vec<Option<Option<f64>>> {
         let map = self.space.map_from(space);
         (0..space.len())

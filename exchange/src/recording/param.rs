@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A tunable parameter and its values, in increasing order where all are numbers.
+/// A tunable parameter and its values, in increasing order if all are numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedParam {
     /// Its name.

@@ -25,10 +25,10 @@ pub fn read(path: &Path) -> Result<Recording, RecordingError> {
     })
 }
 
-/// Reads recordings side by side.
+/// Reads recordings in parallel.
 ///
 /// # Errors
-/// As [`read`]: that of the first file with any.
+/// As [`read`], for the first file with an error.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
     paths.par_iter().map(|path| read(path)).collect()
 }
@@ -36,7 +36,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
 /// The recording in a text; `name` is `KERNEL@DEVICE`.
 ///
 /// # Errors
-/// If the text is not a recording: the line, and what is wrong there.
+/// If the text is not a recording: the line and the problem.
 pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     let (table, field) = if is_results(text) {
         (t4::table(text)?, "results")
@@ -74,7 +74,7 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     })
 }
 
-/// What it took to try a config is shorter than this, so that sums stay finite.
+/// The cost of trying a config is below this, so that sums stay finite.
 const MAX_MS: f64 = 1e100;
 
 /// The longest text that is read: recordings of whole spaces have some ten megabytes.

@@ -1,4 +1,4 @@
-//! What the files of both formats hold: parameters, and rows of configs.
+//! The content of a file of either format: parameters, and rows of configs.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ pub(crate) const FAILED_FROM_MS: f64 = 1e20;
 
 /// One recorded config.
 pub(crate) struct RecordedRow {
-    /// What the file calls it.
+    /// Its name in the file.
     pub(crate) name: String,
-    /// Where it begins in the text.
+    /// Its offset in the text.
     pub(crate) offset: usize,
     pub(crate) positions: Vec<u32>,
     pub(crate) entry: RecordedTrial,
@@ -25,7 +25,7 @@ pub(crate) struct RecordedRow {
 pub(crate) struct RecordedTable {
     pub(crate) params: Vec<RecordedParam>,
     pub(crate) rows: Vec<RecordedRow>,
-    /// The device, where the file names one.
+    /// The device, if the file names one.
     pub(crate) device: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
     params.iter().map(lookup).collect()
 }
 
-/// A time in milliseconds that must be a number of at least 0 where it is given.
+/// A time in milliseconds: a number of at least 0, or 0 if it is missing.
 pub(crate) fn milliseconds(
     value: Option<&Value>,
     field: &'static str,
@@ -74,7 +74,7 @@ pub(crate) fn milliseconds(
     }
 }
 
-/// A value as it stands in the file, cut where it is long.
+/// A value as written in the file, cut if it is long.
 pub(crate) fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }

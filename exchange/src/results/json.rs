@@ -1,4 +1,4 @@
-//! JSON that keeps the order of what it is given.
+//! JSON objects that keep the order of their members.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

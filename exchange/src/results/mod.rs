@@ -1,4 +1,4 @@
-//! What was measured, in no format yet.
+//! Measured results, independent of a format.
 
 pub(crate) mod json;
 pub(crate) mod of_recording;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::recording::Invalidity;
 
-/// What was measured of one kernel, problem and device.
+/// The results of one kernel, problem and device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// The kernel.
@@ -19,13 +19,13 @@ pub struct Results {
     pub problem: Vec<(String, Value)>,
     /// The parameters with all their values, in order.
     pub params: Vec<(String, Vec<Value>)>,
-    /// What was measured, and with what, in words.
+    /// The conditions of the measurement: names and values of the tuning key.
     pub environment: Vec<(String, String)>,
-    /// A row a config.
+    /// One row per config.
     pub rows: Vec<ResultRow>,
 }
 
-/// What became of one config.
+/// The result of one config.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultRow {
     /// The values of the parameters, in order.
@@ -34,7 +34,7 @@ pub struct ResultRow {
     pub invalidity: Invalidity,
     /// The same in words.
     pub reason: Option<String>,
-    /// What its outputs were compared with.
+    /// The reference of its outputs.
     pub verified_against: Option<String>,
     /// Time of one launch in milliseconds.
     pub time_ms: Option<f64>,

@@ -6,7 +6,7 @@ use super::{ResultRow, Results};
 use crate::recording::{RecordedParam, Recording};
 use kiln_search::SpaceView;
 
-/// The results that a recording holds. What it took to compile, verify and time a config is kept as one sum.
+/// The results of a recording. The times to compile, verify and measure a config are one sum.
 pub fn of_recording(recording: &Recording) -> Results {
     let params = recording.space.params();
     let values: Vec<Vec<Value>> = params.iter().map(values).collect();

@@ -29,7 +29,7 @@ pub enum LeftOut {
     MissingParam,
 }
 
-/// Results, and what could not be one of them.
+/// Results, and the trials that are not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exported {
     /// The results.
@@ -38,7 +38,7 @@ pub struct Exported {
     pub left_out: BTreeMap<LeftOut, usize>,
 }
 
-/// What trials under a key say. A trial without a verdict on its config is left out and counted.
+/// The results of the trials under a key. A trial without a verdict on its config is left out and counted.
 pub fn of_trials(
     spec: &KernelSpec,
     problem: &Problem,
@@ -79,8 +79,7 @@ pub fn of_trials(
     exported
 }
 
-/// The baseline's row, where it is a config of the space: it has no trial of its own, it is what all others were timed
-/// besides.
+/// The baseline's row, if it is a config of the space. It has no trial of its own: the others were timed against it.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();
@@ -158,7 +157,7 @@ fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// T4's word for an outcome; `None` for one that says nothing of the config.
+/// T4's word for an outcome; `None` for one that is not about the config.
 fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
     Some(match outcome {
         Outcome::Measured(_) => Invalidity::Correct,
@@ -170,7 +169,7 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::WrongLaunch { .. }
         | Outcome::WorkerLost { .. }
         | Outcome::Quarantined { .. } => Invalidity::Runtime,
-        // A race or a stray access is wrong even where the outputs happen to be right; a trap stopped the launch.
+        // A race or a stray access is wrong even if the outputs happen to be right; a trap stopped the launch.
         Outcome::KernelFault { text } => match FaultKind::of(text) {
             FaultKind::Race | FaultKind::OutOfBounds => Invalidity::Correctness,
             FaultKind::DivergentBarrier | FaultKind::Other => Invalidity::Runtime,
@@ -180,8 +179,8 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::NotANumber { .. }
         | Outcome::GuardHit { .. }
         | Outcome::InputChanged { .. } => Invalidity::Correctness,
-        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of Kiln's
-        // own.
+        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of
+        // Kiln's own.
         _ => return None,
     })
 }

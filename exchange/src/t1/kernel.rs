@@ -24,7 +24,7 @@ const LOOKED_UP: usize = 100_000;
 /// The text of a T1 file. `source` is the kernel's source as the file is to name it.
 ///
 /// # Errors
-/// What Python or T1 cannot say with the same meaning.
+/// If Python or T1 cannot express the kernel with the same meaning.
 pub fn kernel_as_t1(
     kernel: &KernelSpec,
     problem: &Problem,
@@ -120,7 +120,7 @@ fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
     params.iter().any(|param| names.contains(&*param.name))
 }
 
-/// What a launch on the device must satisfy.
+/// The limits of a launch on the device.
 fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     let Some(limits) = scope.limits else {
         return Vec::new();
@@ -151,7 +151,7 @@ fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     all
 }
 
-/// What is written must be the space that is searched: as many configs where that is known, and the same ones.
+/// Checks that the written space is the one that is searched: the same configs, and as many if their number is known.
 fn is_the_same(
     definition: &Definition,
     scope: &LaunchScope<'_>,
@@ -231,7 +231,7 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, T1Erro
     }
 }
 
-/// The value of a computed argument, which T1 can only say where all configs have one.
+/// The value of a computed argument, which T1 can only express if it is the same for all configs.
 fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     let (name, spec) = (&scalar.name, scope.spec);
     if depends(expr, scope) {

@@ -57,7 +57,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
         let field = format!("`Values` of {}", param.name);
         let list = param.values.get();
         let wrong = |problem: FieldProblem| source.error(list, &field, problem);
-        // A list may stand there itself, or a string with one.
+        // The values are a list, or a string that contains one.
         let written = match list.starts_with('"') {
             true => source.owned::<String>(list, &field)?,
             false => list.into(),

@@ -6,10 +6,10 @@ use super::error::T1Error;
 use crate::definition::{Definition, Literal, Param};
 
 impl Definition {
-    /// The text of a T1 file of this space alone, with nothing of a kernel.
+    /// The text of a T1 file of this space alone, without a kernel.
     ///
     /// # Errors
-    /// A value that Python's literals cannot say here.
+    /// If a value is not a Python literal without escapes.
     pub fn to_t1(&self) -> Result<String, T1Error> {
         let general = json!({"BenchmarkName": self.name, "FormatVersion": 1});
         let space = configuration_space(self)?;

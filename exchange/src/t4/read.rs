@@ -15,7 +15,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// Results keep their text, so that errors know their lines.
+/// Results borrow the text, so that errors can name lines.
 #[derive(Deserialize)]
 struct ResultsFile<'a> {
     #[serde(default)]
@@ -136,7 +136,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     for runtime in runtimes.into_iter().flatten() {
         launches += milliseconds(Some(runtime), "runtimes")?;
     }
-    // Tuners that do not keep every launch say what all took together.
+    // Tuners that do not record each launch record their total time.
     let launches = match launches > 0.0 {
         true => launches,
         false => part("benchmark")?,
@@ -152,7 +152,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     })
 }
 
-/// The time of a correct result in milliseconds: its own unit counts, else that of the file.
+/// The time of a correct result in milliseconds: in its own unit, or else in that of the file.
 fn time(result: &ResultEntry, unit: f64) -> Result<f64, ConfigProblem> {
     let measured = result.measurements.iter().find(|one| one.name == "time");
     let time = measured.and_then(|one| {

@@ -21,7 +21,7 @@ pub(crate) fn text(results: &Results) -> String {
     )
 }
 
-/// What T4's metadata schema asks for, and what a reader of times needs.
+/// The fields that T4's metadata schema requires, and the unit of the times.
 fn metadata(results: &Results) -> String {
     let problem: Vec<(&str, &Value)> = results
         .problem
@@ -70,7 +70,7 @@ fn operating_system() -> &'static str {
 
 fn result(names: &[&str], row: &ResultRow) -> String {
     let config = names.iter().copied().zip(&row.values).collect();
-    // Correct is only what was compared and found right.
+    // A config is correct only if its outputs were compared and are right.
     let correctness = u8::from(row.invalidity == Invalidity::Correct);
     let times = json!({
         "compilation": row.compile_ms,

@@ -9,7 +9,7 @@ use crate::order::BLOCK;
 use crate::sample::Sample;
 use crate::span::Resolution;
 
-/// Most samples of one process that are asked for at once, in nanoseconds: the clock is looked at
+/// Sum of predicted sample spans of one process, in nanoseconds, per request: the clock is read
 /// between such requests.
 const REQUEST_NS: u64 = 500_000_000;
 
@@ -18,8 +18,8 @@ const MAX_LOST: u32 = 3;
 
 /// Tests a claim on new data: opens processes on `lab` until it is decided or the time is up.
 ///
-/// `earlier` are the records of an interrupted test of the same claim with the same settings; they are
-/// taken in first, as far as they are what this test would have asked for. `on_process` sees each new record as it ends, to be journalled.
+/// `earlier` are the records of an interrupted test of the same claim with the same settings; they are used first, as
+/// long as they are what this test would have asked for. `on_process` gets each new record as its process ends.
 pub fn confirm(
     lab: &mut dyn Lab,
     claim: Claim,
@@ -39,17 +39,17 @@ pub fn confirm(
     test.verdict()
 }
 
-/// A test that asks for one process after the other until it has its answer.
+/// A test that runs one process after another until it is decided.
 pub trait Sequential {
-    /// How it is carried out: its time, and the clock's resolution.
+    /// Its settings: the time limit and the clock's resolution.
     fn settings(&self) -> &ConfirmSettings;
-    /// What one block takes, in nanoseconds.
+    /// The time of one block, in nanoseconds.
     fn block_ns(&self) -> u64;
     /// The next process to run; `None` once it is decided.
     fn next_process(&self) -> Option<ProcessPlan>;
-    /// Takes in what a process found.
+    /// Adds the record of a process.
     fn push(&mut self, record: ProcessRecord);
-    /// Ends it without an answer.
+    /// Ends the test without a decision.
     fn give_up(&mut self, doubt: Doubt);
 }
 

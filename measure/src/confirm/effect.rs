@@ -1,4 +1,4 @@
-//! From the samples of a process to its effect.
+//! The effect of a process, from its samples.
 
 use super::evidence::ProcessRecord;
 use super::settings::Claim;
@@ -10,7 +10,7 @@ use crate::summary::median;
 /// Two sides of a block whose clocks differ by more than this share are not compared.
 const CLOCK_SHARE: f64 = 0.01;
 
-/// What the blocks of one process say.
+/// The result of the blocks of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     pub(super) log_ratio: Option<f64>,
@@ -41,7 +41,7 @@ pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     effect
 }
 
-/// Mean of the challenger's samples less that of the defender's.
+/// Mean of the challenger's samples minus that of the defender's.
 fn block_effect(
     claim: Claim,
     plan: &[ArmId],

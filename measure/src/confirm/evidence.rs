@@ -1,4 +1,4 @@
-//! What a test of a claim leaves behind: records of its processes, and the verdict.
+//! The output of a test of a claim: records of its processes, and the result.
 
 use super::settings::{Claim, ConfirmSettings};
 use crate::arm::ArmId;
@@ -9,7 +9,7 @@ use crate::sample::Sample;
 use crate::summary::Quartiles;
 use serde::{Deserialize, Serialize};
 
-/// What one process is to do.
+/// The plan of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessPlan {
     /// How it is set up.
@@ -18,16 +18,16 @@ pub struct ProcessPlan {
     pub plan: Vec<ArmId>,
 }
 
-/// What one process found, complete enough to decide again from records alone.
+/// The record of one process, complete enough to repeat the decision from records alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRecord {
-    /// What it was told to do.
+    /// Its plan.
     pub asked: ProcessPlan,
     /// One sample for each entry of the plan.
     pub samples: Vec<Sample>,
 }
 
-/// What is decided about a claim.
+/// The decision about a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
     /// Proven: the challenger is faster by more than delta in the median process.
@@ -41,7 +41,7 @@ pub enum Decision {
 /// Why a claim is inconclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Doubt {
-    /// The time was up.
+    /// The time ran out.
     BudgetSpent,
     /// A side failed, or processes kept dying.
     Faulted(Fault),
@@ -54,9 +54,9 @@ pub enum Doubt {
 pub struct ClaimResult {
     /// The claim.
     pub claim: Claim,
-    /// What is decided about it.
+    /// The decision.
     pub decision: Decision,
-    /// On what grounds.
+    /// The statistics that it is based on.
     pub evidence: TestStatistics,
 }
 
@@ -67,7 +67,7 @@ impl ClaimResult {
     }
 }
 
-/// The grounds of a decision.
+/// The statistics that a decision is based on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestStatistics {
     /// Processes that counted.
@@ -84,7 +84,7 @@ pub struct TestStatistics {
     pub interval: Option<Interval>,
     /// The effect of each process as measured: logarithm of its ratio.
     pub log_ratios: Vec<f64>,
-    /// What was taken out of each as the effect of the order of loading.
+    /// The effect of the load order that was subtracted from each.
     pub order_effects: Vec<f64>,
     /// All samples of the defender.
     pub defender: Option<Quartiles>,

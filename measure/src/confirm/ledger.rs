@@ -1,8 +1,8 @@
-//! The effects of a claim's processes, cleared of what the order of loading does.
+//! The effects of a claim's processes, corrected for the effect of the load order.
 //!
-//! Where the side loaded last is always 2 % faster, every pair of processes shows it: half the difference of the two is
+//! If the side loaded last is always 2 % faster, every pair of processes shows it: half the difference of the two is
 //! the effect of the order, with its sign. The pairs so far give an estimate, and the next pair is judged with it
-//! taken out. This leaves the test as honest as it was: a correction fixed before a pair adds to one of its
+//! taken out. The test remains valid: a correction fixed before a pair adds to one of its
 //! processes what it takes from the other, so for equal sides the two win chances still add up to at most 1.
 //! Without it a true gain of 3 % passes a 2 % order effect in one test of five; with it, nearly always.
 
@@ -23,7 +23,7 @@ pub(super) struct ClearedEffects {
 }
 
 impl ClearedEffects {
-    /// Enters a process and returns its log ratio, cleared.
+    /// Enters a process and returns its corrected log ratio.
     pub(super) fn enter(&mut self, log_ratio: f64, challenger_last: bool) -> f64 {
         let order_effect = sign(challenger_last) * self.order_effect();
         self.counted.push(Counted {
@@ -34,8 +34,8 @@ impl ClearedEffects {
         log_ratio - order_effect
     }
 
-    /// What being loaded last does to the challenger, by the whole pairs so far: their median, drawn towards zero as
-    /// far as the pairs disagree (James and Stein's factor), and by half where there is only one.
+    /// The effect of being loaded last on the challenger, by the whole pairs so far: their median, shrunk towards zero
+    /// as far as the pairs disagree (James and Stein's factor), and by half if there is only one.
     fn order_effect(&self) -> f64 {
         let pairs = self.counted.chunks_exact(2);
         let halves: Vec<f64> = pairs
@@ -62,7 +62,7 @@ impl ClearedEffects {
             .collect()
     }
 
-    /// What was taken out of each as the effect of the order.
+    /// The effect of the order that was subtracted from each.
     pub(super) fn order_effects(&self) -> Vec<f64> {
         self.counted
             .iter()
@@ -70,7 +70,7 @@ impl ClearedEffects {
             .collect()
     }
 
-    /// The log ratios cleared.
+    /// The corrected log ratios.
     pub(super) fn cleared(&self) -> Vec<f64> {
         self.counted
             .iter()
@@ -78,7 +78,7 @@ impl ClearedEffects {
             .collect()
     }
 
-    /// Those of whole pairs only.
+    /// The corrected log ratios of whole pairs only.
     pub(super) fn cleared_pairs(&self) -> Vec<f64> {
         let mut cleared = self.cleared();
         cleared.truncate(cleared.len() / 2 * 2);

@@ -19,8 +19,8 @@ const DISCARDED_ONE_IN: usize = 5;
 /// Sets the draw of the allocation order apart from the draws of the processes.
 const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 
-/// A claim under test, one process at a time. [`confirm`](super::confirm) drives it over a [`Lab`](crate::Lab); a caller that
-/// resumes or replays drives it with stored records.
+/// A claim under test, one process at a time. [`confirm`](super::confirm) drives it over a [`Lab`](crate::Lab); a
+/// caller that resumes or replays drives it with stored records.
 #[derive(Clone, Debug)]
 pub struct ClaimTest {
     claim: Claim,
@@ -53,7 +53,7 @@ impl ClaimTest {
         self.decision().is_none().then(|| self.plan())
     }
 
-    /// What the next process would do, whether or not this claim still needs one.
+    /// The plan of the next process, whether or not this claim still needs one.
     pub(crate) fn plan(&self) -> ProcessPlan {
         let index = self.wealth.processes();
         let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
@@ -74,7 +74,7 @@ impl ClaimTest {
         ProcessPlan { opening, plan }
     }
 
-    /// Goes on where an earlier test of the claim with the same seed came to no end. `log_ratios` are the effects of its
+    /// Continues an unfinished test of the claim with the same seed. `log_ratios` are the effects of its
     /// processes, in order: they count as if they had been run now.
     #[must_use]
     pub fn resumed(mut self, log_ratios: &[f64]) -> Self {
@@ -89,7 +89,7 @@ impl ClaimTest {
         self
     }
 
-    /// Takes in what a process found.
+    /// Adds the record of a process.
     pub fn push(&mut self, record: ProcessRecord) {
         let effect = effect_of(self.claim, &record);
         if let Some(log_ratio) = effect.log_ratio {
@@ -171,12 +171,12 @@ impl ClaimTest {
         }
     }
 
-    /// How it is carried out.
+    /// Its settings.
     pub(crate) fn settings(&self) -> &ConfirmSettings {
         &self.settings
     }
 
-    /// What the processes so far found.
+    /// The records of the processes so far.
     pub(crate) fn records(&self) -> &[ProcessRecord] {
         &self.records
     }
@@ -202,13 +202,13 @@ impl ClaimTest {
         )
     }
 
-    /// Whether buffers are allocated in the load order or in its reverse: drawn once a claim, so that all its
+    /// Whether buffers are allocated in the load order or in its reverse: drawn once per claim, so that all its
     /// pairs show the same effect of the order.
     fn allocate_alike(&self) -> bool {
         ChaCha8Rng::seed_from_u64(self.settings.seed ^ ALLOCATION_DRAW).random()
     }
 
-    /// Blocks of the next process: as many as the effect needs, as far as the time goes. Both
+    /// Blocks of the next process: as many as the effect needs, if the time allows. Both
     /// processes of a pair run equally many, so that they differ in their orders only.
     fn blocks(&self) -> usize {
         let expected = self.expected.ratio.ln().abs();
@@ -229,7 +229,7 @@ impl ClaimTest {
     }
 }
 
-/// Blocks a process needs to tell an effect (absolute log ratio) from noise within it: 12 near the delta,
+/// Blocks that a process needs to distinguish an effect (absolute log ratio) from noise within it: 12 near the delta,
 /// fewer for effects that any block shows.
 fn blocks_for(effect: f64, most: usize) -> usize {
     let needed = match effect {

@@ -1,4 +1,4 @@
-//! What is claimed, and how it is tested.
+//! A claim and the settings of its test.
 
 use crate::arm::ArmId;
 use crate::span::Resolution;
@@ -24,7 +24,7 @@ impl Claim {
     }
 }
 
-/// What the race found. Only used to decide how many blocks a process runs.
+/// The result of the race. Only used to decide how many blocks a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     /// Time of the challenger over that of the defender.
@@ -42,9 +42,9 @@ pub struct ConfirmSettings {
     pub delta: f64,
     /// Claims made in the same run; each then needs that many times the wealth.
     pub claims: u32,
-    /// Most processes.
+    /// The largest number of processes.
     pub most_processes: u32,
-    /// Most blocks a process.
+    /// The largest number of blocks per process.
     pub most_blocks: usize,
     /// Time that the blocks of one process should not exceed, in nanoseconds.
     pub process_ns: u64,

@@ -1,4 +1,4 @@
-//! The table of a race: what each arm took in each round, who leads, who is out.
+//! The table of a race: the time of each arm in each round, the leader, and the arms that are out.
 
 use super::result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
 use crate::arm::ArmId;
@@ -6,12 +6,12 @@ use crate::fault::Fault;
 use crate::sample::Sample;
 use crate::summary::{Quartiles, median};
 
-/// Rounds that the near rule looks back on.
+/// The number of past rounds that the near rule uses.
 const NEAR_ROUNDS: usize = 8;
 
 struct Lane {
     arm: ArmId,
-    /// One entry a round: the sample, if the arm ran in that round.
+    /// One entry per round: the sample, if the arm ran in that round.
     samples: Vec<Option<Sample>>,
     fate: Option<Fate>,
 }
@@ -35,7 +35,7 @@ impl Lane {
     }
 }
 
-/// Lane 0 is the anchor; lane 1 the incumbent where that is another arm.
+/// Lane 0 is the anchor; lane 1 the incumbent if that is another arm.
 pub(super) struct Board {
     settings: RaceSettings,
     lanes: Vec<Lane>,
@@ -81,7 +81,8 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether more than the leader is left to be told apart. An anchor that is only kept for its scale is not a rival.
+    /// Whether an arm other than the leader is still in the race. An anchor that is only kept for its scale is not a
+    /// rival.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())
@@ -102,7 +103,7 @@ impl Board {
             .collect()
     }
 
-    /// A slow anchor rests after its first rounds: it would eat the budget of the others.
+    /// A slow anchor rests after its first rounds: it would use up the budget of the others.
     fn is_resting(&self, lane: usize) -> bool {
         lane == ANCHOR
             && lane != self.leader
@@ -117,7 +118,7 @@ impl Board {
         self.process_began = self.rounds;
     }
 
-    /// Forgets the rounds of the process that failed, and takes back in who was dropped by them.
+    /// Discards the rounds of the process that failed, and readmits the arms that these rounds dropped.
     pub(super) fn void_process(&mut self) {
         self.rounds = self.process_began;
         for lane in &mut self.lanes {
@@ -143,7 +144,7 @@ impl Board {
         }
     }
 
-    /// How many arms of `order` to ask for at once: as many as should take `request_ns`; an arm that
+    /// The number of arms of `order` to ask for at once: as many as should take `request_ns`; an arm that
     /// was never timed goes alone.
     pub(super) fn request_len(&self, order: &[ArmId], request_ns: u64) -> usize {
         let mut sum_ns = 0u64;
@@ -214,8 +215,8 @@ impl Board {
         on_end(&self.entry(lane));
     }
 
-    /// Takes a faulty arm out; `false` if it is the anchor or unknown. If it led, those who lost to it are
-    /// taken back in and judged by the leader that is left: undefined behaviour is fast, and must not decide a race.
+    /// Removes a faulty arm; `false` if it is the anchor or unknown. If it led, the arms that lost to it are
+    /// readmitted and compared with the remaining leader: undefined behaviour is fast, and must not decide a race.
     pub(super) fn eliminate(
         &mut self,
         arm: ArmId,

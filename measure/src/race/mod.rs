@@ -1,10 +1,10 @@
 //! Race: cheap elimination of losers. Chooses what is worth confirming; claims nothing.
 //!
 //! Every round runs each live arm once in a fresh random order, so that drift, boost and neighbours hit all
-//! alike; times are compared within a round only. The arm that leads is the measure: an arm all of whose ratios to
+//! alike; times are compared within a round only. The leader is the reference: an arm whose ratios to
 //! it are far above 1 goes early, one whose last eight are all just above 1 goes a little later. After some
 //! rounds the rest moves to a fresh process, because a process favours some arms for as long as it lives. Every other
-//! process loads and allocates in the reverse order of the one before, so that what the order does averages out.
+//! process loads and allocates in the reverse order of the one before, so that the effect of the order averages out.
 
 mod board;
 mod result;
@@ -20,7 +20,7 @@ use super::order::{mirrored, random_opening, shuffled};
 use board::Board;
 use rand::Rng;
 
-/// Sum of predicted sample spans, in nanoseconds, that is asked for at once: the clock is looked at
+/// Sum of predicted sample spans, in nanoseconds, per request: the clock is read
 /// between such requests.
 const REQUEST_NS: u64 = 500_000_000;
 
@@ -135,7 +135,7 @@ fn run_round(
     Ok(true)
 }
 
-/// Takes a fault in: the arm to blame is out, and the process's rounds are void. Gives up where nothing
+/// Handles a fault: the arm to blame is out, and the process's rounds are void. Gives up if nothing
 /// can be raced any more.
 fn absorb(
     board: &mut Board,

@@ -1,4 +1,4 @@
-//! What goes into a race and what comes out.
+//! The input and the result of a race.
 
 use crate::arm::ArmId;
 use crate::fault::Fault;
@@ -6,10 +6,10 @@ use crate::span::Resolution;
 use crate::summary::Quartiles;
 use serde::{Deserialize, Serialize};
 
-/// Who races.
+/// The arms of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceCard<'a> {
-    /// The arm that the others' cost is told in: the baseline, or a stand-in for a baseline that is far slower
+    /// The arm that costs are relative to: the baseline, or a stand-in for a baseline that is far slower
     /// than everything else. Never dropped.
     pub anchor: ArmId,
     /// The best arm so far; the anchor itself at first.
@@ -21,7 +21,7 @@ pub struct RaceCard<'a> {
 /// The rules of a race. Thresholds are ratios of time to the leader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceSettings {
-    /// Most rounds.
+    /// The largest number of rounds.
     pub most_rounds: u32,
     /// Rounds in one process before the rest moves to a fresh one.
     pub rounds_per_process: u32,
@@ -110,7 +110,7 @@ pub struct RaceResult {
     /// The surviving arm with the lowest median ratio; on a tie the anchor, then the incumbent, then the
     /// lowest arm.
     pub leader: ArmId,
-    /// One entry an arm: anchor, incumbent, contenders in their order.
+    /// One entry per arm: anchor, incumbent, contenders in their order.
     pub entries: Vec<RaceEntry>,
     /// Rounds run.
     pub rounds: u32,

@@ -7,7 +7,7 @@ use super::trend::Trend;
 use crate::model::{Candidates, Encoder, FeaturePoint, Process, Settings, Shape, improve};
 use crate::{SpaceView, Told};
 
-/// What a lesson needs besides the values.
+/// The inputs of an update, apart from the values.
 pub(super) struct SearchState<'a> {
     pub(super) space: &'a dyn SpaceView,
     pub(super) encoder: &'a Encoder,
@@ -15,31 +15,31 @@ pub(super) struct SearchState<'a> {
     /// Indices of the candidates; never fewer than before, but after [`Learner::forget`].
     pub(super) pool: &'a [usize],
     pub(super) settings: &'a Settings,
-    /// Whether the scales are to be fitted first.
+    /// Whether to fit the scales first.
     pub(super) fit: bool,
 }
 
-/// A process, and what it has taken in.
+/// A process and the results that it has learned.
 pub(super) struct Learner {
     prior: Shape,
     shape: Shape,
-    /// How much values rise with what earlier results say.
+    /// The slope of values over the trends of earlier results.
     slope: f64,
-    /// Variance over the space of what they say.
+    /// Variance of the trends over the space.
     trend_variance: f64,
     process: Process,
     candidates: Candidates,
-    /// What earlier results say of each candidate.
+    /// The trends of each candidate.
     bases: Vec<f64>,
-    /// What earlier results say.
+    /// The trends of earlier results.
     trends: Vec<Trend>,
-    /// What they say of the configs whose results are known.
+    /// The trends of the configs whose results are known.
     remembered: HashMap<usize, Vec<f64>>,
-    /// Places of the results that the process has taken in.
+    /// Indices of the results that the process has learned.
     taken: Vec<usize>,
 }
 
-/// What is believed of every candidate, from some values.
+/// The posterior of every candidate, given some values.
 pub(super) struct Lesson {
     means: Vec<f32>,
     bases: Vec<f64>,
@@ -48,7 +48,7 @@ pub(super) struct Lesson {
     spread: f64,
 }
 
-/// A standard deviation below this is none.
+/// A standard deviation below this counts as 0.
 const FLAT: f64 = 1e-6;
 
 impl Learner {
@@ -74,7 +74,7 @@ impl Learner {
         }
     }
 
-    /// How many results it knows.
+    /// The number of results that it has learned.
     pub(super) fn len(&self) -> usize {
         self.process.len()
     }
@@ -87,16 +87,16 @@ impl Learner {
         self.taken.clear();
     }
 
-    /// Learns values, each with the place of its result.
-    pub(super) fn learn(&mut self, values: &[(usize, f64)], ground: &SearchState<'_>) -> Lesson {
-        self.remember(values, ground);
-        self.slope = self.slope_of(values, ground);
-        let (centre, scale, units) = self.units(values, ground);
-        if ground.fit && scale > FLAT {
-            self.fit(values, &units, ground);
+    /// Learns values, each with the index of its result.
+    pub(super) fn learn(&mut self, values: &[(usize, f64)], state: &SearchState<'_>) -> Lesson {
+        self.remember(values, state);
+        self.slope = self.slope_of(values, state);
+        let (centre, scale, units) = self.units(values, state);
+        if state.fit && scale > FLAT {
+            self.fit(values, &units, state);
         }
-        for &index in &ground.pool[self.bases.len()..] {
-            let point = self.point(index, ground);
+        for &index in &state.pool[self.bases.len()..] {
+            let point = self.point(index, state);
             self.candidates.push(&point);
             self.bases.push(mean(&point.trends));
         }
@@ -115,7 +115,7 @@ impl Learner {
         fresh.sort_unstable();
         let points: Vec<FeaturePoint> = fresh
             .iter()
-            .map(|&slot| self.point(ground.results[slot].index, ground))
+            .map(|&slot| self.point(state.results[slot].index, state))
             .collect();
         self.taken.extend(fresh);
         self.process.extend(&points, &self.candidates);
@@ -131,27 +131,27 @@ impl Learner {
     }
 
     /// Fits the scales.
-    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], ground: &SearchState<'_>) {
-        let chosen = representatives(units, ground.settings.fitted as usize);
-        let point = |&k: &usize| self.point(ground.results[values[k].0].index, ground);
+    fn fit(&mut self, values: &[(usize, f64)], units: &[f64], state: &SearchState<'_>) {
+        let chosen = representatives(units, state.settings.fitted as usize);
+        let point = |&k: &usize| self.point(state.results[values[k].0].index, state);
         let points: Vec<FeaturePoint> = chosen.iter().map(point).collect();
         let points: Vec<&FeaturePoint> = points.iter().collect();
         let units: Vec<f64> = chosen.iter().map(|&k| units[k]).collect();
         self.shape = improve(
-            ground.encoder,
+            state.encoder,
             &self.shape,
             &self.prior,
             &points,
             &units,
-            ground.settings,
+            state.settings,
         );
-        self.process = Process::new(ground.encoder, &self.shape);
+        self.process = Process::new(state.encoder, &self.shape);
         self.taken.clear();
     }
 
-    /// Values less what earlier results let expect, in units of their scale around their centre.
-    fn units(&self, values: &[(usize, f64)], ground: &SearchState<'_>) -> (f64, f64, Vec<f64>) {
-        let expected = |slot: usize| self.slope * self.remembered_mean(ground.results[slot].index);
+    /// Values minus their prediction by earlier results, centred and in units of their scale.
+    fn units(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> (f64, f64, Vec<f64>) {
+        let expected = |slot: usize| self.slope * self.remembered_mean(state.results[slot].index);
         let residuals: Vec<f64> = values
             .iter()
             .map(|&(slot, value)| value - expected(slot))
@@ -167,20 +167,20 @@ impl Learner {
         )
     }
 
-    /// How much values rise with what earlier results say: the slope of a regression that starts from a slope of 1, and
-    /// is held to it as if by that many results.
-    fn slope_of(&self, values: &[(usize, f64)], ground: &SearchState<'_>) -> f64 {
+    /// The slope of values over the trends of earlier results: a regression with a prior slope of 1 that
+    /// weighs as much as that many results.
+    fn slope_of(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> f64 {
         if self.trends.is_empty() {
             return 0.0;
         }
         let trends: Vec<f64> = values
             .iter()
-            .map(|value| self.remembered_mean(ground.results[value.0].index))
+            .map(|value| self.remembered_mean(state.results[value.0].index))
             .collect();
         let count = values.len().max(1) as f64;
         let mean_trend = trends.iter().sum::<f64>() / count;
         let mean = values.iter().map(|value| value.1).sum::<f64>() / count;
-        let held = ground.settings.trust * self.trend_variance;
+        let held = state.settings.trust * self.trend_variance;
         let (mut rise, mut run) = (held, held);
         for (trend, value) in trends.iter().zip(values) {
             rise += (trend - mean_trend) * (value.1 - mean);
@@ -193,37 +193,37 @@ impl Learner {
         }
     }
 
-    /// Whether earlier results are found to say little.
+    /// Whether earlier results turn out to explain little.
     pub(super) fn doubts(&self) -> bool {
         const MIN_SLOPE: f64 = 0.3;
         self.slope < MIN_SLOPE
     }
 
-    /// Supposes that a config costs what is expected of it: that changes no mean, it only takes doubt away.
-    pub(super) fn suppose(&mut self, index: usize, ground: &SearchState<'_>) {
-        let point = self.point(index, ground);
+    /// Supposes that a config has its expected cost: this changes no mean, it only reduces variances.
+    pub(super) fn suppose(&mut self, index: usize, state: &SearchState<'_>) {
+        let point = self.point(index, state);
         self.process.extend(&[point], &self.candidates);
     }
 
-    /// Takes suppositions back.
+    /// Undoes the suppositions.
     pub(super) fn truncate(&mut self, len: usize) {
         self.process.truncate(len);
     }
 
-    /// What is left of each candidate's variance.
+    /// The posterior variance of each candidate.
     pub(super) fn variances(&self) -> &[f32] {
         self.process.variances()
     }
 
-    /// Notes what earlier results say of the configs of some results: that takes a while where they did not try them.
-    fn remember(&mut self, values: &[(usize, f64)], ground: &SearchState<'_>) {
+    /// Computes the trends for the configs of some results: slow for configs that the earlier results did not try.
+    fn remember(&mut self, values: &[(usize, f64)], state: &SearchState<'_>) {
         if self.trends.is_empty() {
             return;
         }
         for &(slot, _) in values {
-            let index = ground.results[slot].index;
+            let index = state.results[slot].index;
             if !self.remembered.contains_key(&index) {
-                let trends = self.point(index, ground).trends;
+                let trends = self.point(index, state).trends;
                 self.remembered.insert(index, trends);
             }
         }
@@ -235,8 +235,8 @@ impl Learner {
             .map_or(0.0, |trends| mean(trends))
     }
 
-    fn point(&self, index: usize, ground: &SearchState<'_>) -> FeaturePoint {
-        let codes = ground.encoder.encode(&ground.space.positions(index));
+    fn point(&self, index: usize, state: &SearchState<'_>) -> FeaturePoint {
+        let codes = state.encoder.encode(&state.space.positions(index));
         let trends = match self.remembered.get(&index) {
             Some(trends) => trends.clone(),
             None => self
@@ -255,7 +255,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 impl Lesson {
-    /// Whether all values are the same: nothing can be told apart then.
+    /// Whether all values are the same, so that there is nothing to learn.
     pub(super) fn is_flat(&self) -> bool {
         self.scale <= FLAT
     }

@@ -1,8 +1,8 @@
 //! The default: a model of costs and one of failures decide what to try next.
 //!
-//! A few configs spread over the space come first, or the best of earlier results where there are any. From then on the
-//! config is tried that promises most: the improvement to be expected of its cost, times the chance that it
-//! works. In a small space every config is looked at, in a large one those around the best and a random sample.
+//! A few configs spread over the space come first, or the best of earlier results if there are any. Then it tries the
+//! config with the highest expected improvement of its cost, times the probability that the config
+//! works. In a small space every config is a candidate, in a large one the neighbours of the best and a random sample.
 
 mod learner;
 mod pool;
@@ -24,22 +24,22 @@ use super::space::SpaceView;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Random configs whose expected costs tell how far an earlier result's spread.
+/// Random configs whose predicted costs give the spread of an earlier result.
 const TREND_SAMPLE: usize = 5_000;
 
-/// Configs that must have worked before anything is learned.
+/// Configs that must have worked before the model learns.
 const MIN_VALID: usize = 4;
 
-/// Most results that the model of costs learns from.
+/// The largest number of results that the model of costs learns from.
 const MAX_LEARNED: usize = 300;
 
-/// New results after which scales are fitted again at the latest.
+/// The largest number of new results before scales are fitted again.
 const MAX_NEW: usize = 64;
 
-/// A config is thought to work with this probability at least: no belief is so sure that it may rule a config out.
+/// The lowest probability that a config works: no posterior is certain enough to exclude a config.
 const MIN_CHANCE: f64 = 0.01;
 
-/// Standard deviation of the belief in failures at least, in shares of 1.
+/// The smallest standard deviation of the posterior of failures, as a share of 1.
 const MIN_DOUBT: f64 = 0.05;
 
 /// Model-based search.
@@ -49,7 +49,7 @@ pub struct Auto<'a> {
     encoder: Encoder,
     ledger: TrialLedger,
     rng: ChaCha8Rng,
-    /// Configs still to be asked for before anything is learned, the next one last.
+    /// Configs still to be asked for before the model learns, the next one last.
     first: Vec<usize>,
     pool: CandidatePool,
     costs: Learner,
@@ -106,7 +106,7 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// A search that ends when the whole of `space` was tried: it says nothing of what is still to be expected.
+    /// A search that ends when all of `space` was tried: it gives no estimate of the remaining improvement.
     pub fn exhausting(space: &'a dyn SpaceView, rng: ChaCha8Rng, guide: &Guide) -> Self {
         Self {
             ends_early: false,
@@ -114,13 +114,13 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Whether an earlier result is doubted for the first time.
+    /// Whether an earlier result turns out wrong for the first time.
     fn doubts(&mut self) -> bool {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Spreads some configs over the space: those tried so far are the best of an earlier result, and tell nothing of
-    /// the rest.
+    /// Spreads some configs over the space: those tried so far are the best of an earlier result, and not a sample of
+    /// the space.
     fn spread(&mut self, n: usize) {
         self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
         if let Some(recall) = &mut self.recall {
@@ -129,7 +129,7 @@ impl<'a> Auto<'a> {
         self.first.reverse();
     }
 
-    /// Spreads a few once the best of an earlier result were tried, so that it can be told whether it is right.
+    /// Spreads a few configs after the best of an earlier result, to check whether that result applies.
     fn contrast(&mut self) {
         let (recalled, few) = (
             self.settings.recalled as usize + 2,
@@ -142,7 +142,7 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// What is to be tried before anything is learned.
+    /// The configs to try before the model learns.
     fn starters(&mut self, n: usize) -> Vec<usize> {
         let mut starters = Vec::new();
         while starters.len() < n {
@@ -156,7 +156,7 @@ impl<'a> Auto<'a> {
         starters
     }
 
-    /// Brings both models up to date with the results.
+    /// Updates both models with the results.
     fn learn(&mut self, ranking: &[(usize, f64)]) -> (Lesson, Lesson) {
         let total = self.ledger.results().len();
         let due =
@@ -189,7 +189,7 @@ impl<'a> Auto<'a> {
             .map(failed)
             .skip(latest)
             .collect();
-        let ground = ground(
+        let state = state(
             self.space,
             &self.encoder,
             &self.ledger,
@@ -198,12 +198,12 @@ impl<'a> Auto<'a> {
             fit,
         );
         (
-            self.costs.learn(&costs, &ground),
-            self.failures.learn(&failures, &ground),
+            self.costs.learn(&costs, &state),
+            self.failures.learn(&failures, &state),
         )
     }
 
-    /// Takes the most promising candidates one by one, each taking doubt away from those like it.
+    /// Takes the candidates of the highest expected improvement one by one; each reduces the variance of similar ones.
     fn choose(&mut self, n: usize, best: f64, costs: &Lesson, failures: &Lesson) -> Vec<usize> {
         let known = self.costs.len();
         let mut best = costs.unit(best);
@@ -237,9 +237,9 @@ impl<'a> Auto<'a> {
         chosen
     }
 
-    /// Takes the cost of a candidate that is to be tried for what it is believed to be, so that those like it promise less.
+    /// Supposes that a chosen candidate has its predicted cost, so that the expected improvement of similar ones falls.
     fn suppose(&mut self, index: usize) {
-        let ground = ground(
+        let state = state(
             self.space,
             &self.encoder,
             &self.ledger,
@@ -247,7 +247,7 @@ impl<'a> Auto<'a> {
             &self.settings,
             false,
         );
-        self.costs.suppose(index, &ground);
+        self.costs.suppose(index, &state);
     }
 
     fn most_promising(&self, best: f64, costs: &Lesson, failures: &Lesson) -> Option<(f64, usize)> {
@@ -287,7 +287,7 @@ impl<'a> Auto<'a> {
     }
 }
 
-fn ground<'a>(
+fn state<'a>(
     space: &'a dyn SpaceView,
     encoder: &'a Encoder,
     ledger: &'a TrialLedger,

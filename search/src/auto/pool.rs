@@ -1,4 +1,4 @@
-//! The configs that are looked at: all of a small space; of a large one the best, what is around them, and a sample.
+//! The candidates: all configs of a small space; of a large one, the best configs, their neighbours and a sample.
 
 use crate::ledger::TrialLedger;
 use crate::model::Settings;
@@ -8,10 +8,10 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
-/// Best configs whose surroundings are looked at.
+/// The number of best configs whose neighbours are candidates.
 const ELITES: usize = 6;
 
-/// Indices of candidates; they are only ever added to until they are renewed.
+/// Indices of candidates; they only grow until they are renewed.
 #[derive(Clone, Debug)]
 pub(super) struct CandidatePool {
     indices: Vec<usize>,
@@ -89,7 +89,7 @@ impl CandidatePool {
         }
     }
 
-    /// Adds what is around the best config when it is a new one.
+    /// Adds the neighbours of the best config if it is new.
     pub(super) fn follow(
         &mut self,
         space: &dyn SpaceView,

@@ -1,9 +1,9 @@
-//! Going on with the best configs of an earlier result while they prove good.
+//! Trying the best configs of an earlier result while they prove good.
 
 use crate::Prior;
 use crate::ledger::TrialLedger;
 
-/// Turns after which the earlier result has said what it has to say.
+/// The number of turns after which the earlier result is no longer used.
 const MAX_TURNS: usize = 42;
 
 /// The best configs of an earlier result, in order.
@@ -19,7 +19,7 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Of the first earlier result, if there is any; a turn every so many configs.
+    /// The best configs of the first earlier result, if there is one; one config in `every` is one of them.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
@@ -32,7 +32,7 @@ impl Recall {
         })
     }
 
-    /// The earlier result does not explain the values; whether that is news.
+    /// Notes that the earlier result does not explain the values; true the first time.
     pub(super) fn doubt(&mut self) -> bool {
         !std::mem::replace(&mut self.doubted, true)
     }

@@ -1,6 +1,6 @@
-//! Which of many results a model learns from.
+//! The results that a model learns from if there are many.
 
-/// Places of at most `most` values: the lower half of them, and an even spread of the others.
+/// Indices of at most `most` values: the lower half of them, and an even spread of the others.
 pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     if values.len() <= most {

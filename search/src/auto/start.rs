@@ -1,4 +1,4 @@
-//! What is tried before anything is learned.
+//! The configs that are tried before the model learns.
 
 use crate::ledger::TrialLedger;
 use crate::model::Encoder;

@@ -1,5 +1,5 @@
-//! What an earlier result says of every config: what it cost there, or, where it was not tried, what a model of that
-//! result expects.
+//! The trend of an earlier result: the cost of every config there or, if it was not tried, the prediction of a model of
+//! that result.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::warp;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 use crate::{Prior, SpaceView};
 
-/// Share of a space that an earlier result must know to be taken as it is, without a model of the rest.
+/// Share of a space that an earlier result must cover to be used without a model of the rest.
 const WHOLE: f64 = 0.9;
 
-/// Most of its results that a model learns from.
+/// The largest number of its results that a model learns from.
 const MAX_LEARNED: usize = 200;
 
 /// A quantity of an earlier result, less its mean.
@@ -72,7 +72,7 @@ impl Trend {
         Self { known, model }
     }
 
-    /// What it says of a config; 0 where it says nothing.
+    /// Its value for a config; 0 if there is none.
     pub(super) fn at(&self, index: usize, codes: &[u16]) -> f64 {
         let expected = || {
             self.model
@@ -83,7 +83,7 @@ impl Trend {
     }
 }
 
-/// A model of some values; none where they are all the same.
+/// A model of some values; `None` if they are all the same.
 fn model(
     known: &HashMap<usize, f64>,
     noise: f64,

@@ -1,7 +1,7 @@
-//! Costs as the model sees them: logarithms, in which slow configs count as no slower than a limit, so that the model's
+//! Costs for the model: logarithms with an upper limit for slow configs, so that the model's
 //! attention stays with the fast ones.
 
-/// Logarithms of costs with a limit, from the ranked ones; each with the place it came with.
+/// Logarithms of costs with a limit, from the ranked ones; each with its index.
 pub(super) fn costs(ranking: &[(usize, f64)], clip: f64) -> Vec<(usize, f64)> {
     let Some(&(_, best)) = ranking.first() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What an algorithm is.
+//! The interface of a classic algorithm.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -9,7 +9,7 @@ pub trait Algorithm {
     /// Its name, as in [`NAMES`](crate::NAMES).
     fn name(&self) -> &'static str;
 
-    /// The configs to try next; none if it cannot think of any.
+    /// The configs to try next; empty if it has no proposal.
     fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize>;
 
     /// Takes in the cost of every config it proposed, in the same order; infinite for those that failed.

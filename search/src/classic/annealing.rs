@@ -1,4 +1,4 @@
-//! Simulated annealing: a walk that takes every better step, and a worse one the less often the cooler it is.
+//! Simulated annealing: a walk that takes every better step, and worse ones less often as it cools.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 /// Worse by this factor is taken with a probability of 1/e at the start.
 const HOT: f64 = 0.5;
 
-/// The same when it is as cool as it gets; then it is heated again, from the best.
+/// The same at the lowest temperature; the walk is then reheated from the best config.
 const COOL: f64 = 0.005;
 
 /// Simulated annealing.
@@ -23,7 +23,7 @@ pub struct Annealing {
 }
 
 impl Annealing {
-    /// Cools down over that many configs.
+    /// The number of configs over which it cools down.
     pub fn new(budget: usize) -> Self {
         Self {
             here: None,

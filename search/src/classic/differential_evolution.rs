@@ -7,7 +7,7 @@ use crate::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Configs that live at a time.
+/// Configs in the population.
 const POPULATION: usize = 16;
 
 /// Scale of the difference.

@@ -9,18 +9,18 @@ use rand_chacha::ChaCha8Rng;
 /// Configs in a generation.
 const POPULATION: usize = 16;
 
-/// Of these, how many of the best go on living.
+/// The best of these, which survive.
 const ELITE: usize = 4;
 
 /// Genetic algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct Genetic {
-    /// The living, best first.
+    /// The current generation, best first.
     population: Vec<(usize, f64)>,
 }
 
 impl Genetic {
-    /// One of the living; the better, the likelier: the better of two drawn at random.
+    /// A parent: the better of two configs drawn at random.
     fn parent(&self, rng: &mut ChaCha8Rng) -> usize {
         let draw = rng.random_range(0..self.population.len());
         self.population[draw.min(rng.random_range(0..self.population.len()))].0

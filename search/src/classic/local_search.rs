@@ -1,5 +1,5 @@
-//! Local search with restarts: from a random config to the first better neighbour, again and again; from where there is
-//! none, to a random config.
+//! Local search with restarts: from a random config it moves to the first better neighbour until there is none,
+//! then restarts from another random config.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Debug, Default)]
 pub struct LocalSearch {
     here: Option<(usize, f64)>,
-    /// Neighbours that are still to be looked at.
+    /// Neighbours that are still to be tried.
     around: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
-//! The classic strategies: one algorithm a file, all on the same ground.
+//! The classic strategies: one algorithm per file, all run by the same code.
 //!
-//! Each is written as its textbook has it, as a state that proposes a config and learns its cost. A proposal that was
-//! tried before costs nothing: its result is known, and the algorithm goes on with it.
+//! Each follows its textbook: a state that proposes a config and learns its cost. A proposal that was
+//! tried before costs nothing: its result is known, and the algorithm continues with it.
 
 mod algorithm;
 mod annealing;

@@ -1,4 +1,4 @@
-//! Particle swarm: every particle flies on, drawn to the best place it has seen and to the best that any has seen.
+//! Particle swarm: every particle moves on, drawn to the best position that it has seen and to the best seen by any.
 
 use super::algorithm::Algorithm;
 use super::positions::{anywhere, numbers, repaired, rounded};

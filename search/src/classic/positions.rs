@@ -10,8 +10,8 @@ pub(super) fn anywhere(space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
     rng.random_range(0..space.len())
 }
 
-/// The valid config at these positions, or one near: each parameter in turn is moved to the nearest value that makes the
-/// config valid; a random config if none does.
+/// The valid config at these positions, or one near them: each parameter in turn moves to the nearest value that makes
+/// the config valid; a random config if none does.
 pub(super) fn repaired(
     space: &dyn SpaceView,
     mut positions: Vec<u32>,

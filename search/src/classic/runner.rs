@@ -9,7 +9,7 @@ use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
-/// Proposals in a row that were all known before, after which a random config is tried.
+/// The number of known proposals in a row after which a random config is tried.
 const MAX_KNOWN: usize = 100;
 
 /// A strategy that runs an algorithm.
@@ -20,7 +20,7 @@ pub struct Classic<'a, A> {
     ledger: TrialLedger,
     /// The generation that is being tried.
     generation: Vec<usize>,
-    /// Those of it that are still to be asked for.
+    /// The configs of it that are still to be asked for.
     open: VecDeque<usize>,
     idle: usize,
 }
@@ -39,7 +39,7 @@ impl<'a, A: Algorithm> Classic<'a, A> {
         }
     }
 
-    /// Goes on to the next generation with something to ask for, if all results of this one are known.
+    /// Moves to the next generation that has a config to ask for, if all results of this one are known.
     fn advance(&mut self) {
         while self.open.is_empty() && !self.ledger.is_exhausted() {
             let result = |&index: &usize| {

@@ -1,4 +1,4 @@
-//! Tabu search: always on to the best of a few neighbours, even if it is worse, but not back to where it was lately.
+//! Tabu search: it moves to the best of a few neighbours, even if that is worse, but not to a recently visited config.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// Neighbours that are looked at before a step.
+/// Neighbours that are tried before a step.
 const LOOKED_AT: usize = 8;
 
 /// Configs that are remembered as forbidden.

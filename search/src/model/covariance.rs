@@ -1,5 +1,5 @@
-//! How alike the costs of two configs are: a product of one factor a feature, read from tables, plus the trends of
-//! earlier results.
+//! The covariance of the costs of two configs: a product of one factor per feature, read from tables, plus the trends
+//! of earlier results.
 //!
 //! A factor is `1 - share + share * matern(distance / length)`: with a share of 1 two configs that differ in the
 //! feature tell nothing of each other, with less they still share the effect of everything else. So the product holds
@@ -80,7 +80,7 @@ impl Covariance {
         })
     }
 
-    /// The factor of the matrix of some points, with so much noise; `None` where it is not positive definite.
+    /// The factor of the matrix of some points, with that much noise; `None` if it is not positive definite.
     pub(crate) fn factor(&self, points: &[&FeaturePoint], noise: f64) -> Option<Factor> {
         let mut factor = Factor::default();
         for (i, point) in points.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A process that is fitted once to some values, and tells what is expected elsewhere.
+//! A process that is fitted once to some values, and predicts others.
 
 use super::covariance::Covariance;
 use super::factor::Factor;
@@ -7,7 +7,7 @@ use super::fit::improve;
 use super::settings::Settings;
 use super::shape::Shape;
 
-/// A standard deviation below this is none.
+/// A standard deviation below this counts as 0.
 const FLAT: f64 = 1e-9;
 
 /// The means of a process.
@@ -20,7 +20,7 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    /// Fits a process to values at some points; `None` where they are all the same, or numbers fail.
+    /// Fits a process to values at some points; `None` if they are all the same, or the computation fails.
     pub(crate) fn new(
         encoder: &Encoder,
         start: &Shape,
@@ -78,7 +78,7 @@ impl Extension {
     }
 }
 
-/// The factor of the matrix of some points, with as much more noise as it takes.
+/// The factor of the matrix of some points, with as much additional noise as it needs.
 fn factor(covariance: &Covariance, points: &[FeaturePoint]) -> Option<Factor> {
     const TRIES: i32 = 8;
     let points: Vec<&FeaturePoint> = points.iter().collect();

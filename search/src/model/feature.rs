@@ -1,4 +1,4 @@
-//! What the model sees of a config: a code for each feature, and how far apart two codes are.
+//! Features of configs: a code for each feature, and the distances between codes.
 
 use super::settings::Settings;
 use crate::SpaceView;
@@ -8,7 +8,7 @@ use crate::SpaceView;
 pub(crate) struct FeaturePoint {
     /// A code for each feature.
     pub(crate) codes: Vec<u16>,
-    /// What each earlier result says of it, standardised; 0 where it says nothing.
+    /// The standardised trend of each earlier result for it; 0 if there is none.
     pub(crate) trends: Vec<f64>,
 }
 
@@ -17,15 +17,15 @@ pub(crate) struct FeaturePoint {
 pub(crate) struct Feature {
     param: usize,
     codes: Vec<u16>,
-    /// How many codes there are.
+    /// The number of codes.
     pub(crate) len: usize,
-    /// Code by code, how far apart they are, from 0 to 1.
+    /// The distances between codes, from 0 to 1.
     pub(crate) distances: Vec<f64>,
     /// Prior mean of the logit of its share.
     pub(crate) share_mean: f64,
 }
 
-/// Values of a parameter that are told apart at most; more are gathered into this many groups.
+/// The largest number of distinct codes of a parameter; more values are grouped into this many.
 const MAX_CODES: usize = 256;
 
 /// All features of a space.
@@ -35,8 +35,8 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// For every parameter with a choice where its value lies, and for integers also how often 2 divides it: what fits
-    /// a warp, a cache line or a bank does so by its powers of two.
+    /// For every parameter with a choice, the position of its value; for integers also how often 2 divides it, because
+    /// whether data fits a warp, a cache line or a bank depends on powers of two.
     pub(crate) fn new(space: &dyn SpaceView, settings: &Settings) -> Self {
         let mut features = Vec::new();
         for (param, &count) in space
@@ -67,7 +67,7 @@ impl Encoder {
         self.features.iter().map(code).collect()
     }
 
-    /// How far apart two configs are: the sum of squares, with a little for any difference at all.
+    /// The distance of two configs: the sum of squares, plus a little if they differ at all.
     pub(crate) fn distance(&self, a: &[u16], b: &[u16]) -> f64 {
         const DIFFERENT: f64 = 0.1;
         let codes = self.features.iter().zip(a.iter().zip(b));
@@ -81,7 +81,7 @@ impl Encoder {
 }
 
 impl Feature {
-    /// Values on a line, each at its place.
+    /// Ordered values, each at its position.
     fn line(param: usize, places: &[f64], share_mean: f64) -> Self {
         let mut levels = places.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -113,7 +113,7 @@ impl Feature {
         }
     }
 
-    /// Values that are equal or not, and nothing else.
+    /// Values that are only compared for equality.
     fn choice(param: usize, count: usize, share_mean: f64) -> Self {
         let len = count.min(MAX_CODES);
         let different = |pair: usize| f64::from(u8::from(pair / len != pair % len));
@@ -129,7 +129,7 @@ impl Feature {
     }
 }
 
-/// Where each value lies between the smallest and the largest, by rank and by logarithm.
+/// The position of each value between the smallest and the largest, by rank and by logarithm.
 fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     let last = (values.len() - 1) as f64;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -150,7 +150,7 @@ fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     values.iter().enumerate().map(place).collect()
 }
 
-/// How often 2 divides each value, from 0 to 1; none where values are not integers, or that says no more than the rank.
+/// How often 2 divides each value, from 0 to 1; `None` if values are not integers, or if the rank already gives it.
 fn twos(values: &[f64]) -> Option<Vec<f64>> {
     const LARGEST: f64 = 9e15;
     if values

@@ -6,15 +6,15 @@ use super::feature::{Encoder, FeaturePoint};
 use super::settings::Settings;
 use super::shape::Shape;
 
-/// Weight of the belief that standardised values have a variance of 1, in results.
+/// Weight of the prior that standardised values have a variance of 1, in results.
 pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
 
 /// The first step of each number, and the longest.
 const FIRST_STEP: f64 = 0.3;
 const LONGEST_STEP: f64 = 1.0;
 
-/// Improves `start` for standardised values at some points. What cannot be computed is not improvement: the worst that
-/// can happen is that the shape stays.
+/// Improves `start` for standardised values at some points. At worst the shape stays as it is: one whose density cannot
+/// be computed is not an improvement.
 pub(crate) fn improve(
     encoder: &Encoder,
     start: &Shape,
@@ -78,7 +78,7 @@ fn badness(
         for (j, b) in points[..i].iter().enumerate() {
             covariance.add_gradient(a, b, covariance.product(a, b), slope(j), &mut gradient);
         }
-        // Where a point meets itself, the product is 1 whatever the features' numbers are.
+        // On the diagonal the product is 1, whatever the features' numbers are.
         covariance.add_gradient(a, a, 0.0, slope(i) / 2.0, &mut gradient);
         gradient[last] += slope(i) / 2.0 * covariance.noise;
     }

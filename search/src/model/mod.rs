@@ -1,4 +1,4 @@
-//! A statistical model of what untried configs cost, and of whether they work: Gaussian processes whose covariance
+//! A statistical model of the costs and failures of untried configs: Gaussian processes whose covariance
 //! is a product over features of a config.
 
 mod covariance;

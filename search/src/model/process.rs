@@ -1,4 +1,4 @@
-//! A Gaussian process whose beliefs about a set of candidates are kept up to date, one result at a time.
+//! A Gaussian process that updates its posterior over a set of candidates one result at a time.
 
 use super::covariance::Covariance;
 use super::factor::{Factor, dot};
@@ -6,7 +6,7 @@ use super::feature::{Encoder, FeaturePoint};
 use super::fit::VARIANCE_WEIGHT;
 use super::shape::Shape;
 
-/// Configs that may be asked for, by columns.
+/// The candidates, by columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     codes: Vec<Vec<u16>>,
@@ -28,7 +28,7 @@ impl Candidates {
     }
 }
 
-/// Candidates that are worked on at a time: their part of all rows fits the second-level cache.
+/// Candidates per block: their part of all rows fits the second-level cache.
 const CHUNK: usize = 512;
 
 /// The process.
@@ -39,7 +39,7 @@ pub(crate) struct Process {
     factor: Factor,
     /// For each point L⁻¹ times its covariances with the candidates.
     rows: Vec<Vec<f32>>,
-    /// What is left of each candidate's variance.
+    /// The posterior variance of each candidate.
     variances: Vec<f32>,
 }
 
@@ -54,12 +54,12 @@ impl Process {
         }
     }
 
-    /// How many points were taken in.
+    /// The number of points.
     pub(crate) fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Takes in points, and candidates that were added since the last time.
+    /// Adds points, and candidates that are new since the last call.
     pub(crate) fn extend(&mut self, points: &[FeaturePoint], candidates: &Candidates) {
         let (old_points, old_candidates) = (self.points.len(), self.variances.len());
         for point in points {
@@ -144,7 +144,7 @@ impl Process {
         self.factor.truncate(len);
     }
 
-    /// What is left of each candidate's variance, in units of the values' variance.
+    /// The posterior variance of each candidate, in units of the values' variance.
     pub(crate) fn variances(&self) -> &[f32] {
         &self.variances
     }

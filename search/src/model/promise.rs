@@ -1,19 +1,19 @@
-//! What trying a config promises: the improvement to be expected.
+//! The expected improvement of a config.
 
-/// What is believed of a candidate's value.
+/// The posterior of a candidate's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Belief {
     pub(crate) mean: f64,
     pub(crate) sd: f64,
 }
 
-/// Logarithm of the improvement on `best` to be expected.
+/// Logarithm of the expected improvement on `best`.
 pub(crate) fn log_promise(belief: Belief, best: f64) -> f64 {
     let z = (best - belief.mean) / belief.sd;
     belief.sd.ln() + log_improvement(z)
 }
 
-/// No less than [`log_promise`], and cheap where that is low.
+/// An upper bound of [`log_promise`] that is cheap if it is low.
 pub(crate) fn log_promise_bound(belief: Belief, best: f64, log_largest_sd: f64) -> f64 {
     let z = (best - belief.mean) / belief.sd;
     if z < -1.0 {

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub struct Settings {
     /// Configs spread over the space before anything is learned.
     pub first: f64,
-    /// Share of the logarithm in where a value lies between a parameter's smallest and largest; the rest is rank.
+    /// Weight of the logarithm in the position of a value between a parameter's smallest and largest; the rest is rank.
     pub log_share: f64,
     /// Prior mean and standard deviation of the logarithm of a feature's inverse length scale.
     pub scale_mean: f64,
@@ -27,9 +27,9 @@ pub struct Settings {
     pub clip: f64,
     /// Steps of each fit of the features' scales.
     pub steps: f64,
-    /// A fit is done again when there are this many times as many results.
+    /// The scales are fitted again when the number of results has grown by this factor.
     pub growth: f64,
-    /// Results that a fit looks at.
+    /// Results that a fit uses.
     pub fitted: f64,
     /// Configs of a space of which all are candidates; in a larger one there are fewer.
     pub whole: f64,
@@ -39,11 +39,11 @@ pub struct Settings {
     pub trend_mean: f64,
     /// Share of the first configs that are the best of an earlier result.
     pub recalled: f64,
-    /// One config in this many is the next best of an earlier result, while that proves right.
+    /// One config in this many is the next best of an earlier result, while these prove good.
     pub recall_every: f64,
-    /// Configs spread over the space after those of an earlier result, to tell whether it is right.
+    /// Configs spread over the space after those of an earlier result, to check whether it applies.
     pub contrast: f64,
-    /// Results that the belief in an earlier result counts for.
+    /// The weight of the prior for an earlier result, in results.
     pub trust: f64,
 }
 
@@ -80,7 +80,7 @@ impl Default for Settings {
     "no setting `{text}`\nhelp: write NAME=NUMBER; the names and what they mean are in docs/search.md"
 )]
 pub struct UnknownSetting {
-    /// What was written.
+    /// The text as written.
     pub text: String,
 }
 

@@ -42,7 +42,7 @@ impl Shape {
         deviations
     }
 
-    /// All of them in one row.
+    /// All of them as one vector.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let parts = [&self.scales[..], &self.shares, &self.trends, &[self.noise]];
         parts.concat()
