@@ -2,7 +2,9 @@
 
 use thiserror::Error;
 
+use crate::atomic_file::without_path;
 use crate::project::ProjectError;
+use crate::tables::TableError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -47,6 +49,9 @@ pub enum Failure {
         "{0}\nhelp: wait until it finishes, choose another device, or pass --allow-shared-gpu to measure anyway"
     )]
     SharedGpu(String),
+    /// A table cannot be read or written.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A recorded file cannot be used.
     #[error(transparent)]
     Recording(#[from] kiln_exchange::recording::RecordingError),
@@ -58,8 +63,8 @@ pub enum Failure {
     Cache(#[from] kiln_cache::CacheError),
     /// A file cannot be read or written.
     #[error(
-        "cannot {doing} {}: {error}\nhelp: check that the path is what it should be, its permissions and the free disk space",
-        .path.display()
+        "cannot {doing} {}: {}\nhelp: check that the path is what it should be, its permissions and the free disk space",
+        .path.display(), without_path(.error)
     )]
     File {
         /// What was tried.
@@ -67,7 +72,7 @@ pub enum Failure {
         /// The file.
         path: std::path::PathBuf,
         /// What the system says.
-        error: String,
+        error: std::io::Error,
     },
     /// There is no room left on a disk.
     #[error(
@@ -104,16 +109,7 @@ impl Failure {
         path: &std::path::Path,
     ) -> impl FnOnce(std::io::Error) -> Failure {
         let path = path.to_owned();
-        move |error| {
-            // The path is named once, even where the error names it too.
-            let text = error.to_string();
-            let error = text
-                .split(" at path ")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            Failure::File { doing, path, error }
-        }
+        move |error| Failure::File { doing, path, error }
     }
 }
 

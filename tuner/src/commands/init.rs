@@ -10,6 +10,7 @@ use super::output::{checked, print, read_project};
 use crate::cli::InitArgs;
 use crate::error::Failure;
 use crate::project::own;
+use crate::tables::TableError;
 use crate::tables::files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
@@ -69,9 +70,7 @@ fn list_lost(folder: &Path, mut index: Index) -> Result<(), Failure> {
             ));
             continue;
         }
-        index
-            .insert(&name)
-            .map_err(|error| Failure::Other(error.to_string()))?;
+        index.insert(&name).map_err(TableError::Name)?;
         print(&format!("listed {} in {INDEX_FILE}\n", path.display()));
     }
     write_if_changed(&folder.join(INDEX_FILE), index.to_text())?;

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use kiln_cache::Cache;
 use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
-use kiln_spec::codegen::{Target, TranslationUnit};
-use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -14,6 +12,7 @@ use crate::project::{Project, TunedKernel};
 use crate::tables::bake;
 use crate::tables::files::{read_index, read_table, unlisted};
 use crate::tables::images;
+use crate::tables::row_unit::{RowUnitError, row_unit};
 use crate::task::Conditions;
 
 /// What is wrong with a table, or worth knowing.
@@ -229,38 +228,22 @@ fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
             "row of `{}` is stale: {which} was {baked} when baked and is {now} now",
             row.device
         )),
-        Freshness::Fresh => match row.resolve(&kernel.spec) {
-            Err(error) => Some(error.to_string()),
-            Ok(resolved) => other_symbol(kernel, row, &resolved.config, &resolved.problem),
-        },
+        Freshness::Fresh => {
+            let error = row_unit(kernel, row).err()?;
+            Some(what_differs(row, error))
+        }
     }
 }
 
-/// The row's symbol must be the one that its source and config give.
-fn other_symbol(
-    kernel: &TunedKernel,
-    row: &Row,
-    config: &Config,
-    problem: &Problem,
-) -> Option<String> {
-    let target = Target::from(row.device.backend);
-    let unit = TranslationUnit::new(
-        &kernel.source,
-        &kernel.scan,
-        &kernel.spec,
-        &row.entry,
-        config,
-        problem,
-        target,
-    );
+/// Why the source does not give what was baked.
+fn what_differs(row: &Row, error: RowUnitError) -> String {
     let device = &row.device;
-    match unit {
-        Ok(unit) if unit.release.as_str() == row.symbol => None,
-        Ok(unit) => Some(format!(
-            "row of `{device}`: `symbol` is `{}`, but the source gives `{}`",
-            row.symbol, unit.release
-        )),
-        Err(error) => Some(format!("row of `{device}`: {error}")),
+    match error {
+        RowUnitError::Row(error) => error.to_string(),
+        RowUnitError::Source(error) => format!("row of `{device}`: {error}"),
+        RowUnitError::OtherSymbol { baked, given } => {
+            format!("row of `{device}`: `symbol` is `{baked}`, but the source gives `{given}`")
+        }
     }
 }
 

@@ -3,9 +3,13 @@
 pub mod bake;
 pub mod check;
 pub mod current;
+mod error;
 pub mod files;
 pub mod images;
 pub mod listing;
 pub mod local;
+pub mod row_unit;
 pub mod unproven;
 pub mod why;
+
+pub use error::TableError;
