@@ -14,7 +14,10 @@ use crate::space::definition::{Described, Sample};
 
 pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
-    let named = |error| Failure::Other(format!("{}: {error}", path.display()));
+    let named = |error| Failure::Definition {
+        path: path.to_owned(),
+        error,
+    };
     let definition = Definition::read(&text).map_err(named)?;
     let started = cpu_time();
     let solved = definition.solve_or_sample().map_err(named)?;

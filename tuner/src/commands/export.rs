@@ -39,7 +39,7 @@ fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
             "write `--format t4` or `--format kernel-tuner`",
         ));
     }
-    let recording = recording::read(path).map_err(|error| Failure::Other(error.to_string()))?;
+    let recording = recording::read(path)?;
     written(args.format, &kiln_exchange::of_recording(&recording))
 }
 
@@ -52,8 +52,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         ));
     };
     let project = read_project(&args.package)?;
-    let no_kernel = || Failure::Other(format!("no kernel `{name}`\nhelp: run `tune list`"));
-    let kernel = project.kernels.first().ok_or_else(no_kernel)?;
+    let kernel = project.one(name)?;
     let problem = kernel.problem(args.problem.as_deref())?;
     match args.format {
         ExportFormat::T1 => t1(args, kernel, &problem),
@@ -79,9 +78,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
 
 fn written(format: ExportFormat, results: &Results) -> Result<String, Failure> {
     match format {
-        ExportFormat::KernelTuner => results
-            .to_kernel_tuner()
-            .map_err(|why| Failure::Other(format!("{why}\nhelp: write `--format t4`"))),
+        ExportFormat::KernelTuner => results.to_kernel_tuner().map_err(Failure::KernelTuner),
         _ => Ok(results.to_t4()),
     }
 }
@@ -101,11 +98,9 @@ fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<Stri
     let source = folder.join(&kernel.spec.source);
     let source = std::path::absolute(&source).unwrap_or(source);
     let text = t1::kernel_as_t1(&kernel.spec, problem, &limits, &device, &source);
-    text.map_err(|why| {
-        Failure::Other(format!(
-            "`{}` cannot be written as T1: {why}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results",
-            kernel.spec.name
-        ))
+    text.map_err(|error| Failure::T1 {
+        kernel: kernel.spec.name.clone(),
+        error,
     })
 }
 

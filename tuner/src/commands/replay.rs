@@ -28,9 +28,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     }
     let mut settings = Settings::default();
     for text in &args.set {
-        settings
-            .set(text)
-            .map_err(|error| Failure::Other(error.to_string()))?;
+        settings.set(text)?;
     }
     let pool = threads::pool("threads", args.jobs.unwrap_or(0))?;
     let sweep = Sweep {
@@ -95,10 +93,8 @@ fn to_bake(args: &ReplayArgs, arch: &str) -> Result<ToBake, Failure> {
         let help = "give one `--space` and one `-k`";
         return Err(wrong("--bake", &spaces, reason, help));
     }
-    let kernel = read_project(&args.package)?.kernels.into_iter().next();
-    let kernel = kernel.ok_or_else(|| {
-        Failure::Other("no kernel of that name\nhelp: run `tune list`".to_owned())
-    })?;
+    let name = &args.package.kernels[0];
+    let kernel = read_project(&args.package)?.one(name)?.clone();
     ToBake::new(kernel, args.problem.as_deref(), arch)
 }
 
@@ -114,7 +110,6 @@ fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> F
 /// Writes curves to the file that they were asked for in.
 fn write(path: Option<&Path>, curves: &Curves) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
-    let text = serde_json::to_string(curves)
-        .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
+    let text = serde_json::to_string(curves).map_err(Failure::json("write JSON"))?;
     atomic_file::write(path, (text + "\n").as_bytes()).map_err(Failure::file("write", path))
 }

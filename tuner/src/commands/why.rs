@@ -15,12 +15,7 @@ pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&package)?;
     let (_, device) = machine::open_device(args.device.device.as_deref())?;
     let compiler = machine::compiler(&*device)?;
-    let Some(kernel) = project.kernels.first() else {
-        return Err(Failure::Other(format!(
-            "no kernel `{}`\nhelp: run `tune list`",
-            args.kernel
-        )));
-    };
+    let kernel = project.one(&args.kernel)?;
     let text = args.problem.as_deref().or(args.sizes.as_deref());
     let problem = kernel.problem(text)?;
     let conditions = Conditions::new(device.info(), compiler, args.regime.regime);

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use kiln::artifacts::ArtifactCache;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::CPU_LIMITS;
-use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem};
+use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem, TextError};
 use rayon::prelude::*;
 
+use super::error::TargetError;
 use super::target::Target;
 use crate::candidate::inspect::{HostRow, InspectRow, corners};
 use crate::candidate::{Which, Workshop};
@@ -165,11 +166,14 @@ fn configs(
     let mut configs = Vec::new();
     if let Some(text) = wanted.config {
         let config = kernel.spec.parse_config(text);
-        configs.push(("config", config.map_err(|error| named(kernel, &error))?));
+        configs.push(("config", config.map_err(|error| of_text(kernel, error))?));
     }
     if wanted.corners {
         let space = SearchSpace::build(&kernel.spec, problem, limits);
-        let space = space.map_err(|error| named(kernel, &error))?;
+        let space = space.map_err(|error| TargetError::Space {
+            kernel: kernel.spec.name.clone(),
+            error,
+        })?;
         configs.extend(corners(&space).into_iter().map(|config| ("corner", config)));
     }
     Ok(configs)
@@ -182,7 +186,7 @@ fn problems(wanted: &Wanted<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, F
             let problem = kernel
                 .spec
                 .parse_problem(text)
-                .map_err(|error| named(kernel, &error))?;
+                .map_err(|error| of_text(kernel, error))?;
             Ok(vec![problem])
         }
         None => Ok(kernel.spec.problems.iter().take(1).cloned().collect()),
@@ -222,6 +226,7 @@ pub fn baked<'a>(
     Ok(subjects)
 }
 
-fn named(kernel: &TunedKernel, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Other(format!("{}: {error}", kernel.spec.name))
+fn of_text(kernel: &TunedKernel, error: TextError) -> TargetError {
+    let kernel = kernel.spec.name.clone();
+    TargetError::Text { kernel, error }
 }

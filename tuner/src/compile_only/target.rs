@@ -9,8 +9,9 @@ use kiln::device::DeviceInfo;
 use kiln_spec::DeviceKey;
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 
+use super::error::TargetError;
 use crate::candidate::Workshop;
-use crate::error::Failure;
+use crate::error::{Failure, NoDevice};
 use crate::lab::machine;
 
 /// The product name of devices that stand for a target: results under it are of no device.
@@ -36,10 +37,10 @@ impl Target {
         let gpu =
             targets::target(arch).filter(|known| known.multiprocessor != Multiprocessor::Host);
         gpu.ok_or_else(|| {
-            Failure::NoDevice(format!(
-                "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
-                names().join(", ")
-            ))
+            Failure::NoDevice(NoDevice::Target {
+                arch: arch.to_owned(),
+                known: names(),
+            })
         })
     }
 
@@ -49,8 +50,7 @@ impl Target {
     /// When the table has no such GPU, or its compiler is not installed.
     pub fn open(arch: &str) -> Result<Target, Failure> {
         let known = Target::known(arch)?;
-        let compiler = kiln::compile_only::compiler(arch)
-            .map_err(|error| Failure::Other(error.to_string()))?;
+        let compiler = kiln::compile_only::compiler(arch).map_err(TargetError::NoCompiler)?;
         let info = DeviceInfo {
             key: DeviceKey {
                 backend: known.backend,
@@ -120,10 +120,8 @@ pub fn open_all(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
         }
     }
     if targets.is_empty() {
-        let reasons = missing.into_iter().map(|(_, why)| why);
-        return Err(Failure::Other(
-            reasons.collect::<Vec<_>>().join("\nerror: "),
-        ));
+        let missing = missing.into_iter().map(|(_, why)| why).collect();
+        return Err(TargetError::NoneOfThem { missing }.into());
     }
     Ok((targets, missing))
 }

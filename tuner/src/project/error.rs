@@ -95,6 +95,15 @@ pub enum ProjectError {
         /// The second file.
         second: String,
     },
+    /// No kernel of a package can be linked into another program.
+    #[error(
+        "the kernels of package `{package}` are in its program, which no other program can link\n\
+         help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels"
+    )]
+    NoLibrary {
+        /// The package.
+        package: String,
+    },
     /// A text is no problem of the kernel.
     #[error("problem `{text}`: {error}")]
     Problem {

@@ -44,6 +44,18 @@ impl Project {
         problems.map(ToString::to_string).collect()
     }
 
+    /// The one kernel that was asked for by name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn one(&self, name: &str) -> Result<&TunedKernel, ProjectError> {
+        let found = self.kernels.iter().find(|kernel| kernel.spec.name == name);
+        found.ok_or_else(|| ProjectError::NoKernel {
+            wanted: name.to_owned(),
+            known: listed(&[]),
+        })
+    }
+
     /// Reads the kernels of the packages that a selection names: the named one, the one in the current folder, or all
     /// of the workspace.
     ///

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use cargo_metadata::{Dependency, Package};
 
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
+use crate::project::{Project, ProjectError, TunedKernel};
 use crate::tables::files::write_if_changed;
 
 /// The folder of the program, below the package.
@@ -40,11 +40,10 @@ fn one(
     let (linked, left_out): (Vec<&TunedKernel>, Vec<_>) =
         kernels.iter().partition(|kernel| kernel.in_library);
     if linked.is_empty() {
-        return Err(Failure::Other(format!(
-            "the kernels of package `{}` are in its program, which no other program can link\n\
-             help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels",
-            package.name
-        )));
+        return Err(ProjectError::NoLibrary {
+            package: package.name.to_string(),
+        }
+        .into());
     }
     for kernel in left_out {
         say(&format!(

@@ -1,6 +1,7 @@
 //! Searches on recorded spaces: what a strategy would have found, with no device at hand.
 
 mod bake;
+mod error;
 pub mod pairs;
 mod run;
 pub mod sweep;
@@ -10,4 +11,5 @@ pub mod transfer;
 mod tests;
 
 pub use bake::{Replayed, Report, ToBake, bake, check};
+pub use error::{ParamDifference, ReplayError};
 pub use run::{Plan, replay};

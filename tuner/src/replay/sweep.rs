@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
+use super::error::ReplayError;
 use super::run::{Plan, replay};
 use super::transfer::{self, median};
-use crate::error::Failure;
 use crate::progress::Counter;
 use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
@@ -40,7 +40,7 @@ impl Sweep {
         recordings: &[Recording],
         sources: Vec<Recording>,
         trials: Option<usize>,
-    ) -> Result<Vec<Guide>, Failure> {
+    ) -> Result<Vec<Guide>, ReplayError> {
         let sources: Vec<Recording> = match trials {
             Some(most) => sources
                 .par_iter()
@@ -50,10 +50,9 @@ impl Sweep {
         };
         for source in &sources {
             if !recordings.iter().any(|one| is_source(one, source)) {
-                return Err(Failure::Other(format!(
-                    "`{}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`",
-                    source.name
-                )));
+                return Err(ReplayError::ForeignSource {
+                    name: source.name.clone(),
+                });
             }
         }
         let guide = |one: &Recording| Guide {

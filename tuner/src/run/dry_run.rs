@@ -7,7 +7,7 @@ use kiln_spec::space::SearchSpace;
 use crate::error::Failure;
 use crate::project::Project;
 use crate::run::RunOptions;
-use crate::task::{self, Conditions};
+use crate::task::{self, Conditions, TaskError};
 
 /// What a run would do.
 ///
@@ -33,7 +33,10 @@ pub fn to_text(
     );
     for task in task::only(tasks, &options.problems)? {
         let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
-        let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
+        let space = space.map_err(|error| TaskError::Space {
+            task: task.name(),
+            error,
+        })?;
         let trials = options.trials.unwrap_or(usize::MAX).min(space.len());
         text += &format!("{}: {trials} of {} configs\n", task.name(), space.len());
         if let Some(sampled) = space.sampled() {

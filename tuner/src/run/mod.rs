@@ -9,6 +9,7 @@ pub mod context;
 pub mod decide;
 pub mod dry_run;
 pub mod earlier;
+mod error;
 pub mod evaluate;
 pub mod interrupted;
 mod options;
@@ -19,4 +20,5 @@ mod series;
 pub mod space_view;
 pub mod tuning;
 
+pub use error::ForeignRecording;
 pub use options::RunOptions;

@@ -10,8 +10,8 @@ use kiln_spec::space::Sampled;
 use num_bigint::BigUint;
 use serde::Serialize;
 
+use super::error::NoExactCount;
 use super::listed::Listed;
-use crate::error::Failure;
 
 /// A space of which every config is known.
 #[derive(Serialize)]
@@ -194,18 +194,15 @@ impl<'a> Sample<'a> {
     ///
     /// # Errors
     /// When it is not known.
-    pub fn exact(&self, path: &Path) -> Result<String, Failure> {
+    pub fn exact(&self, path: &Path) -> Result<String, NoExactCount> {
         let exact = self.list.valid().exact();
-        exact.map(|valid| valid.to_string()).ok_or_else(|| {
-            let left_out = self.sampled.left_out.join("; ");
-            Failure::Other(format!(
-                "{}: no exact count: some constraints tie too many parameters together, of a sample there are {}\n\
-                 note: constraints left out while building: {left_out}\n\
-                 help: `--json` gives the estimate as `valid_estimate`",
-                path.display(),
-                self.sampled.valid
-            ))
-        })
+        exact
+            .map(|valid| valid.to_string())
+            .ok_or_else(|| NoExactCount {
+                path: path.to_owned(),
+                estimate: self.sampled.valid,
+                left_out: self.sampled.left_out.clone(),
+            })
     }
 
     /// The text of `tune space`.

@@ -5,8 +5,8 @@ use kiln_spec::{DeviceLimits, Problem};
 use serde::Serialize;
 
 use super::listed::Listed;
-use crate::error::Failure;
 use crate::project::TunedKernel;
+use crate::task::TaskError;
 
 /// The space of a kernel and problem.
 #[derive(Serialize)]
@@ -130,10 +130,11 @@ impl Described {
         problem: &Problem,
         limits: &DeviceLimits,
         with_configs: bool,
-    ) -> Result<Described, Failure> {
+    ) -> Result<Described, TaskError> {
         let space = SearchSpace::build(&kernel.spec, problem, limits);
-        let space = space.map_err(|error| {
-            Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name))
+        let space = space.map_err(|error| TaskError::Space {
+            task: format!("{} ({problem})", kernel.spec.name),
+            error,
         })?;
         let configs = with_configs.then(|| {
             (0..space.len())

@@ -3,6 +3,7 @@
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::Problem;
 
+use super::TaskError;
 use crate::error::Failure;
 use crate::project::TunedKernel;
 
@@ -46,16 +47,12 @@ pub fn one(
     }
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Failure::Other(format!(
-            "no trials of `{}` ({problem}) as it is now are stored{}\nhelp: `tune why {}` says what is; `tune run` measures",
-            kernel.spec.name,
-            if device.is_empty() {
-                String::new()
-            } else {
-                format!(" of `{device}`")
-            },
-            kernel.spec.name
-        ))),
+        0 => Err(TaskError::NoTrials {
+            kernel: kernel.spec.name.clone(),
+            problem,
+            device: (!device.is_empty()).then(|| device.to_owned()),
+        }
+        .into()),
         _ => {
             let line = |(key, trials): &(TuningKey, Vec<Trial>)| {
                 let (compiler, regime) = (key.field("compiler_version"), key.field("regime"));
@@ -66,13 +63,12 @@ pub fn one(
                     trials.len()
                 )
             };
-            let lines: Vec<String> = found.iter().map(line).collect();
-            Err(Failure::Other(format!(
-                "trials of `{}` ({problem}) are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
-                kernel.spec.name,
-                found.len(),
-                lines.join("\n")
-            )))
+            Err(TaskError::SeveralKeys {
+                kernel: kernel.spec.name.clone(),
+                problem,
+                keys: found.iter().map(line).collect(),
+            }
+            .into())
         }
     }
 }

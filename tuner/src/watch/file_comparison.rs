@@ -13,7 +13,7 @@ use super::saved::{Saved, Section};
 use super::stage::{self, Setting, Stage};
 use super::table;
 use super::verdict::{Gate, Row};
-use crate::error::Failure;
+use crate::error::{Failure, NoDevice};
 use crate::lab::machine::Opened;
 use crate::lab::preflight;
 use crate::lab::scratch::Scratch;
@@ -85,12 +85,10 @@ pub fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
         .sections
         .iter()
         .map(|section| section.device.to_string());
-    Failure::NoDevice(format!(
-        "nothing can be compared: the file was saved on {}, and here is {}\nhelp: compare on a machine of that kind, or \
-         save again here with `tune bench --save`",
-        names(then.collect()),
-        names(here(devices))
-    ))
+    Failure::NoDevice(NoDevice::NothingToCompare {
+        saved: names(then.collect()),
+        here: names(here(devices)),
+    })
 }
 
 fn here(devices: &[Opened]) -> Vec<String> {
