@@ -18,6 +18,7 @@ use crate::run::ForeignRecording;
 use crate::space::NoExactCount;
 use crate::tables::TableError;
 use crate::task::TaskError;
+use crate::watch::{NothingWatched, SavedError};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -150,7 +151,7 @@ pub enum Failure {
         /// The kernel.
         kernel: String,
         /// Why not.
-        error: T1Error,
+        error: Box<T1Error>,
     },
     /// A file holds no curves.
     #[error(
@@ -184,6 +185,17 @@ pub enum Failure {
         /// What the system says.
         error: std::io::Error,
     },
+    /// A file of saved kernels cannot be used.
+    #[error("{}: {error}", .path.display())]
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: SavedError,
+    },
+    /// A command watches nothing.
+    #[error(transparent)]
+    NothingWatched(#[from] NothingWatched),
     /// A value cannot be written as JSON.
     #[error("cannot {doing}: {error}")]
     Json {
@@ -214,9 +226,6 @@ pub enum Failure {
         /// What the system says.
         error: rayon::ThreadPoolBuildError,
     },
-    /// Anything else, with its own help.
-    #[error("{0}")]
-    Other(String),
 }
 
 impl From<TableError> for Failure {
@@ -261,7 +270,7 @@ mod tests {
             help: "write a time",
         };
         let codes = [
-            (Failure::Other("x".into()), 1),
+            (Failure::NotConfirmed { folder: "x".into() }, 1),
             (Failure::DiskFull("x".into()), 1),
             (Failure::Usage(usage), 2),
             (

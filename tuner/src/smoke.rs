@@ -218,7 +218,7 @@ impl Smoke<'_> {
         let (workshop, device) = (&self.workshop, self.session.name);
         let compared = (kernel, problem);
         let oracle = Oracle::of(self.catalogue, compared, workshop, device, &baseline.arm);
-        oracle.map_err(Trouble::Failed)
+        oracle.map_err(|error| Trouble::Failed(error.to_string()))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::regime::Regime;
 use crate::run::budget::Budget;
 use crate::run::clock::unix_s;
 use crate::task::check_declared;
+use crate::watch::NothingWatched;
 use crate::watch::bench::Outcome;
 use crate::watch::device_bench::{self, BenchRun, Line, OnDevice, Tasks, tasks};
 use crate::watch::saved::Saved;
@@ -82,10 +83,8 @@ fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failu
     let kernels = saved.sections.iter().map(|section| section.kernels.len());
     let count: usize = kernels.sum();
     if count == 0 {
-        return Err(Failure::Other(format!(
-            "no kernel works, so that none was saved to {}\nhelp: what is wrong with each is in the table",
-            path.display()
-        )));
+        let file = path.to_owned();
+        return Err(NothingWatched::Saved { file }.into());
     }
     saved.write(path)?;
     reporter.notice(&format!("saved {count} kernels to {}", path.display()));

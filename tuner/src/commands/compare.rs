@@ -10,6 +10,7 @@ use crate::cli::{CompareArgs, options};
 use crate::error::Failure;
 use crate::lab::machine::{self, Opened};
 use crate::run::budget::Budget;
+use crate::watch::NothingWatched;
 use crate::watch::file_comparison::{Comparing, Report, matched, nothing_here};
 use crate::watch::plan::Chosen;
 use crate::watch::saved::Saved;
@@ -57,7 +58,9 @@ pub(super) fn run(
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
     if rows.iter().all(|row| row.verdict == Verdict::New) {
-        return Err(nothing_chosen(args));
+        // A watch that watches nothing must not pass.
+        let file = args.file.clone();
+        return Err(NothingWatched::Chosen { file }.into());
     }
     let report = Report::new(&args.file, &saved, gate, rows);
     if watch.output.json {
@@ -75,12 +78,4 @@ fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
         return Ok(here.map(|device| (name_of(&*device), device)).collect());
     }
     machine::open_devices(names)
-}
-
-/// A watch that watches nothing must not pass.
-fn nothing_chosen(args: &CompareArgs) -> Failure {
-    Failure::Other(format!(
-        "{} has no kernel and problem of those that were chosen: nothing can be compared\nhelp: run `tune list`; save again with `tune bench --save`",
-        args.file.display()
-    ))
 }

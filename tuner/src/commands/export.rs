@@ -100,7 +100,7 @@ fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<Stri
     let text = t1::kernel_as_t1(&kernel.spec, problem, &limits, &device, &source);
     text.map_err(|error| Failure::T1 {
         kernel: kernel.spec.name.clone(),
-        error,
+        error: Box::new(error),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kiln::compiler::BuildKind;
+use kiln::compiler::{BuildKind, CompileError};
 use kiln::device::DeviceBackend;
 use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
@@ -13,16 +13,34 @@ use serde::Serialize;
 pub struct Listing {
     devices: Vec<Listed>,
     /// Architectures that no device is needed to compile for: by whom, or what is missing.
-    targets: BTreeMap<&'static str, Result<String, String>>,
+    targets: BTreeMap<&'static str, Compiler>,
     /// GPUs that are not here, and why: a backend that has none, a device that does not open.
     missing: BTreeMap<String, String>,
+}
+
+/// A compiler, or what is missing.
+#[derive(Serialize)]
+enum Compiler {
+    #[serde(rename = "Ok")]
+    Found(String),
+    #[serde(rename = "Err")]
+    Missing(String),
+}
+
+impl Compiler {
+    fn of(compiler: Result<&dyn kiln::compiler::Compiler, &CompileError>) -> Compiler {
+        match compiler {
+            Ok(compiler) => Compiler::Found(compiler.identity().to_string()),
+            Err(error) => Compiler::Missing(error.to_string()),
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct Listed {
     name: String,
     key: String,
-    compiler: Result<String, String>,
+    compiler: Compiler,
     flags: Vec<String>,
     max_threads_per_block: u32,
     shared_bytes_per_block: u32,
@@ -38,8 +56,7 @@ impl Listing {
         let missing = kiln::devices::missing();
         let compiler = |arch| {
             let compiler = kiln::compile_only::compiler(arch);
-            let identity = compiler.map(|compiler| compiler.identity().to_string());
-            identity.map_err(|error| error.to_string())
+            Compiler::of(compiler.as_deref())
         };
         let without_device = TARGETS
             .iter()
@@ -70,10 +87,10 @@ impl Listing {
     }
 }
 
-fn compiler_text(compiler: &Result<String, String>) -> String {
+fn compiler_text(compiler: &Compiler) -> String {
     match compiler {
-        Ok(identity) => identity.clone(),
-        Err(error) => format!("no compiler: {}", indented(error)),
+        Compiler::Found(identity) => identity.clone(),
+        Compiler::Missing(error) => format!("no compiler: {}", indented(error)),
     }
 }
 
@@ -93,9 +110,7 @@ impl Listed {
                 .as_ref()
                 .map(|compiler| compiler.flags(BuildKind::Release))
                 .unwrap_or_default(),
-            compiler: compiler
-                .map(|compiler| compiler.identity().to_string())
-                .map_err(|error| error.to_string()),
+            compiler: Compiler::of(compiler.as_deref()),
             max_threads_per_block: info.limits.max_threads_per_block,
             shared_bytes_per_block: info.limits.shared_bytes_per_block,
             multiprocessors: info.limits.multiprocessors,

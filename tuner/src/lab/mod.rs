@@ -2,6 +2,8 @@
 
 pub mod check;
 pub mod device_session;
+mod error;
+pub mod footprint;
 pub mod listing;
 pub mod machine;
 pub mod peaks;
@@ -13,4 +15,5 @@ pub mod verify;
 pub mod worker;
 mod workers;
 
+pub use error::{FootprintError, NotChecked, OracleError};
 pub use workers::{Bench, Site, WorkerLab, launch_deadline};

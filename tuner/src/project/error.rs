@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use kiln_spec::TextError;
 use thiserror::Error;
 
+use super::declaration_error::DeclarationError;
+
 /// Why a project's kernels could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -113,6 +115,19 @@ pub enum ProjectError {
         error: TextError,
     },
     /// A declaration or source is wrong; the text shows where.
-    #[error("{0}")]
-    Declarations(String),
+    #[error("{}", all(.errors))]
+    Declarations {
+        /// What is wrong.
+        errors: Vec<DeclarationError>,
+    },
+}
+
+/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
+fn all(errors: &[DeclarationError]) -> String {
+    let each = errors.iter().map(|error| {
+        let text = error.to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        text.trim_end().to_owned()
+    });
+    each.collect::<Vec<_>>().join("\nerror: ")
 }

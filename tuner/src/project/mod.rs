@@ -1,5 +1,6 @@
 //! The kernels of a package, found by reading its sources: no build of it is needed.
 
+mod declaration_error;
 mod discover;
 mod error;
 mod kernel;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, Package};
 
+pub use declaration_error::{DeclarationError, SourceFault};
 pub use error::ProjectError;
 pub use kernel::{HiddenKernel, TunedKernel};
 pub use selection::PackageSelection;
@@ -78,7 +80,7 @@ impl Project {
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
         let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
-            return Err(ProjectError::Declarations(all(&errors)));
+            return Err(ProjectError::Declarations { errors });
         }
         no_duplicates(&kernels)?;
         label(&mut kernels);
@@ -90,7 +92,7 @@ impl Project {
             roots,
             packages: packages.iter().map(|&package| package.clone()).collect(),
             hidden,
-            wrong: errors,
+            wrong: errors.iter().map(ToString::to_string).collect(),
         };
         project.only(&selection.kernels, &packages)
     }
@@ -153,14 +155,6 @@ impl Project {
     pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
         self.target.join("kiln/tuned").join(&kernel.package)
     }
-}
-
-/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
-fn all(errors: &[String]) -> String {
-    let each = errors
-        .iter()
-        .map(|error| error.strip_prefix("error: ").unwrap_or(error).trim_end());
-    each.collect::<Vec<_>>().join("\nerror: ")
 }
 
 /// The packages that a selection names.

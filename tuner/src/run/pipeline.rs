@@ -15,6 +15,7 @@ use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;
 
 use crate::error::Failure;
+use crate::lab::NotChecked;
 use crate::lab::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::lab::device_session::DeviceSession;
 use crate::lab::machine;
@@ -87,7 +88,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let pool = threads::to_compile(run.options.jobs)?;
     let check_device = match info.key.backend {
         Backend::Cpu => None,
-        Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
+        Backend::Fake => Some(Err(NotChecked::Fake)),
         Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
     };
     let check_workshop = match &check_device {

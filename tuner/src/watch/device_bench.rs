@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::bench::{self, Benched, Outcome};
 use super::compare::budget_ns;
+use super::error::WatchError;
 use super::saved::{Recorded, Saved};
 use super::stage::Stage;
 use super::throughput::Yardsticks;
@@ -128,9 +129,15 @@ impl BenchRun<'_> {
     }
 
     /// What was measured; where it was not, that is said.
-    fn known(&self, stage: &Stage<'_>, what: &str, measured: Result<u64, String>) -> Option<u64> {
+    fn known(
+        &self,
+        stage: &Stage<'_>,
+        what: &str,
+        measured: Result<u64, WatchError>,
+    ) -> Option<u64> {
         measured
-            .inspect_err(|reason| {
+            .inspect_err(|error| {
+                let reason = error.to_string();
                 let reason = reason.lines().next().unwrap_or_default();
                 let line = format!("{what} on {} is not known: {reason}", stage.device);
                 self.reporter.notice(&line);
