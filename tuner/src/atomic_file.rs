@@ -37,6 +37,13 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     part(&path).map(drop)
 }
 
+/// The text of an error without the name of a temporary file, which says nothing to people.
+pub fn without_path(error: &io::Error) -> String {
+    let text = error.to_string();
+    let said = text.split(" at path ").next();
+    said.unwrap_or_default().to_owned()
+}
+
 /// The file that a path leads to.
 fn followed(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())

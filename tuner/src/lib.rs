@@ -26,6 +26,8 @@ pub mod project;
 pub mod regime;
 pub mod replay;
 pub mod run;
+pub mod smoke;
+pub mod space;
 pub mod tables;
 pub mod task;
 pub mod watch;

@@ -1,6 +1,7 @@
 //! What the words of a command line mean, validated.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::RunArgs;
@@ -185,6 +186,48 @@ fn strategy_name(text: &str) -> Result<String, UsageError> {
         reason: reason.into(),
         help: "leave it out to have one chosen, or choose one that `tune run --help` lists",
     })
+}
+
+/// The strategies of these names; every one for `all`.
+///
+/// # Errors
+/// When a name is of none.
+pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(kiln_search::NAMES.map(str::to_owned).to_vec());
+    }
+    match names
+        .iter()
+        .find(|name| !kiln_search::NAMES.contains(&name.as_str()))
+    {
+        None => Ok(names.to_vec()),
+        Some(name) => Err(UsageError {
+            flag: "--strategy",
+            value: name.to_owned(),
+            reason: "no such strategy".into(),
+            help: "write names that `tune run --help` lists, with commas between, or `all`",
+        }),
+    }
+}
+
+/// Searches of one space at most.
+const MAX_SEEDS: u64 = 100_000;
+
+/// The first and the last of the seeds, such as `1..50`.
+///
+/// # Errors
+/// When the text makes no sense.
+pub fn seeds(text: &str) -> Result<RangeInclusive<u64>, UsageError> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    match (first.parse(), last.trim_start_matches('=').parse()) {
+        (Ok(first), Ok(last)) if first <= last && last - first < MAX_SEEDS => Ok(first..=last),
+        _ => Err(UsageError {
+            flag: "--seeds",
+            value: text.to_owned(),
+            reason: "no seeds, or more than 100,000".into(),
+            help: "the first and the last, such as 1..50",
+        }),
+    }
 }
 
 #[cfg(test)]

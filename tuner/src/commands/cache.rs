@@ -36,10 +36,7 @@ pub(super) fn run(action: &CacheAction) -> Result<ExitCode, Failure> {
             print(&String::from_utf8_lossy(&lines));
         }
         CacheAction::Clear { yes: false } => {
-            return Err(Failure::Other(format!(
-                "this deletes every trial and winner in {}\nhelp: say `tune cache clear --yes` to go on",
-                folder.display()
-            )));
+            return Err(Failure::NotConfirmed { folder });
         }
         CacheAction::Clear { yes: true } => {
             machine::open_cache()?.clear()?;

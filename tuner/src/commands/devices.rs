@@ -1,40 +1,11 @@
 //! `tune devices`: what this machine has, and what is missing for the rest.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
-
-use kiln::compiler::BuildKind;
-use kiln::device::DeviceBackend;
-use kiln_spec::Backend;
-use kiln_spec::targets::TARGETS;
-use serde::Serialize;
 
 use super::output::{checked, print, print_json};
 use crate::cli::OutputArgs;
 use crate::error::Failure;
-
-/// What is here, what is compiled for without being here, and what is missing.
-#[derive(Serialize)]
-struct Listing {
-    devices: Vec<Listed>,
-    /// Architectures that no device is needed to compile for: by whom, or what is missing.
-    targets: BTreeMap<&'static str, Result<String, String>>,
-    /// GPUs that are not here, and why: a backend that has none, a device that does not open.
-    missing: BTreeMap<String, String>,
-}
-
-#[derive(Serialize)]
-struct Listed {
-    name: String,
-    key: String,
-    compiler: Result<String, String>,
-    flags: Vec<String>,
-    max_threads_per_block: u32,
-    shared_bytes_per_block: u32,
-    multiprocessors: u32,
-    fingerprint: BTreeMap<String, String>,
-    instance: BTreeMap<String, String>,
-}
+use crate::lab::listing::Listing;
 
 pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
     let listing = Listing::now();
@@ -44,88 +15,4 @@ pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
         print(&listing.to_text());
     }
     Ok(checked(true))
-}
-
-impl Listing {
-    fn now() -> Listing {
-        let devices = kiln::devices();
-        let missing = kiln::devices::missing();
-        let compiler = |arch| {
-            let compiler = kiln::compile_only::compiler(arch);
-            let identity = compiler.map(|compiler| compiler.identity().to_string());
-            identity.map_err(|error| error.to_string())
-        };
-        let without_device = TARGETS
-            .iter()
-            .filter(|target| target.backend != Backend::Cpu);
-        Listing {
-            devices: devices.iter().map(|device| Listed::of(&**device)).collect(),
-            targets: without_device
-                .map(|target| (target.arch, compiler(target.arch)))
-                .collect(),
-            missing: missing
-                .into_iter()
-                .map(|(name, error)| (name, error.to_string()))
-                .collect(),
-        }
-    }
-
-    fn to_text(&self) -> String {
-        let mut text: String = self.devices.iter().map(Listed::to_text).collect();
-        text += "compiled for without a device\n";
-        for (arch, compiler) in &self.targets {
-            text += &format!("  {arch:<10} {}\n", compiler_text(compiler));
-        }
-        for (name, reason) in &self.missing {
-            text += &format!("{name}: none here: {reason}\n");
-        }
-        text
-    }
-}
-
-fn compiler_text(compiler: &Result<String, String>) -> String {
-    match compiler {
-        Ok(identity) => identity.clone(),
-        Err(error) => format!("no compiler: {}", indented(error)),
-    }
-}
-
-/// A text whose further lines stand below its first.
-fn indented(text: &str) -> String {
-    text.replace('\n', "\n             ")
-}
-
-impl Listed {
-    fn of(device: &dyn DeviceBackend) -> Listed {
-        let info = device.info();
-        let compiler = device.compiler();
-        Listed {
-            name: kiln::devices::name_of(device),
-            key: info.key.to_string(),
-            flags: compiler
-                .as_ref()
-                .map(|compiler| compiler.flags(BuildKind::Release))
-                .unwrap_or_default(),
-            compiler: compiler
-                .map(|compiler| compiler.identity().to_string())
-                .map_err(|error| error.to_string()),
-            max_threads_per_block: info.limits.max_threads_per_block,
-            shared_bytes_per_block: info.limits.shared_bytes_per_block,
-            multiprocessors: info.limits.multiprocessors,
-            fingerprint: info.fingerprint.clone(),
-            instance: info.instance.clone(),
-        }
-    }
-
-    fn to_text(&self) -> String {
-        let compiler = compiler_text(&self.compiler);
-        format!(
-            "{}\n  identity   {}\n  compiler   {compiler}\n  limits     {} threads and {} bytes of shared memory a block, {} cores\n",
-            self.name,
-            self.key,
-            self.max_threads_per_block,
-            self.shared_bytes_per_block,
-            self.multiprocessors
-        )
-    }
 }

@@ -3,18 +3,17 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_exchange::{Results, recording, t1};
-use kiln_spec::{KernelSpec, Problem};
+use kiln_spec::Problem;
 
 use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::Target;
-use crate::error::Failure;
-use crate::error::UsageError;
+use crate::error::{Failure, UsageError};
 use crate::lab::machine;
 use crate::project::TunedKernel;
 use crate::tables::files::write_if_changed;
+use crate::task::stored::{self, Wanted};
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {
@@ -40,7 +39,7 @@ fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
             "write `--format t4` or `--format kernel-tuner`",
         ));
     }
-    let recording = recording::read(path).map_err(|error| Failure::Other(error.to_string()))?;
+    let recording = recording::read(path)?;
     written(args.format, &kiln_exchange::of_recording(&recording))
 }
 
@@ -53,14 +52,21 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         ));
     };
     let project = read_project(&args.package)?;
-    let no_kernel = || Failure::Other(format!("no kernel `{name}`\nhelp: run `tune list`"));
-    let kernel = project.kernels.first().ok_or_else(no_kernel)?;
-    let problem = problem(&kernel.spec, args.problem.as_deref())?;
+    let kernel = project.one(name)?;
+    let problem = kernel.problem(args.problem.as_deref())?;
     match args.format {
         ExportFormat::T1 => t1(args, kernel, &problem),
         format => {
             let cache = machine::open_cache()?;
-            let (key, trials) = stored(args, kernel, &problem, &cache)?;
+            let (key, trials) = stored::one(
+                &Wanted {
+                    key: args.key.as_deref(),
+                    device: args.device.as_deref().unwrap_or_default(),
+                },
+                kernel,
+                &problem,
+                &cache,
+            )?;
             let exported = kiln_exchange::of_trials(&kernel.spec, &problem, &key, &trials);
             for (why, count) in &exported.left_out {
                 eprintln!("left out: {count} trials: {why}");
@@ -72,19 +78,8 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
 
 fn written(format: ExportFormat, results: &Results) -> Result<String, Failure> {
     match format {
-        ExportFormat::KernelTuner => results
-            .to_kernel_tuner()
-            .map_err(|why| Failure::Other(format!("{why}\nhelp: write `--format t4`"))),
+        ExportFormat::KernelTuner => results.to_kernel_tuner().map_err(Failure::KernelTuner),
         _ => Ok(results.to_t4()),
-    }
-}
-
-fn problem(spec: &KernelSpec, text: Option<&str>) -> Result<Problem, Failure> {
-    match text {
-        None => Ok(spec.problems[0].clone()),
-        Some(text) => spec
-            .parse_problem(text)
-            .map_err(|error| Failure::Other(format!("problem `{text}`: {error}"))),
     }
 }
 
@@ -103,76 +98,10 @@ fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<Stri
     let source = folder.join(&kernel.spec.source);
     let source = std::path::absolute(&source).unwrap_or(source);
     let text = t1::kernel_as_t1(&kernel.spec, problem, &limits, &device, &source);
-    text.map_err(|why| {
-        Failure::Other(format!(
-            "`{}` cannot be written as T1: {why}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results",
-            kernel.spec.name
-        ))
+    text.map_err(|error| Failure::T1 {
+        kernel: kernel.spec.name.clone(),
+        error: Box::new(error),
     })
-}
-
-/// The one stored key of the kernel as it is now, for the problem, on the device that is meant.
-fn stored(
-    args: &ExportArgs,
-    kernel: &TunedKernel,
-    problem: &Problem,
-    cache: &Cache,
-) -> Result<(TuningKey, Vec<Trial>), Failure> {
-    let (spec, source) = (
-        kernel.spec.hash().to_string(),
-        kernel.source.hash().to_string(),
-    );
-    let problem = problem.to_string();
-    let device = args.device.as_deref().unwrap_or_default();
-    let mut found = Vec::new();
-    for key in cache.keys(Some(&kernel.spec.name))? {
-        let is_it = match &args.key {
-            Some(hash) => key.hash().to_string().starts_with(hash.as_str()),
-            None => key.field("problem") == problem && device_of(&key).starts_with(device),
-        };
-        if is_it && key.field("spec") == spec && key.field("source") == source {
-            let trials = cache.trials(key.hash())?;
-            if !trials.is_empty() {
-                found.push((key, trials));
-            }
-        }
-    }
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => Err(Failure::Other(format!(
-            "no trials of `{}` ({problem}) as it is now are stored{}\nhelp: `tune why {}` says what is; `tune run` measures",
-            kernel.spec.name,
-            if device.is_empty() {
-                String::new()
-            } else {
-                format!(" of `{device}`")
-            },
-            kernel.spec.name
-        ))),
-        _ => {
-            let line = |(key, trials): &(TuningKey, Vec<Trial>)| {
-                let (compiler, regime) = (key.field("compiler_version"), key.field("regime"));
-                format!(
-                    "  {} {}, {compiler}, {regime}: {} trials",
-                    key.hash(),
-                    device_of(key),
-                    trials.len()
-                )
-            };
-            let lines: Vec<String> = found.iter().map(line).collect();
-            Err(Failure::Other(format!(
-                "trials of `{}` ({problem}) are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
-                kernel.spec.name,
-                found.len(),
-                lines.join("\n")
-            )))
-        }
-    }
-}
-
-fn device_of(key: &TuningKey) -> String {
-    let part = |name: &str| key.field(&format!("device.{name}"));
-    format!("{}/{}/{}", part("backend"), part("arch"), part("name"))
 }
 
 fn wrong(value: &str, reason: &str, help: &'static str) -> Failure {

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 
 use super::output::{checked, print, read_project};
-use super::own;
 use crate::cli::InitArgs;
 use crate::error::Failure;
+use crate::project::own;
+use crate::tables::TableError;
 use crate::tables::files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 
 pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
@@ -29,7 +30,7 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
         mark_as_changed(&kernel.file);
     }
     if args.own {
-        own::write(&project, &args.package)?;
+        own::write(&project, &args.package.features, &print)?;
     }
     Ok(checked(true))
 }
@@ -69,9 +70,7 @@ fn list_lost(folder: &Path, mut index: Index) -> Result<(), Failure> {
             ));
             continue;
         }
-        index
-            .insert(&name)
-            .map_err(|error| Failure::Other(error.to_string()))?;
+        index.insert(&name).map_err(TableError::Name)?;
         print(&format!("listed {} in {INDEX_FILE}\n", path.display()));
     }
     write_if_changed(&folder.join(INDEX_FILE), index.to_text())?;

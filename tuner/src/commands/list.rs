@@ -2,85 +2,10 @@
 
 use std::process::ExitCode;
 
-use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
-use serde::Serialize;
-
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::ListArgs;
 use crate::error::Failure;
-use crate::project::TunedKernel;
-use crate::tables::bake;
-
-#[derive(Serialize)]
-struct Listed {
-    kernel: String,
-    package: String,
-    file: String,
-    source: String,
-    entry: String,
-    baseline: String,
-    parameters: Vec<String>,
-    problems: Vec<String>,
-    gpu_problems: Vec<String>,
-    reference: Option<String>,
-    baked: Vec<Baked>,
-}
-
-/// A row of the kernel's committed table.
-#[derive(Serialize)]
-pub(super) struct Baked {
-    device: String,
-    problem: String,
-    config: String,
-    evidence: &'static str,
-    /// What changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
-    stale: Option<&'static str>,
-    /// What makes a stale row anew.
-    #[serde(skip)]
-    help: String,
-    /// The row says that the baseline stays.
-    #[serde(skip)]
-    kept: bool,
-}
-
-impl Baked {
-    pub(super) fn new(kernel: &TunedKernel, row: &Row) -> Baked {
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-        Baked {
-            stale: match row.freshness(&now) {
-                Freshness::Stale { which, .. } => Some(which),
-                Freshness::Fresh => None,
-            },
-            help: row.renewal(&kernel.spec.name),
-            device: row.device.to_string(),
-            problem: row.problem.clone(),
-            config: row.config.clone(),
-            evidence: row.evidence.name(),
-            kept: row.evidence == Evidence::Proven && row.speedup.is_none(),
-        }
-    }
-
-    /// The row, how good its evidence is, and whether builds use it.
-    pub(super) fn to_text(&self) -> String {
-        let remark = match self.evidence {
-            "proven" => "",
-            _ => ", never measured with this kernel",
-        };
-        let stale = self.stale.map_or_else(String::new, |which| {
-            format!("; stale, its {which} changed, and not used: {}", self.help)
-        });
-        // Where the baseline stays, nothing was proven: no other config was right and faster.
-        let evidence = if self.kept {
-            "baseline kept"
-        } else {
-            self.evidence
-        };
-        format!(
-            "{} ({}): {}, {evidence}{remark}{stale}",
-            self.device, self.problem, self.config
-        )
-    }
-}
+use crate::tables::listing::Listed;
 
 pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;
@@ -89,71 +14,8 @@ pub(super) fn run(args: &ListArgs) -> Result<ExitCode, Failure> {
     if args.output.json {
         print_json(&listed)?;
     } else {
-        print(
-            &listed
-                .iter()
-                .map(Listed::to_text)
-                .collect::<Vec<_>>()
-                .join("\n"),
-        );
+        let texts: Vec<String> = listed.iter().map(Listed::to_text).collect();
+        print(&texts.join("\n"));
     }
     Ok(checked(true))
-}
-
-impl Listed {
-    fn new(kernel: &TunedKernel) -> Result<Listed, Failure> {
-        let spec = &kernel.spec;
-        let values = |param: &kiln_spec::TunableParam| {
-            let values: Vec<_> = param.values.iter().map(ToString::to_string).collect();
-            format!("{} in [{}]", param.name, values.join(", "))
-        };
-        Ok(Listed {
-            kernel: spec.name.clone(),
-            package: kernel.package.clone(),
-            file: kernel.file.display().to_string(),
-            source: spec.source.clone(),
-            entry: spec.entry.clone(),
-            baseline: if spec.baseline_is_another_entry() {
-                format!("entry {}", spec.baseline.entry)
-            } else {
-                spec.baseline.config.to_string()
-            },
-            parameters: spec.params.iter().map(values).collect(),
-            problems: spec.problems.iter().map(ToString::to_string).collect(),
-            gpu_problems: spec.gpu_problems.iter().map(ToString::to_string).collect(),
-            reference: spec.reference.as_ref().map(|reference| match reference {
-                kiln_spec::Reference::Rust(path) => path.clone(),
-                kiln_spec::Reference::Entry(entry) => format!("entry {entry}"),
-            }),
-            baked: bake::committed_rows(kernel)?
-                .iter()
-                .map(|row| Baked::new(kernel, row))
-                .collect(),
-        })
-    }
-
-    fn to_text(&self) -> String {
-        let reference = self.reference.as_deref().unwrap_or("none (the baseline)");
-        let column = |lines: &[String]| lines.join("\n             ");
-        let baked: Vec<String> = self.baked.iter().map(Baked::to_text).collect();
-        let mut text = format!(
-            "{} ({})\n  declared   {}\n  source     {}, entry {}\n  baseline   {}\n  reference  {reference}\n  parameters {}\n  problems   {}\n",
-            self.kernel,
-            self.package,
-            self.file,
-            self.source,
-            self.entry,
-            self.baseline,
-            column(&self.parameters),
-            column(&self.problems),
-        );
-        if !self.gpu_problems.is_empty() {
-            text += &format!("  on GPUs    {}\n", column(&self.gpu_problems));
-        }
-        text += &match baked.as_slice() {
-            [] => "  baked      nothing: builds launch the baseline\n".to_owned(),
-            rows => format!("  baked      {}\n", column(rows)),
-        };
-        text
-    }
 }

@@ -51,16 +51,14 @@ pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
 
 /// Prints a value as one JSON object.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(value).map_err(Failure::json("print JSON"))?;
     print(&(text + "\n"));
     Ok(())
 }
 
 /// Prints a value as one line of JSON.
 pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Failure::Other(format!("cannot print JSON: {error}")))?;
+    let text = serde_json::to_string(value).map_err(Failure::json("print JSON"))?;
     print(&(text + "\n"));
     Ok(())
 }

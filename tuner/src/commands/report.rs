@@ -44,11 +44,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 /// The page of recorded searches.
 fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
-    let curves = Curves::parse(&text).map_err(|error| {
-        Failure::Other(format!(
-            "{} holds no curves: {error}\nhelp: `tune replay --curves FILE` writes them",
-            path.display()
-        ))
+    let curves = Curves::parse(&text).map_err(|error| Failure::Curves {
+        path: path.to_owned(),
+        error,
     })?;
     let figures = CurveFigures::new(&curves);
     let told = format!(

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use kiln::Kernel;
-use kiln_spec::space::SearchSpace;
 
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::RunArgs;
@@ -15,10 +14,10 @@ use crate::lab::preflight;
 use crate::progress;
 use crate::project::Project;
 use crate::run::RunOptions;
+use crate::run::dry_run;
 use crate::run::interrupted;
 use crate::run::pipeline::{self, Run};
 use crate::tables::bake;
-use crate::task::{self, Conditions};
 
 pub(super) fn run(
     args: &RunArgs,
@@ -31,7 +30,14 @@ pub(super) fn run(
     }
     let (device_name, device) = machine::open_device(args.device.device.as_deref())?;
     if options.dry_run {
-        return dry_run(&project, &options, &*device);
+        let compiler = machine::compiler(&*device)?;
+        print(&dry_run::to_text(
+            &project,
+            &options,
+            device.info(),
+            compiler,
+        )?);
+        return Ok(checked(true));
     }
     // Not after an hour of measuring.
     bake::can_be_written(&project, device.info().key.backend, options.write)?;
@@ -105,37 +111,4 @@ fn compile_only(
         print(&texts.join("\n"));
     }
     Ok(checked(!reports.iter().any(CheckReport::any_failed)))
-}
-
-/// What a run would do.
-fn dry_run(
-    project: &Project,
-    options: &RunOptions,
-    device: &dyn kiln::device::DeviceBackend,
-) -> Result<ExitCode, Failure> {
-    let info = device.info();
-    let compiler = machine::compiler(device)?;
-    let mut text = format!("device {}\ncompiler {}\n", info.key, compiler.identity());
-    let budget = options.budget.map_or("no time limit".into(), |budget| {
-        format!("{} s", budget.as_secs())
-    });
-    text += &format!(
-        "budget {budget}, strategy {}, seed {}\n",
-        options.strategy, options.seed
-    );
-    let tasks = task::plan(
-        &project.kernels,
-        &Conditions::new(info, compiler, options.regime),
-    );
-    for task in task::only(tasks, &options.problems)? {
-        let space = SearchSpace::build(&task.kernel.spec, task.problem, &info.limits);
-        let space = space.map_err(|error| Failure::Other(format!("{}: {error}", task.name())))?;
-        let trials = options.trials.unwrap_or(usize::MAX).min(space.len());
-        text += &format!("{}: {trials} of {} configs\n", task.name(), space.len());
-        if let Some(sampled) = space.sampled() {
-            text += &format!("  {sampled}\n");
-        }
-    }
-    print(&text);
-    Ok(checked(true))
 }

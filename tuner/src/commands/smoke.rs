@@ -4,43 +4,14 @@
 use std::process::ExitCode;
 
 use kiln::Kernel;
-use kiln::compiler::BuildKind;
-use kiln_spec::baked::{Freshness, Hashes, Row};
-use kiln_spec::codegen::Target;
-use kiln_spec::space::verification_problems;
-use kiln_spec::{Backend, Config, Problem};
-use serde::Serialize;
 
 use super::output::{checked, print, print_json, print_json_line, read_project};
-use crate::candidate::outcome::of_worker_error;
-use crate::candidate::{Compiled, Which, Workshop};
-use crate::cli::SmokeArgs;
-use crate::cli::options;
+use crate::cli::{SmokeArgs, options};
 use crate::error::Failure;
-use crate::lab::Bench;
-use crate::lab::check::{CheckPlace, Checked, Checker};
 use crate::lab::device_session::DeviceSession;
 use crate::lab::machine;
-use crate::lab::peaks;
-use crate::lab::reference::{Expectations, Oracle};
-use crate::lab::verify::{self, Verifier};
-use crate::lab::worker::protocol::ProcessLimits;
-use crate::lab::worker::reference_of;
-use crate::project::{Project, TunedKernel};
-use crate::tables::local;
+use crate::smoke::{Smoke, Smoked};
 use crate::task::check_declared;
-
-/// Problems with more work than this are launched in small only; their plans are checked by calculation.
-const MAX_WORK: u64 = 200_000_000;
-
-#[derive(Serialize)]
-struct Smoked {
-    kernel: String,
-    row: String,
-    /// `passed`, `failed` or `not run`.
-    state: &'static str,
-    detail: String,
-}
 
 pub(super) fn run(
     args: &SmokeArgs,
@@ -54,7 +25,7 @@ pub(super) fn run(
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let cache = kiln_cache::location::from_environment()?;
     let session = DeviceSession::open(&name, &*device, &cache)?;
-    let stage = Stage {
+    let smoke = Smoke {
         session: &session,
         workshop: &session.workshop(folder.path()),
         catalogue,
@@ -62,7 +33,8 @@ pub(super) fn run(
     };
     let mut printer = Printer::new(args);
     for kernel in &project.kernels {
-        stage.kernel(&project, kernel, &problems, &mut printer)?;
+        let local = project.local_tables(kernel);
+        smoke.kernel(kernel, &local, &problems, &mut |one| printer.add(one))?;
     }
     printer.finish()
 }
@@ -87,10 +59,7 @@ impl Printer {
         if self.json_lines {
             print_json_line(&one)?;
         } else if !self.json {
-            print(&format!(
-                "{:<8} {} {}: {}\n",
-                one.state, one.kernel, one.row, one.detail
-            ));
+            print(&one.to_text());
         }
         self.smoked.push(one);
         Ok(())
@@ -109,187 +78,5 @@ impl Printer {
             ));
         }
         Ok(checked(failed == 0))
-    }
-}
-
-struct Stage<'a> {
-    session: &'a DeviceSession<'a>,
-    workshop: &'a Workshop<'a>,
-    catalogue: &'static [&'static Kernel],
-    folder: &'a std::path::Path,
-}
-
-impl Stage<'_> {
-    fn kernel(
-        &self,
-        project: &Project,
-        kernel: &TunedKernel,
-        problems: &[String],
-        printer: &mut Printer,
-    ) -> Result<(), Failure> {
-        let spec = &kernel.spec;
-        let is_meant = |problem: &str| problems.is_empty() || problems.iter().any(|p| p == problem);
-        for problem in &spec.problems {
-            let text = problem.to_string();
-            if is_meant(&text) {
-                let result = self.launch(kernel, Which::Baseline, problem, None);
-                printer.add(outcome(kernel, format!("baseline ({text})"), result))?;
-            }
-        }
-        let local = project.local_tables(kernel);
-        for row in local::rows(&spec.name, &kernel.tuned, &local)? {
-            if is_meant(&row.problem) {
-                let name = format!("{} ({})", row.device, row.problem);
-                printer.add(outcome(kernel, name, self.row(kernel, &row)))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-        if let Freshness::Stale { which, .. } = row.freshness(&now) {
-            return Err(Trouble::NotRun(format!(
-                "stale: its {which} changed; builds do not use it"
-            )));
-        }
-        let resolved = row
-            .resolve(&kernel.spec)
-            .map_err(|error| Trouble::Failed(error.to_string()))?;
-        if let Err(error) = row.plan.check(&self.session.info().limits) {
-            return Err(Trouble::NotRun(format!("{error} on this device")));
-        }
-        let which = if resolved.is_baseline {
-            Which::Baseline
-        } else {
-            Which::Config(&resolved.config)
-        };
-        self.launch(kernel, which, &resolved.problem, Some(row))
-    }
-
-    /// Compiles, launches and verifies on small problems of the same types, and on the problem itself where it is not
-    /// too much work.
-    fn launch(
-        &self,
-        kernel: &TunedKernel,
-        which: Which<'_>,
-        problem: &Problem,
-        row: Option<&Row>,
-    ) -> Result<String, Trouble> {
-        if let Some(why) = kernel.spec.left_out_on(self.session.info().key.backend) {
-            return Err(Trouble::NotRun(why));
-        }
-        let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
-        let made = self
-            .workshop
-            .make(kernel, which, problem, BuildKind::Release)
-            .map_err(|outcome| failed(&outcome))?;
-        self.compare(&made, row)?;
-        let spec = &kernel.spec;
-        let configs: Vec<Config> = vec![made.arm.config.clone()];
-        let small =
-            verification_problems(spec, &configs, problem, Some(&self.session.info().limits));
-        let work = peaks::work(spec, problem);
-        let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
-        let mut cases = verify::cases(&small, problem, 1);
-        cases.retain(|case| whole || case.problem != *problem);
-        let bench = self.bench(kernel, problem);
-        let expected = Expectations::new(self.oracle(kernel, problem)?, bench.clone(), self.folder);
-        let verifier = Verifier {
-            bench: &bench,
-            spec,
-            expected: &expected,
-            baseline_ns: 0,
-        };
-        let proof = verifier
-            .verify(&made.arm, &cases)
-            .map_err(|error| failed(&of_worker_error(&error)))?;
-        let orders = if self.session.info().key.backend == Backend::Cpu {
-            let tuned = (kernel, problem);
-            let checker = Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases);
-            match checker.map(|checker| checker.check(which, &expected)) {
-                Ok(Checked::Passed) => ", in four orders of threads".to_owned(),
-                Ok(Checked::Failed(outcome)) => return Err(failed(&outcome)),
-                Ok(Checked::NotChecked(why)) | Err(why) => {
-                    format!(", not checked for races: {why}")
-                }
-            }
-        } else {
-            String::new()
-        };
-        Ok(format!(
-            "{} {}, {} launches right, receipts as intended{orders}",
-            made.arm.release, made.arm.plan, proof.cases
-        ))
-    }
-
-    /// What the table says literally against what would be launched.
-    fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
-        let Some(row) = row else { return Ok(()) };
-        if made.arm.plan != row.plan {
-            return Err(Trouble::Failed(format!(
-                "the table says {}, the launch would be {}",
-                row.plan, made.arm.plan
-            )));
-        }
-        let same_target = Target::from(row.device.backend) == Target::from(self.workshop.backend);
-        if same_target && made.arm.release != row.symbol {
-            return Err(Trouble::Failed(format!(
-                "the table says {}, the launch would be {}",
-                row.symbol, made.arm.release
-            )));
-        }
-        Ok(())
-    }
-
-    fn bench(&self, kernel: &TunedKernel, problem: &Problem) -> Bench {
-        Bench {
-            worker: self.session.worker.clone(),
-            device: self.session.name.to_owned(),
-            package: kernel.package.clone(),
-            spec_json: kernel.spec.to_json(),
-            problem: problem.clone(),
-            seed: 1,
-            sets: 1,
-            timer_tick_ns: self.session.info().timer_tick_ns,
-            limits: ProcessLimits {
-                memory_bytes: 0,
-                cpu_seconds: 0,
-            },
-        }
-    }
-
-    fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, Trouble> {
-        if reference_of(self.catalogue, &kernel.package, &kernel.spec).is_some() {
-            return Ok(Oracle::Rust);
-        }
-        let baseline = self
-            .workshop
-            .make(kernel, Which::Baseline, problem, BuildKind::Release);
-        let baseline = baseline.map_err(|outcome| Trouble::Failed(outcome.to_string()))?;
-        let (workshop, device) = (&self.workshop, self.session.name);
-        let compared = (kernel, problem);
-        let oracle = Oracle::of(self.catalogue, compared, workshop, device, &baseline.arm);
-        oracle.map_err(Trouble::Failed)
-    }
-}
-
-/// Why a row did not pass.
-enum Trouble {
-    Failed(String),
-    NotRun(String),
-}
-
-fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -> Smoked {
-    let (state, detail) = match result {
-        Ok(detail) => ("passed", detail),
-        Err(Trouble::Failed(detail)) => ("failed", detail),
-        Err(Trouble::NotRun(detail)) => ("not run", detail),
-    };
-    Smoked {
-        kernel: kernel.spec.name.clone(),
-        row,
-        state,
-        detail,
     }
 }

@@ -2,55 +2,11 @@
 
 use std::process::ExitCode;
 
-use kiln_spec::space::{Sampled, SearchSpace};
-use serde::Serialize;
-
 use super::output::{checked, print, print_json, read_project};
-use super::sampled::Listed;
 use crate::cli::SpaceArgs;
 use crate::error::Failure;
 use crate::lab::machine;
-
-#[derive(Serialize)]
-struct Described {
-    kernel: String,
-    problem: String,
-    product: String,
-    /// Exact, or null.
-    valid: Option<u64>,
-    #[serde(flatten)]
-    listed: Option<Listed>,
-    /// The same in words.
-    #[serde(skip)]
-    sampled: Option<Sampled>,
-    components: Vec<Component>,
-    cuts: Vec<Cut>,
-    dead_values: Vec<Dead>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    configs: Option<Vec<String>>,
-}
-
-/// Parameters that depend on each other.
-#[derive(Serialize)]
-struct Component {
-    params: Vec<String>,
-    valid: String,
-}
-
-/// What one rule rejects of the product, alone and beyond all others; absent where that takes too long to count.
-#[derive(Serialize)]
-struct Cut {
-    rule: String,
-    configs: Option<String>,
-    only: Option<String>,
-}
-
-/// Values of a parameter that no valid config has.
-#[derive(Serialize)]
-struct Dead {
-    param: String,
-    values: Vec<String>,
-}
+use crate::space::kernel::{Count, Described};
 
 pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.definition {
@@ -61,27 +17,8 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let mut described = Vec::new();
     for kernel in &project.kernels {
         for problem in kernel.spec.problems_on(device.info().key.backend) {
-            let space = SearchSpace::build(&kernel.spec, problem, &device.info().limits);
-            let space = space.map_err(|error| {
-                Failure::Other(format!("{} ({problem}): {error}", kernel.spec.name))
-            })?;
-            let configs = args.configs.then(|| {
-                (0..space.len())
-                    .map(|i| space.config(i).to_string())
-                    .collect()
-            });
-            described.push(Described {
-                kernel: kernel.spec.name.clone(),
-                problem: problem.to_string(),
-                product: space.product_len().to_string(),
-                valid: valid(&space),
-                listed: space.sampled().map(Listed::from),
-                sampled: space.sampled(),
-                components: components(&space),
-                cuts: cuts(&space),
-                dead_values: dead_values(&space),
-                configs,
-            });
+            let limits = &device.info().limits;
+            described.push(Described::new(kernel, problem, limits, args.configs)?);
         }
     }
     if args.count {
@@ -91,123 +28,13 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
         } else {
             print(&counts.iter().map(Count::to_text).collect::<String>());
         }
-        return Ok(checked(counts.iter().all(|count| count.valid.is_some())));
+        return Ok(checked(counts.iter().all(Count::is_known)));
     }
     if args.output.json {
         print_json(&described)?;
     } else {
-        print(
-            &described
-                .iter()
-                .map(Described::to_text)
-                .collect::<Vec<_>>()
-                .join("\n"),
-        );
+        let texts: Vec<_> = described.iter().map(Described::to_text).collect();
+        print(&texts.join("\n"));
     }
     Ok(checked(true))
-}
-
-/// What `--count` prints of a kernel and problem.
-#[derive(Serialize)]
-struct Count<'a> {
-    kernel: &'a str,
-    problem: &'a str,
-    /// Exact, or null.
-    valid: Option<u64>,
-    product: &'a str,
-}
-
-impl<'a> Count<'a> {
-    fn new(described: &'a Described) -> Count<'a> {
-        Count {
-            kernel: &described.kernel,
-            problem: &described.problem,
-            valid: described.valid,
-            product: &described.product,
-        }
-    }
-
-    fn to_text(&self) -> String {
-        let valid = self
-            .valid
-            .map_or_else(|| "unknown".to_owned(), |valid| valid.to_string());
-        format!("{} ({}): {valid}\n", self.kernel, self.problem)
-    }
-}
-
-/// How many configs are valid, where that is known.
-fn valid(space: &SearchSpace) -> Option<u64> {
-    let valid = match space.sampled() {
-        Some(sampled) => sampled.valid.exact()?,
-        None => space.len() as u128,
-    };
-    u64::try_from(valid).ok()
-}
-
-fn components(space: &SearchSpace) -> Vec<Component> {
-    let components = space.components().into_iter();
-    let components = components.map(|(params, valid)| Component {
-        params: params.into_iter().map(str::to_owned).collect(),
-        valid: valid.to_string(),
-    });
-    components.collect()
-}
-
-fn cuts(space: &SearchSpace) -> Vec<Cut> {
-    let cuts = space.rejections().iter().map(|cut| Cut {
-        rule: cut.text.clone(),
-        configs: cut.configs.map(|configs| configs.to_string()),
-        only: cut.only.map(|only| only.to_string()),
-    });
-    cuts.collect()
-}
-
-fn dead_values(space: &SearchSpace) -> Vec<Dead> {
-    let dead = space.dead_values().into_iter().map(|(param, values)| Dead {
-        param: param.to_owned(),
-        values: values.iter().map(ToString::to_string).collect(),
-    });
-    dead.collect()
-}
-
-impl Described {
-    fn to_text(&self) -> String {
-        let mut text = format!("{} ({}): ", self.kernel, self.problem);
-        if let Some(valid) = self.valid {
-            text += &format!("{valid} valid of ");
-        }
-        text += &format!("{} configs\n", self.product);
-        if let Some(sampled) = &self.sampled {
-            text += &format!("  {sampled}\n");
-        }
-        for component in &self.components {
-            let params = component.params.join(", ");
-            text += &format!("  {:>12} valid of {params}\n", component.valid);
-        }
-        for cut in &self.cuts {
-            text += &cut.to_text();
-        }
-        for dead in &self.dead_values {
-            let values = dead.values.join(", ");
-            text += &format!("  warning: no valid config has {} = {values}\n", dead.param);
-        }
-        for config in self.configs.iter().flatten() {
-            text += &format!("  {config}\n");
-        }
-        text
-    }
-}
-
-impl Cut {
-    fn to_text(&self) -> String {
-        let count = |count: &Option<String>| count.clone().unwrap_or_else(|| "?".into());
-        let (configs, only) = (count(&self.configs), count(&self.only));
-        let note = match (configs.as_str(), only.as_str()) {
-            ("0", _) => "  (cuts nothing)".into(),
-            (_, "0") => "  (others cut all of them)".into(),
-            (_, "?") => String::new(),
-            _ => format!("  ({only} by nothing else)"),
-        };
-        format!("  {configs:>12} cut by {}{note}\n", self.rule)
-    }
 }

@@ -19,6 +19,7 @@ use super::target::Target;
 use crate::candidate::{Which, Workshop};
 use crate::error::Failure;
 use crate::lab::scratch::Scratch;
+use crate::lab::threads;
 use crate::progress::{Reporter, Stage};
 use crate::project::Project;
 use crate::run::RunOptions;
@@ -47,10 +48,7 @@ pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Fa
     let folder = Scratch::new(with.cache.folder())?;
     let artifacts = ArtifactCache::in_cache(with.cache.folder());
     let workshop = target.workshop(&artifacts, folder.path());
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(with.options.jobs)
-        .build()
-        .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?;
+    let pool = threads::to_compile(with.options.jobs)?;
     let tasks = task::plan(
         &with.project.kernels,
         &Conditions::new(&target.info, compiler, None),

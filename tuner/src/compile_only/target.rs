@@ -9,8 +9,9 @@ use kiln::device::DeviceInfo;
 use kiln_spec::DeviceKey;
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 
+use super::error::TargetError;
 use crate::candidate::Workshop;
-use crate::error::Failure;
+use crate::error::{Failure, NoDevice};
 use crate::lab::machine;
 
 /// The product name of devices that stand for a target: results under it are of no device.
@@ -36,10 +37,10 @@ impl Target {
         let gpu =
             targets::target(arch).filter(|known| known.multiprocessor != Multiprocessor::Host);
         gpu.ok_or_else(|| {
-            Failure::NoDevice(format!(
-                "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
-                names().join(", ")
-            ))
+            Failure::NoDevice(NoDevice::Target {
+                arch: arch.to_owned(),
+                known: names(),
+            })
         })
     }
 
@@ -49,8 +50,7 @@ impl Target {
     /// When the table has no such GPU, or its compiler is not installed.
     pub fn open(arch: &str) -> Result<Target, Failure> {
         let known = Target::known(arch)?;
-        let compiler = kiln::compile_only::compiler(arch)
-            .map_err(|error| Failure::Other(error.to_string()))?;
+        let compiler = kiln::compile_only::compiler(arch).map_err(TargetError::NoCompiler)?;
         let info = DeviceInfo {
             key: DeviceKey {
                 backend: known.backend,
@@ -95,6 +95,35 @@ impl Target {
             self.known.arch, self.known.product, compiler.name, compiler.version
         )
     }
+}
+
+/// Targets that there is no compiler for, and why.
+pub type Missing = Vec<(Vec<String>, String)>;
+
+/// The targets whose compiler is here, and those whose is not.
+///
+/// # Errors
+/// When a name is of no target, or no compiler of any target is here.
+pub fn open_all(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
+    let (mut targets, mut missing) = (Vec::new(), Missing::new());
+    for arch in arches {
+        Target::known(arch)?;
+        match Target::isolated(arch) {
+            Ok(target) => targets.push(target),
+            Err(error) => {
+                let why = error.to_string();
+                match missing.iter_mut().find(|(_, other)| *other == why) {
+                    Some((arches, _)) => arches.push(arch.clone()),
+                    None => missing.push((vec![arch.clone()], why)),
+                }
+            }
+        }
+    }
+    if targets.is_empty() {
+        let missing = missing.into_iter().map(|(_, why)| why).collect();
+        return Err(TargetError::NoneOfThem { missing }.into());
+    }
+    Ok((targets, missing))
 }
 
 /// The architectures of all GPU targets.

@@ -15,6 +15,7 @@ use kiln_spec::{Backend, Problem};
 
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Which, Workshop};
+use crate::lab::NotChecked;
 use crate::lab::reference::{Expectations, Oracle};
 use crate::lab::verify::{Case, Verifier};
 use crate::lab::worker::WorkerLimits;
@@ -30,7 +31,7 @@ pub enum Checked {
     /// It is wrong.
     Failed(Outcome),
     /// It could not be checked, and why.
-    NotChecked(String),
+    NotChecked(NotChecked),
 }
 
 /// The cpu device, for candidates of another device.
@@ -43,10 +44,10 @@ impl CheckDevice {
     /// The cpu device of this machine, with its limits raised so that a GPU's launches fit.
     ///
     /// # Errors
-    /// Why there is none, or no compiler for it, in words.
-    pub fn open() -> Result<CheckDevice, String> {
-        let device = kiln::smoke::open(NAME).map_err(|error| error.to_string())?;
-        device.compiler().map_err(|error| error.to_string())?;
+    /// When there is none, or no compiler for it.
+    pub fn open() -> Result<CheckDevice, NotChecked> {
+        let device = kiln::smoke::open(NAME)?;
+        device.compiler()?;
         Ok(CheckDevice { device })
     }
 
@@ -58,13 +59,13 @@ impl CheckDevice {
     /// A workshop for its checking builds.
     ///
     /// # Errors
-    /// When it has no compiler, in words.
+    /// When it has no compiler.
     pub fn workshop<'a>(
         &'a self,
         artifacts: &'a ArtifactCache,
         folder: &'a Path,
-    ) -> Result<Workshop<'a>, String> {
-        let compiler: &dyn Compiler = self.device.compiler().map_err(|error| error.to_string())?;
+    ) -> Result<Workshop<'a>, NotChecked> {
+        let compiler: &dyn Compiler = self.device.compiler()?;
         Ok(Workshop {
             parts: AtomicU64::new(1 << 32),
             ..Workshop::new(compiler, self.info(), artifacts, folder)
@@ -111,7 +112,7 @@ pub enum CheckPlace<'a> {
     /// On the cpu, for another device.
     OnCpu(CheckSite<'a>),
     /// Nowhere, and why.
-    Nowhere(String),
+    Nowhere(NotChecked),
 }
 
 impl<'a> Checker<'a> {
@@ -119,14 +120,14 @@ impl<'a> Checker<'a> {
     /// the device, `bench` opens its workers, `cases` are what candidates are verified on.
     ///
     /// # Errors
-    /// Why they cannot be checked, in words: the source does not compile for the cpu, for example.
+    /// Why they cannot be checked: the source does not compile for the cpu, for example.
     pub fn new(
         place: &CheckPlace<'a>,
         (kernel, problem): (&'a TunedKernel, &'a Problem),
         here: &'a Workshop<'a>,
         bench: &Bench,
         cases: &[Case],
-    ) -> Result<Checker<'a>, String> {
+    ) -> Result<Checker<'a>, NotChecked> {
         let cases = small(cases, problem);
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
@@ -144,17 +145,15 @@ impl<'a> Checker<'a> {
             CheckPlace::OnCpu(site) => *site,
         };
         if let Some(why) = kernel.spec.left_out_on(Backend::Cpu) {
-            return Err(why);
+            return Err(NotChecked::LeftOut { why });
         }
         if cases.iter().any(|case| case.problem == *problem) {
-            return Err(
-                "it has only its tuned problem; declare small ones with `verify(..)`".into(),
-            );
+            return Err(NotChecked::NoSmallProblem);
         }
         let baseline = site
             .workshop
             .make(kernel, Which::Baseline, problem, BuildKind::Check)
-            .map_err(|outcome| outcome.to_string())?;
+            .map_err(NotChecked::Outcome)?;
         let on_cpu = Site {
             worker: site.worker,
             device: NAME,
@@ -240,7 +239,7 @@ impl<'a> Checker<'a> {
         if self.own.is_none() || wrong {
             Checked::Failed(outcome)
         } else {
-            Checked::NotChecked(outcome.to_string())
+            Checked::NotChecked(NotChecked::Outcome(outcome))
         }
     }
 }

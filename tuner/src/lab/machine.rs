@@ -9,8 +9,7 @@ use kiln::{Device, DeviceError, device::DeviceBackend};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
-use crate::error::Failure;
-use crate::error::UsageError;
+use crate::error::{Failure, NoDevice, UsageError};
 use crate::lab::worker::{ProcessCompiler, WorkerLimits};
 
 /// A device, with its name on the command line.
@@ -24,10 +23,8 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Device), Failure> {
     let name = name.map_or_else(first_device, str::to_owned);
     match kiln::open(&name) {
         Ok(device) => Ok((name, device)),
-        Err(error @ DeviceError::NotFound { .. }) => Err(Failure::NoDevice(format!(
-            "{error}\nhelp: run `tune devices` for what is here"
-        ))),
-        Err(error) => Err(Failure::Other(error.to_string())),
+        Err(error @ DeviceError::NotFound { .. }) => Err(Failure::NoDevice(NoDevice::Name(error))),
+        Err(error) => Err(Failure::Device(error)),
     }
 }
 
@@ -65,15 +62,8 @@ fn first_device() -> String {
 /// # Errors
 /// When none is installed, with what to install.
 pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, Failure> {
-    device.compiler().map_err(|error| {
-        let error = error.to_string();
-        let help = if error.contains("\nhelp: ") {
-            ""
-        } else {
-            "\nhelp: check the cache folder and the free disk space"
-        };
-        Failure::Other(error + help)
-    })
+    let compiler = device.compiler();
+    compiler.map_err(|error| Failure::NoCompiler { error })
 }
 
 /// The same compiler in processes of its own, where it is a library: the time and memory of a compile are limited then,

@@ -2,13 +2,18 @@
 
 pub mod check;
 pub mod device_session;
+mod error;
+pub mod footprint;
+pub mod listing;
 pub mod machine;
 pub mod peaks;
 pub mod preflight;
 pub mod reference;
 pub mod scratch;
+pub mod threads;
 pub mod verify;
 pub mod worker;
 mod workers;
 
+pub use error::{FootprintError, NotChecked, OracleError};
 pub use workers::{Bench, Site, WorkerLab, launch_deadline};

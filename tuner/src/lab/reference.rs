@@ -13,6 +13,7 @@ use kiln_spec::{LaunchPlan, Problem, Reference};
 
 use crate::candidate::{Which, Workshop};
 use crate::lab::Bench;
+use crate::lab::OracleError;
 use crate::lab::peaks;
 use crate::lab::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 use crate::project::TunedKernel;
@@ -53,25 +54,23 @@ impl Oracle {
     /// reference, or the baseline, launched on the device at hand, for which `workshop` compiles.
     ///
     /// # Errors
-    /// Why the reference entry cannot be launched, in words.
+    /// When the reference entry cannot be launched.
     pub fn of(
         catalogue: &[&'static Kernel],
         (kernel, problem): (&TunedKernel, &Problem),
         workshop: &Workshop<'_>,
         device: &str,
         baseline: &ArmJob,
-    ) -> Result<Oracle, String> {
+    ) -> Result<Oracle, OracleError> {
         if is_linked_in(catalogue, kernel, problem) {
             return Ok(Oracle::Rust);
         }
         if let Some(Reference::Entry(entry)) = &kernel.spec.reference {
             let which = Which::Reference(entry);
             let made = workshop.make(kernel, which, problem, BuildKind::Release);
-            let made = made.map_err(|outcome| {
-                format!(
-                    "the reference entry `{entry}` does not work: {outcome}\nhelp: outputs are compared with it: it must compile \
-                     and be launched as the baseline is"
-                )
+            let made = made.map_err(|outcome| OracleError {
+                entry: entry.clone(),
+                outcome,
             })?;
             return Ok(Oracle::Launch {
                 device: device.to_owned(),

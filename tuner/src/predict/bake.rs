@@ -103,7 +103,7 @@ fn predict(
     let mut prediction = Prediction {
         kernel: kernel.spec.name.clone(),
         device: device.to_string(),
-        refused: offered(&judged).err(),
+        refused: offered(&judged).err().map(|refusal| refusal.to_string()),
         judged,
         picked: Vec::new(),
         table: None,

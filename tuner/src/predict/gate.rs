@@ -4,6 +4,7 @@
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 use serde::Serialize;
+use thiserror::Error;
 
 use super::{Facts, Score, estimate};
 use crate::error::Failure;
@@ -43,22 +44,32 @@ pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure
     Ok(judged)
 }
 
-/// Why the model guesses nothing for a kernel; `Ok` where it may.
+/// Why the model guesses nothing for a kernel.
+#[derive(Clone, Debug, Error)]
+pub enum Refusal {
+    /// Nothing tells how good it is.
+    #[error(
+        "nothing to judge the model by: no known GPU has measured {MIN_TRIALS} configs of this kernel"
+    )]
+    NotJudged,
+    /// It is no better than chance.
+    #[error(
+        "the model does not beat random order on {} ({}): {}", .0.device, .0.problem, .0.score
+    )]
+    NoBetterThanRandom(Judged),
+}
+
+/// Whether the model may guess for a kernel.
 ///
 /// # Errors
-/// The reason, for people.
-pub fn offered(judged: &[Judged]) -> Result<(), String> {
+/// Why not.
+pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     if judged.is_empty() {
-        return Err(format!(
-            "nothing to judge the model by: no known GPU has measured {MIN_TRIALS} configs of this kernel"
-        ));
+        return Err(Refusal::NotJudged);
     }
     match judged.iter().find(|judged| !judged.score.beats_random()) {
         None => Ok(()),
-        Some(worst) => Err(format!(
-            "the model does not beat random order on {} ({}): {}",
-            worst.device, worst.problem, worst.score
-        )),
+        Some(worst) => Err(Refusal::NoBetterThanRandom(worst.clone())),
     }
 }
 

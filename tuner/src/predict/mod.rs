@@ -14,7 +14,7 @@ mod score;
 
 pub use bake::{Prediction, bake_untuned};
 pub use facts::Facts;
-pub use gate::{Judged, MIN_TRIALS, judge, offered};
+pub use gate::{Judged, MIN_TRIALS, Refusal, judge, offered};
 pub use model::{Bound, Estimate, estimate};
 pub use rank::rank;
 pub use score::Score;

@@ -13,6 +13,7 @@ use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover, may_de
 use kiln_spec::source::{ReadError, SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
+use super::declaration_error::{DeclarationError, SourceFault};
 use super::kernel::{HiddenKernel, TunedKernel};
 use super::workspace::root_of;
 
@@ -21,8 +22,8 @@ use super::workspace::root_of;
 pub struct Found {
     /// Kernels, in the order of their files.
     pub kernels: Vec<TunedKernel>,
-    /// Wrong declarations and unreadable files, each as the text to show.
-    pub errors: Vec<String>,
+    /// Wrong declarations and unreadable files.
+    pub errors: Vec<DeclarationError>,
     /// Kernels behind features that are off.
     pub hidden: Vec<HiddenKernel>,
 }
@@ -160,27 +161,29 @@ impl<'a> Walk<'a> {
     }
 
     /// A file's text and what it declares.
-    fn read(&self, path: &Path, layout: &Layout) -> Result<(String, Discovery), String> {
-        let file = path.display();
-        let text = fs::read_to_string(path).map_err(|error| {
-            format!("cannot read {file}: {error}\nhelp: a source file is UTF-8 text")
+    fn read(&self, path: &Path, layout: &Layout) -> Result<(String, Discovery), DeclarationError> {
+        let file = || path.to_owned();
+        let text = fs::read_to_string(path).map_err(|error| DeclarationError::Unreadable {
+            file: file(),
+            error,
         })?;
         if !may_declare(&text) {
             return Ok((text, Discovery::default()));
         }
-        shallow(&text).map_err(|at| {
-            format!(
-                "{file}:{}:{}: brackets or operators nest deeper than any that are read\nhelp: at most {MAX_NESTED} levels",
-                at.line,
-                at.column + 1
-            )
+        shallow(&text).map_err(|at| DeclarationError::TooDeep {
+            file: file(),
+            line: at.line,
+            column: at.column + 1,
+            most: MAX_NESTED,
         })?;
         let declared = discover(&text, layout, self.features).map_err(|error| {
             let (line, column) = error.position();
-            format!(
-                "{file}:{line}:{column}: {}\nhelp: `cargo check` shows more of it",
-                error.message
-            )
+            DeclarationError::Syntax {
+                file: file(),
+                line,
+                column,
+                message: error.message,
+            }
         })?;
         Ok((text, declared))
     }
@@ -200,23 +203,18 @@ impl<'a> Walk<'a> {
             self.module.truncate(outer);
             return;
         }
-        let looked: Vec<_> = candidates
-            .iter()
-            .map(|(file, _)| file.display().to_string())
-            .collect();
-        self.found.errors.push(format!(
-            "{}:{}: module `{}` has no file\nhelp: write {}",
-            declared_in.display(),
-            module.line,
-            module.module.join("::"),
-            looked.join(" or ")
-        ));
+        self.found.errors.push(DeclarationError::NoModuleFile {
+            declared_in: declared_in.to_owned(),
+            line: module.line,
+            module: module.module.join("::"),
+            looked_for: candidates.into_iter().map(|(file, _)| file).collect(),
+        });
     }
 
     /// A declaration, to be compared with its source where it is right in itself.
     fn kernel(&mut self, kernel: Result<ParsedKernel, Diagnostics>, path: &Path, text: &str) {
         let found = kernel
-            .map_err(|wrong| wrong.render(&path.display().to_string(), text))
+            .map_err(|wrong| rendered(&wrong, &path.display().to_string(), text))
             .and_then(|parsed| self.checked(parsed, path, text));
         match found {
             Ok(kernel) => self.found.kernels.push(kernel),
@@ -229,21 +227,20 @@ impl<'a> Walk<'a> {
         parsed: ParsedKernel,
         path: &Path,
         text: &str,
-    ) -> Result<TunedKernel, String> {
+    ) -> Result<TunedKernel, DeclarationError> {
         let file = path.display().to_string();
-        let (source, scan) = self.source(path, &parsed.spec.source).map_err(|error| {
-            let help = if error.contains("\nhelp: ") {
-                ""
-            } else {
-                "\nhelp: the source must be whole as it is"
-            };
-            format!("{file}: kernel `{}`: {error}{help}", parsed.spec.name)
-        })?;
+        let (source, scan) =
+            self.source(path, &parsed.spec.source)
+                .map_err(|error| DeclarationError::Source {
+                    file: file.clone(),
+                    kernel: parsed.spec.name.clone(),
+                    error: Box::new(error),
+                })?;
         let accepts = parsed.attr.evidence.iter().map(|given| given.value);
         let accepts = accepts.collect();
         check_source(&parsed, &scan)
             .into_result(())
-            .map_err(|wrong| wrong.render(&file, text))?;
+            .map_err(|wrong| rendered(&wrong, &file, text))?;
         Ok(TunedKernel {
             label: parsed.spec.name.clone(),
             spec: parsed.spec,
@@ -259,9 +256,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The expanded source, its files named as the macro names them: relative to the package.
-    fn source(&self, declared_in: &Path, source: &str) -> Result<(SourceText, SourceScan), String> {
-        let root = fs::canonicalize(&self.root).map_err(|error| error.to_string())?;
-        let file = fs::canonicalize(declared_in).map_err(|error| error.to_string())?;
+    fn source(
+        &self,
+        declared_in: &Path,
+        source: &str,
+    ) -> Result<(SourceText, SourceScan), SourceFault> {
+        let root = fs::canonicalize(&self.root)?;
+        let file = fs::canonicalize(declared_in)?;
         let folder = file.parent().unwrap_or(&root);
         let below = folder.strip_prefix(&root).unwrap_or(folder);
         let mut parts: Vec<_> = below
@@ -279,11 +280,15 @@ impl<'a> Walk<'a> {
             let bytes = fs::read(&real)?;
             String::from_utf8(bytes).map_err(|_| ReadError::NotText)
         };
-        let text =
-            SourceText::load(&parts.join("/"), &mut read).map_err(|error| error.to_string())?;
-        let scan = SourceScan::new(&text).map_err(|error| error.to_string())?;
+        let text = SourceText::load(&parts.join("/"), &mut read)?;
+        let scan = SourceScan::new(&text)?;
         Ok((text, scan))
     }
+}
+
+fn rendered(wrong: &Diagnostics, file: &str, text: &str) -> DeclarationError {
+    let rendered = wrong.render(file, text);
+    DeclarationError::Wrong { rendered }
 }
 
 /// The deepest nesting that is read: the parser calls itself for each level, and its stack is finite.
@@ -402,6 +407,7 @@ mod tests {
         let [error] = &found.errors[..] else {
             panic!("{:#?}", found.errors);
         };
+        let error = error.to_string();
         assert!(
             error.contains("src/lib.rs:2: module `outer::gone` has no file"),
             "{error}"

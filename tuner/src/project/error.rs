@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use kiln_spec::TextError;
 use thiserror::Error;
+
+use super::declaration_error::DeclarationError;
 
 /// Why a project's kernels could not be read.
 #[derive(Debug, Error)]
@@ -94,7 +97,37 @@ pub enum ProjectError {
         /// The second file.
         second: String,
     },
+    /// No kernel of a package can be linked into another program.
+    #[error(
+        "the kernels of package `{package}` are in its program, which no other program can link\n\
+         help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels"
+    )]
+    NoLibrary {
+        /// The package.
+        package: String,
+    },
+    /// A text is no problem of the kernel.
+    #[error("problem `{text}`: {error}")]
+    Problem {
+        /// The text.
+        text: String,
+        /// Why not.
+        error: TextError,
+    },
     /// A declaration or source is wrong; the text shows where.
-    #[error("{0}")]
-    Declarations(String),
+    #[error("{}", all(.errors))]
+    Declarations {
+        /// What is wrong.
+        errors: Vec<DeclarationError>,
+    },
+}
+
+/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
+fn all(errors: &[DeclarationError]) -> String {
+    let each = errors.iter().map(|error| {
+        let text = error.to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        text.trim_end().to_owned()
+    });
+    each.collect::<Vec<_>>().join("\nerror: ")
 }

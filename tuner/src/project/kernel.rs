@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use kiln_spec::KernelSpec;
 use kiln_spec::baked::Evidence;
 use kiln_spec::source::{SourceScan, SourceText};
+use kiln_spec::{KernelSpec, Problem};
+
+use super::error::ProjectError;
 
 /// A declared kernel and its source.
 #[derive(Clone, Debug)]
@@ -30,6 +32,23 @@ pub struct TunedKernel {
     pub tuned: PathBuf,
     /// Evidence besides `proven` that the program accepts in a row.
     pub accepts: Vec<Evidence>,
+}
+
+impl TunedKernel {
+    /// The problem of that text; the first declared one if there is none.
+    ///
+    /// # Errors
+    /// When the text is no problem of the kernel.
+    pub fn problem(&self, text: Option<&str>) -> Result<Problem, ProjectError> {
+        let Some(text) = text else {
+            return Ok(self.spec.problems[0].clone());
+        };
+        let problem = self.spec.parse_problem(text);
+        problem.map_err(|error| ProjectError::Problem {
+            text: text.to_owned(),
+            error,
+        })
+    }
 }
 
 /// A kernel behind features that are off: it is not read any further.

@@ -1,8 +1,10 @@
 //! The kernels of a package, found by reading its sources: no build of it is needed.
 
+mod declaration_error;
 mod discover;
 mod error;
 mod kernel;
+pub mod own;
 mod selection;
 mod unreached;
 mod workspace;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, Package};
 
+pub use declaration_error::{DeclarationError, SourceFault};
 pub use error::ProjectError;
 pub use kernel::{HiddenKernel, TunedKernel};
 pub use selection::PackageSelection;
@@ -43,6 +46,18 @@ impl Project {
         problems.map(ToString::to_string).collect()
     }
 
+    /// The one kernel that was asked for by name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn one(&self, name: &str) -> Result<&TunedKernel, ProjectError> {
+        let found = self.kernels.iter().find(|kernel| kernel.spec.name == name);
+        found.ok_or_else(|| ProjectError::NoKernel {
+            wanted: name.to_owned(),
+            known: listed(&[]),
+        })
+    }
+
     /// Reads the kernels of the packages that a selection names: the named one, the one in the current folder, or all
     /// of the workspace.
     ///
@@ -65,7 +80,7 @@ impl Project {
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
         let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
-            return Err(ProjectError::Declarations(all(&errors)));
+            return Err(ProjectError::Declarations { errors });
         }
         no_duplicates(&kernels)?;
         label(&mut kernels);
@@ -77,7 +92,7 @@ impl Project {
             roots,
             packages: packages.iter().map(|&package| package.clone()).collect(),
             hidden,
-            wrong: errors,
+            wrong: errors.iter().map(ToString::to_string).collect(),
         };
         project.only(&selection.kernels, &packages)
     }
@@ -140,14 +155,6 @@ impl Project {
     pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
         self.target.join("kiln/tuned").join(&kernel.package)
     }
-}
-
-/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
-fn all(errors: &[String]) -> String {
-    let each = errors
-        .iter()
-        .map(|error| error.strip_prefix("error: ").unwrap_or(error).trim_end());
-    each.collect::<Vec<_>>().join("\nerror: ")
 }
 
 /// The packages that a selection names.

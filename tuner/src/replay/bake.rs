@@ -9,6 +9,7 @@ use kiln_cache::location;
 use kiln_spec::baked::{Evidence, Hashes, Row};
 use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
+use super::error::{ParamDifference, ReplayError};
 use crate::candidate::{Which, Workshop};
 use crate::compile_only::Target;
 use crate::error::Failure;
@@ -81,13 +82,46 @@ impl Report {
     }
 }
 
+/// What the best config is baked for.
+pub struct ToBake {
+    /// The kernel.
+    pub kernel: TunedKernel,
+    /// Its problems.
+    pub problems: Vec<Problem>,
+    /// The architecture of the recorded device.
+    pub target: Target,
+}
+
+impl ToBake {
+    /// A kernel on an architecture, for a problem or for all that it has there.
+    ///
+    /// # Errors
+    /// When there is no such target or no compiler for it, or the text is no problem of the kernel.
+    pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
+        let target = Target::isolated(arch)?;
+        let problems = match problem {
+            None => kernel
+                .spec
+                .problems_on(target.info.key.backend)
+                .cloned()
+                .collect(),
+            Some(text) => vec![kernel.problem(Some(text))?],
+        };
+        Ok(ToBake {
+            kernel,
+            problems,
+            target,
+        })
+    }
+}
+
 /// Whether configs of a recording can be the kernel's, and the recording is of the target.
 ///
 /// # Errors
 /// The first difference.
-pub fn check(kernel: &TunedKernel, recording: &Recording, target: &Target) -> Result<(), Failure> {
-    device(recording, target)?;
-    same_params(kernel, recording)
+pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError> {
+    device(recording, &to_bake.target)?;
+    same_params(&to_bake.kernel, recording)
 }
 
 /// Bakes the best config that the runs found, for each of the problems that has no row measured on the device.
@@ -96,12 +130,15 @@ pub fn check(kernel: &TunedKernel, recording: &Recording, target: &Target) -> Re
 /// When the recording is not of the kernel's parameters or of the target, or nothing that was found is a config of the
 /// kernel.
 pub fn bake(
-    kernel: &TunedKernel,
-    problems: &[Problem],
+    to_bake: &ToBake,
     recording: &Recording,
     runs: &[SearchRun],
-    target: &Target,
 ) -> Result<Report, Failure> {
+    let ToBake {
+        kernel,
+        problems,
+        target,
+    } = to_bake;
     let device = device(recording, target)?;
     same_params(kernel, recording)?;
     let found = found(recording, runs);
@@ -144,7 +181,7 @@ pub fn bake(
 }
 
 /// The device that was recorded, with the target's architecture.
-fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, Failure> {
+fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);
     let vendor = match known.backend {
@@ -152,10 +189,10 @@ fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, Failure> 
         _ => ["NVIDIA", "GeForce"],
     };
     if vendor.iter().any(|other| name.contains(other)) {
-        return Err(Failure::Other(format!(
-            "the recording is of `{name}`, which is not a device of {}\nhelp: name the architecture of the recorded device with `--target`",
-            known.arch
-        )));
+        return Err(ReplayError::OtherDevice {
+            name: name.to_owned(),
+            arch: known.arch,
+        });
     }
     Ok(DeviceKey {
         backend: known.backend,
@@ -165,7 +202,7 @@ fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, Failure> 
 }
 
 /// Every parameter that could make a difference must be in both.
-fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), Failure> {
+fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), ReplayError> {
     let (recorded, own) = (recording.space.params(), &kernel.spec.params);
     let unknown = own.iter().find(|param| {
         param.values.len() > 1 && recorded.iter().all(|other| other.name != *param.name)
@@ -173,21 +210,17 @@ fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), Failur
     let foreign = recorded
         .iter()
         .find(|param| param.texts.len() > 1 && own.iter().all(|other| *other.name != param.name));
-    let what = match (unknown, foreign) {
-        (Some(param), _) => format!(
-            "the recording says nothing of its parameter `{}`",
-            param.name
-        ),
-        (None, Some(param)) => format!("it has no parameter `{}`, which was recorded", param.name),
+    let difference = match (unknown, foreign) {
+        (Some(param), _) => ParamDifference::NotRecorded(param.name.to_string()),
+        (None, Some(param)) => ParamDifference::Unknown(param.name.clone()),
         (None, None) => return Ok(()),
     };
-    let names: Vec<&str> = recorded.iter().map(|param| param.name.as_str()).collect();
-    Err(Failure::Other(format!(
-        "`{}` cannot take configs of `{}`: {what} (recorded: {})\nhelp: a kernel can whose parameters have the recorded names",
-        kernel.spec.name,
-        recording.name,
-        names.join(", ")
-    )))
+    Err(ReplayError::OtherParams {
+        kernel: kernel.spec.name.clone(),
+        recording: recording.name.clone(),
+        difference,
+        recorded: recorded.iter().map(|param| param.name.clone()).collect(),
+    })
 }
 
 /// The valid configs that any run tried, best first.
@@ -213,7 +246,7 @@ fn pick(
     target: &Target,
     device: &DeviceKey,
     workshop: &Workshop<'_>,
-) -> Result<(Row, Replayed), Failure> {
+) -> Result<(Row, Replayed), ReplayError> {
     let spec = &kernel.spec;
     let mut compiled = 0;
     for (passed_over, (recorded_ms, index)) in found.iter().enumerate() {
@@ -250,14 +283,13 @@ fn pick(
         };
         return Ok((row, replayed));
     }
-    Err(Failure::Other(format!(
-        "none of the {} valid configs that were found in `{}` is one that `{}` ({problem}) has on {}\nhelp: `tune space -k {}` says what its configs are; a larger `--budget` finds more of the recording",
-        found.len(),
-        recording.name,
-        spec.name,
-        target.known.arch,
-        spec.name
-    )))
+    Err(ReplayError::NothingFits {
+        found: found.len(),
+        recording: recording.name.clone(),
+        kernel: spec.name.clone(),
+        problem: problem.to_string(),
+        arch: target.known.arch,
+    })
 }
 
 /// The kernel's config that a recorded one is, if it is one.

@@ -1,11 +1,15 @@
 //! Searches on recorded spaces: what a strategy would have found, with no device at hand.
 
 mod bake;
+mod error;
+pub mod pairs;
 mod run;
+pub mod sweep;
 pub mod transfer;
 
 #[cfg(test)]
 mod tests;
 
-pub use bake::{Replayed, Report, bake, check};
+pub use bake::{Replayed, Report, ToBake, bake, check};
+pub use error::{ParamDifference, ReplayError};
 pub use run::{Plan, replay};

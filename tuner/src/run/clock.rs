@@ -1,7 +1,7 @@
 //! The clock of a run: where in it a trial ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kiln_cache::record::TrialPlace;
 
@@ -41,6 +41,13 @@ impl RunClock {
 /// A duration in whole nanoseconds.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Seconds since 1970.
+pub fn unix_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

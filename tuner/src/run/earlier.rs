@@ -8,6 +8,7 @@ use kiln_cache::{Cache, CacheError, Outcome, Trial, TuningKey};
 use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
 
+use super::error::ForeignRecording;
 use crate::error::Failure;
 use crate::task::Task;
 use kiln_exchange::recording::{self, Recording};
@@ -37,12 +38,11 @@ pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Fai
     for (recording, path) in recordings.iter().zip(paths) {
         if !tasks.iter().any(|task| fits(recording, &task.kernel.spec)) {
             let params = recording.space.params().iter();
-            let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
-            return Err(Failure::Other(format!(
-                "{}: its parameters are {}; no kernel of this run has these\nhelp: `tune list` shows the kernels; a recording can be used for a kernel whose parameters have the same names",
-                path.display(),
-                names.join(", ")
-            )));
+            return Err(ForeignRecording {
+                path: path.clone(),
+                params: params.map(|param| param.name.clone()).collect(),
+            }
+            .into());
         }
     }
     Ok(recordings)

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
+use crate::lab::NotChecked;
 use crate::lab::WorkerLab;
 use crate::lab::check::Checker;
 use crate::lab::verify::{Case, KeptWorker, Proof, Verifier};
@@ -80,9 +81,9 @@ pub struct Evaluator<'a> {
     /// Everything that compiled and verified in this run.
     pub contenders: Vec<Contender>,
     /// Where finalists run in a checking build; why they cannot, if so.
-    pub checker: Result<Checker<'a>, String>,
+    pub checker: Result<Checker<'a>, NotChecked>,
     /// Why the last finalist could not run in a checking build, if so.
-    pub unchecked: Option<String>,
+    pub unchecked: Option<NotChecked>,
     /// Random orders.
     pub rng: ChaCha8Rng,
     /// When trials end.

@@ -7,7 +7,9 @@ pub mod budget;
 pub mod clock;
 pub mod context;
 pub mod decide;
+pub mod dry_run;
 pub mod earlier;
+mod error;
 pub mod evaluate;
 pub mod interrupted;
 mod options;
@@ -18,4 +20,5 @@ mod series;
 pub mod space_view;
 pub mod tuning;
 
+pub use error::ForeignRecording;
 pub use options::RunOptions;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use kiln::device::DeviceInfo;
 use kiln::{Kernel, device::DeviceBackend};
@@ -15,17 +15,19 @@ use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;
 
 use crate::error::Failure;
+use crate::lab::NotChecked;
 use crate::lab::check::{CheckDevice, CheckPlace, CheckSite};
 use crate::lab::device_session::DeviceSession;
 use crate::lab::machine;
 use crate::lab::scratch::Scratch;
+use crate::lab::threads;
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
 use crate::run::RunOptions;
 use crate::run::agenda::{Agenda, MAX_TURNS, Standing};
 use crate::run::budget::{Budget, Share};
-use crate::run::clock::{RunClock, nanoseconds};
+use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
 use crate::run::report::{RunReport, TaskReport, TaskState, Totals};
@@ -83,12 +85,10 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     let clock = RunClock::new(number, start);
 
     let folder = Scratch::new(run.cache.folder())?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(run.options.jobs)
-        .build();
+    let pool = threads::to_compile(run.options.jobs)?;
     let check_device = match info.key.backend {
         Backend::Cpu => None,
-        Backend::Fake => Some(Err("the fake device runs no source".to_owned())),
+        Backend::Fake => Some(Err(NotChecked::Fake)),
         Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
     };
     let check_workshop = match &check_device {
@@ -102,8 +102,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         regime: conditions.regime,
         workshop: &session.workshop(folder.path()),
         cache: run.cache,
-        pool: &pool
-            .map_err(|error| Failure::Other(format!("cannot start compile threads: {error}")))?,
+        pool: &pool,
         reporter: run.reporter,
         options: run.options,
         recordings: &recordings,
@@ -258,10 +257,4 @@ fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     known
         .map(|(name, value)| (name, printable(&value)))
         .collect()
-}
-
-fn unix_s() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

@@ -14,11 +14,13 @@ use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
 use crate::lab::check::{CheckPlace, Checked, Checker};
+use crate::lab::footprint;
 use crate::lab::peaks;
 use crate::lab::reference::{Expectations, Oracle};
 use crate::lab::verify::{self, KeptWorker, Verifier};
 use crate::lab::worker::linked_in;
 use crate::lab::{Bench, Site, WorkerLab};
+use crate::lab::{FootprintError, NotChecked};
 use crate::run::budget::Share;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
@@ -109,7 +111,7 @@ fn search_and_decide(
             context.device,
             &baseline.arm,
         )
-        .map_err(Stop::Task)?,
+        .map_err(|error| Stop::Task(error.to_string()))?,
         bench.clone(),
         context.folder,
     );
@@ -141,7 +143,7 @@ fn search_and_decide(
             Err(_) => outcome,
         })
     })?;
-    report.unchecked = check_baseline(&checker, &expected)?;
+    let baseline_unchecked = check_baseline(&checker, &expected)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
         .iter()
@@ -193,7 +195,8 @@ fn search_and_decide(
     let ruling = decide::decide(context, &mut evaluator, &baseline, slice);
     report.spent.confirm_ns = nanoseconds(deciding.elapsed());
     let ruling = ruling?;
-    report.unchecked = report.unchecked.take().or(evaluator.unchecked.take());
+    let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
+    report.unchecked = unchecked.map(|why| why.to_string());
     *launches = evaluator.lab.launches();
     let trials = context.cache.trials(task.key.hash())?;
     let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
@@ -224,9 +227,9 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
 
 /// Runs the baseline in the checking build; why it could not, if so.
 fn check_baseline(
-    checker: &Result<Checker<'_>, String>,
+    checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<NotChecked>, Stop> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected),
         Err(why) => Checked::NotChecked(why.clone()),
@@ -326,20 +329,18 @@ fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Resu
     Ok(())
 }
 
-/// Refuses a problem whose data does not fit the device, before anything is allocated.
+/// Refuses a problem whose data does not fit the device.
 fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
-    let bytes = task
-        .kernel
-        .spec
-        .footprint_bytes(task.problem)
-        .map_err(|error| Stop::Task(error.to_string()))?;
-    let room = info.limits.memory_bytes / 10 * 9;
-    if info.limits.memory_bytes > 0 && bytes > room {
-        return Err(Stop::Task(format!(
-            "its data takes {bytes} bytes, the device has room for {room}\nhelp: declare a smaller problem, or process it in chunks"
-        )));
-    }
-    Ok(())
+    let checked = footprint::check(&task.kernel.spec, task.problem, &info.limits);
+    checked.map_err(|error| {
+        let help = match &error {
+            FootprintError::TooLarge { .. } => {
+                "\nhelp: declare a smaller problem, or process it in chunks"
+            }
+            FootprintError::Plan(_) => "",
+        };
+        Stop::Task(format!("{error}{help}"))
+    })
 }
 
 fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {

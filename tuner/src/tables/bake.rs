@@ -14,6 +14,7 @@ use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, Row, Speedup
 use kiln_spec::{Backend, DeviceKey};
 use serde::Serialize;
 
+use super::TableError;
 use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed, write_index};
@@ -108,15 +109,13 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
         let there = folder.ancestors().find(|folder| folder.exists());
         let there = there.unwrap_or(Path::new("/"));
         if let Err(error) = tempfile::tempfile_in(there) {
-            // The name of the file that was tried says nothing.
-            let error = error.to_string();
-            let error = error.split(" at path ").next().unwrap_or_default();
-            return Err(Failure::Other(format!(
-                "cannot write tables into {}: {error}\n\
-                 help: make {} a folder that can be written; nothing was measured yet",
-                folder.display(),
-                there.display()
-            )));
+            let there = there.to_owned();
+            return Err(TableError::NotWritable {
+                folder,
+                there,
+                error,
+            }
+            .into());
         }
     }
     Ok(())
@@ -194,14 +193,15 @@ pub fn write_table(
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
     let mut index = read_index(folder)?.unwrap_or_default();
-    let wrong = |error: &dyn std::fmt::Display| Failure::Other(format!("kernel `{name}`: {error}"));
-    let file = index.insert(name).map_err(|error| wrong(&error))?;
+    let wrong = |error| TableError::Kernel {
+        kernel: name.clone(),
+        error,
+    };
+    let file = index.insert(name).map_err(wrong)?;
     let path = folder.join(&file);
     let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
     let rows = with_images(rows, &table);
-    table
-        .replace_device(device, rows)
-        .map_err(|error| wrong(&error))?;
+    table.replace_device(device, rows).map_err(wrong)?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
     write_if_changed(&path, table.to_text())?;
     let attributes = folder.join(".gitattributes");

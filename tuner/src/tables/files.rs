@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use kiln_spec::baked::{BakedTable, INDEX_FILE, Index};
+use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index};
 
+use super::TableError;
 use crate::error::Failure;
 
 /// The index of a folder of tables; none where there is no such file.
@@ -13,9 +14,7 @@ use crate::error::Failure;
 /// # Errors
 /// When it cannot be read or understood.
 pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
-    read_optional(&folder.join(INDEX_FILE), |bytes| {
-        Index::parse(bytes).map_err(|error| error.to_string())
-    })
+    read_optional(&folder.join(INDEX_FILE), Index::parse)
 }
 
 /// A table; none where there is no such file.
@@ -23,9 +22,7 @@ pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
 /// # Errors
 /// When it cannot be read or understood.
 pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
-    read_optional(path, |bytes| {
-        BakedTable::parse(bytes).map_err(|error| error.to_string())
-    })
+    read_optional(path, BakedTable::parse)
 }
 
 /// The tables in a folder that its index does not list, as after a merge that lost a line: kernel and file.
@@ -49,24 +46,19 @@ pub fn unlisted(folder: &Path, index: &Index) -> Result<Vec<(String, PathBuf)>, 
 
 fn read_optional<T>(
     path: &Path,
-    parse: impl Fn(&[u8]) -> Result<T, String>,
+    parse: impl Fn(&[u8]) -> Result<T, BakedError>,
 ) -> Result<Option<T>, Failure> {
     match fs::read(path) {
-        Ok(bytes) => parse(&bytes)
-            .map(Some)
-            .map_err(|error| Failure::Other(with_help(path, &error))),
+        Ok(bytes) => {
+            let path = path.to_owned();
+            let parsed = parse(&bytes);
+            Ok(Some(
+                parsed.map_err(|error| TableError::Damaged { path, error })?,
+            ))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::file("read", path)(error)),
     }
-}
-
-fn with_help(path: &Path, error: &str) -> String {
-    let help = if error.contains("\nhelp: ") {
-        ""
-    } else {
-        "\nhelp: restore the file, or delete it and run `tune bake` (with `--write` for a cpu)"
-    };
-    format!("{}: {error}{help}", path.display())
 }
 
 /// Writes the index of a folder. `declared_in` are the Rust files whose kernels have their tables there.

@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use kiln_spec::Backend;
-use kiln_spec::baked::{BakedTable, INDEX_FILE, Index, Row};
+use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index, Row};
 
+use super::TableError;
 use crate::error::Failure;
 use crate::tables::files::{read_index, read_table, write_if_changed};
 
@@ -26,14 +27,12 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
             continue;
         };
         let ours = read_table(&local.join(file))?;
-        let table = beside(table, ours.as_ref()).map_err(|error| wrong(kernel, &error))?;
+        let table = beside(table, ours.as_ref()).map_err(|error| wrong(kernel, error))?;
         for row in table.rows() {
             copy_image(row, committed, local)?;
         }
         write_if_changed(&local.join(file), table.to_text())?;
-        known
-            .insert(kernel)
-            .map_err(|error| wrong(kernel, &error))?;
+        known.insert(kernel).map_err(|error| wrong(kernel, error))?;
     }
     write_if_changed(&local.join(INDEX_FILE), known.to_text())?;
     Ok(())
@@ -67,7 +66,7 @@ pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Fa
 }
 
 /// A committed table with the sections of local devices from the table that stood in for it.
-fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, String> {
+fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, BakedError> {
     let Some(local) = local else { return Ok(table) };
     let is_local = |row: &&Row| matches!(row.device.backend, Backend::Cpu | Backend::Fake);
     let mut devices: Vec<_> = local
@@ -78,9 +77,7 @@ fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTabl
     devices.dedup();
     for device in devices {
         let rows: Vec<Row> = local.device_rows(&device).cloned().collect();
-        table
-            .replace_device(&device, rows)
-            .map_err(|error| error.to_string())?;
+        table.replace_device(&device, rows)?;
     }
     Ok(table)
 }
@@ -99,8 +96,9 @@ fn copy_image(row: &Row, committed: &Path, local: &Path) -> Result<(), Failure> 
     }
 }
 
-fn wrong(kernel: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Other(format!("kernel `{kernel}`: {error}"))
+fn wrong(kernel: &str, error: BakedError) -> TableError {
+    let kernel = kernel.to_owned();
+    TableError::Kernel { kernel, error }
 }
 
 #[cfg(test)]

@@ -1,7 +1,15 @@
 //! Baked tables: their files, the rows that are written into them, their images, and the row that a build selects.
 
 pub mod bake;
+pub mod check;
 pub mod current;
+mod error;
 pub mod files;
 pub mod images;
+pub mod listing;
 pub mod local;
+pub mod row_unit;
+pub mod unproven;
+pub mod why;
+
+pub use error::TableError;

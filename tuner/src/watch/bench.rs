@@ -4,6 +4,7 @@ use kiln::compiler::BuildKind;
 use kiln_spec::{Config, Problem};
 use serde::Serialize;
 
+use super::error::{WatchError, why};
 use super::peer::{BesidePeer, Contest};
 use super::replayed::{Replayed, replayed};
 use super::saved::Recorded;
@@ -145,18 +146,18 @@ impl Timing<'_> {
         }
         match self.time(present, draft.clone()) {
             Ok(outcome) => (outcome, Some(draft)),
-            Err(reason) => (failed(reason), None),
+            Err(error) => (failed(error.to_string()), None),
         }
     }
 
-    fn time(&self, present: &Present, draft: Draft) -> Result<Outcome, String> {
+    fn time(&self, present: &Present, draft: Draft) -> Result<Outcome, WatchError> {
         let (stage, spec) = (self.stage, &self.kernel.spec);
         let config: Config = draft.config.clone();
         let made = stage.workshop.make_draft(draft, BuildKind::Release);
-        let made = made.map_err(|outcome| outcome.to_string())?;
+        let made = made.map_err(WatchError::Outcome)?;
         let scene = stage.scene(self.kernel, self.problem, &config)?;
         let proof = scene.verify(spec, &made);
-        let proof = proof.map_err(|outcome| outcome.to_string())?;
+        let proof = proof.map_err(WatchError::Outcome)?;
         let baseline = present
             .config
             .as_ref()
@@ -164,11 +165,11 @@ impl Timing<'_> {
             .transpose()?;
         let survey = self.survey(&scene, &made, baseline.as_ref())?;
         if let Some(Doubt::Faulted(fault)) = survey.doubt() {
-            return Err(fault.to_string());
+            return Err(fault.clone().into());
         }
         let Some(time) = survey.time(arm_of(baseline.is_some())) else {
             return Ok(Outcome::NotMeasured {
-                reason: stage::why(survey.doubt()),
+                reason: why(survey.doubt()),
             });
         };
         let time = Recorded::of(&time);
@@ -179,7 +180,7 @@ impl Timing<'_> {
             time.median_ns,
             self.yardsticks,
         );
-        let throughput = throughput.map_err(|error| error.to_string())?;
+        let throughput = throughput?;
         let replayed = match throughput.launch_bound {
             true => replayed(&scene, &made.arm)?,
             false => None,
@@ -213,17 +214,17 @@ impl Timing<'_> {
         self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }
 
-    fn baseline(&self, scene: &Scene<'_>) -> Result<Compiled, String> {
+    fn baseline(&self, scene: &Scene<'_>) -> Result<Compiled, WatchError> {
         let made = self.stage.workshop.make(
             self.kernel,
             Which::Baseline,
             self.problem,
             BuildKind::Release,
         );
-        let made = made.map_err(|outcome| format!("the baseline: {outcome}"))?;
+        let made = made.map_err(WatchError::Baseline)?;
         scene
             .verify(&self.kernel.spec, &made)
-            .map_err(|why| format!("the baseline: {why}"))?;
+            .map_err(WatchError::Baseline)?;
         Ok(made)
     }
 
@@ -232,7 +233,7 @@ impl Timing<'_> {
         scene: &Scene<'_>,
         made: &Compiled,
         baseline: Option<&Compiled>,
-    ) -> Result<Survey, String> {
+    ) -> Result<Survey, WatchError> {
         let (resolution, seed) = (
             self.stage.resolution(),
             self.stage.seed_of(self.kernel, self.problem),
@@ -242,7 +243,7 @@ impl Timing<'_> {
             .chain([made])
             .map(|side| &side.arm)
             .collect();
-        let mut lab = scene.lab(&sides).map_err(|fault| fault.to_string())?;
+        let mut lab = scene.lab(&sides)?;
         let survey = if baseline.is_some() {
             let claim = Claim {
                 defender: ArmId(0),

@@ -10,6 +10,7 @@ use kiln::compiler::BuildKind;
 use kiln_cache::Outcome;
 use kiln_spec::KernelSpec;
 
+use super::error::why;
 use super::plan::{Pair, Plan, of_saved};
 use super::saved::Section;
 use super::stage::{self, Scene, Stage};
@@ -137,7 +138,7 @@ fn compare(
     budget_ns: u64,
 ) -> Result<(Verdict, String, Compared), Early> {
     let scene = stage.scene(pair.kernel, pair.problem, &pair.now.config);
-    let scene = scene.map_err(|reason| (Verdict::Failed, reason))?;
+    let scene = scene.map_err(|error| (Verdict::Failed, error.to_string()))?;
     let now = Proven::new(stage, &scene, &pair.kernel.spec, &pair.now);
     let now = now.map_err(|outcome| (Verdict::Failed, outcome.to_string()))?;
     let then = Proven::new(stage, &scene, &pair.then.spec, &pair.then.draft);
@@ -201,7 +202,7 @@ fn said(comparison: &Comparison, pair: &Pair<'_>) -> Result<(Verdict, String), E
         Some(Ruling::Open(Some(Doubt::Faulted(fault)))) => return Err(of_fault(fault)),
         Some(Ruling::Open(doubt)) => (
             Verdict::Inconclusive,
-            format!("{}; {changed}", stage::why(doubt.as_ref())),
+            format!("{}; {changed}", why(doubt.as_ref())),
         ),
         None => (Verdict::Inconclusive, changed),
     })

@@ -4,6 +4,7 @@ use kiln::device::DeviceInfo;
 use kiln_spec::Backend;
 
 use super::embedded;
+use super::error::{EmbeddedError, WatchError};
 use super::stage::Stage;
 use crate::project::TunedKernel;
 
@@ -51,7 +52,7 @@ fn elements(device: &DeviceInfo) -> u64 {
     }
 }
 
-fn kernel() -> Result<TunedKernel, String> {
+fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
@@ -59,12 +60,11 @@ fn kernel() -> Result<TunedKernel, String> {
 /// `budget_ns` is the time for timing it.
 ///
 /// # Errors
-/// Why it could not be measured, in words.
-pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
+/// When it could not be measured.
+pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     let elements = elements(stage.info);
-    let problem = kernel.spec.parse_problem(&format!("n={elements}"));
-    let problem = problem.map_err(|error| error.to_string())?;
+    let problem = kernel.spec.parse_problem(&format!("n={elements}"))?;
     let time_ns = embedded::time_ns(stage, &kernel, &problem, budget_ns)?.max(1);
     let bytes = u128::from(elements) * 8 * 1_000_000_000 / u128::from(time_ns);
     Ok(u64::try_from(bytes).unwrap_or(u64::MAX))

@@ -8,7 +8,8 @@ use kiln_spec::Problem;
 use kiln_spec::parse::discover::{Layout, discover};
 use kiln_spec::source::{SourceScan, SourceText};
 
-use super::stage::{self, Stage};
+use super::error::{EmbeddedError, WatchError};
+use super::stage::Stage;
 use crate::candidate::Which;
 use crate::project::TunedKernel;
 use kiln_measure::{ArmId, Survey, drive};
@@ -16,21 +17,21 @@ use kiln_measure::{ArmId, Survey, drive};
 /// The kernel of a declaration and a source.
 ///
 /// # Errors
-/// What is wrong with them, in words.
-pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
+/// What is wrong with them.
+pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedError> {
     const FILE: &str = "embedded.rs";
-    let found =
-        discover(declaration, &Layout::Root, &BTreeSet::new()).map_err(|error| error.message)?;
+    let found = discover(declaration, &Layout::Root, &BTreeSet::new());
+    let found = found.map_err(EmbeddedError::Syntax)?;
     let parsed = found
         .kernels
         .into_iter()
         .next()
-        .ok_or("no kernel was found in its declaration")?;
-    let parsed = parsed
-        .kernel
-        .map_err(|wrong| wrong.render(FILE, declaration))?;
+        .ok_or(EmbeddedError::NoKernel)?;
+    let parsed = parsed.kernel.map_err(|wrong| EmbeddedError::Wrong {
+        rendered: wrong.render(FILE, declaration),
+    })?;
     let source = SourceText::from_expanded(source);
-    let scan = SourceScan::new(&source).map_err(|error| error.to_string())?;
+    let scan = SourceScan::new(&source)?;
     Ok(TunedKernel {
         label: parsed.spec.name.clone(),
         spec: parsed.spec,
@@ -48,26 +49,28 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, String> {
 /// The time of one launch of its baseline in the median process, in nanoseconds, of as many processes as there is time for.
 ///
 /// # Errors
-/// Why it could not be measured, in words.
+/// When it could not be measured.
 pub fn time_ns(
     stage: &Stage<'_>,
     kernel: &TunedKernel,
     problem: &Problem,
     budget_ns: u64,
-) -> Result<u64, String> {
+) -> Result<u64, WatchError> {
     let made = stage
         .workshop
         .make(kernel, Which::Baseline, problem, BuildKind::Release);
-    let made = made.map_err(|outcome| outcome.to_string())?;
+    let made = made.map_err(WatchError::Outcome)?;
     let scene = stage.scene(kernel, problem, &made.arm.config)?;
     let proof = scene.verify(&kernel.spec, &made);
-    proof.map_err(|outcome| outcome.to_string())?;
-    let mut lab = scene.lab(&[&made.arm]).map_err(|fault| fault.to_string())?;
+    proof.map_err(WatchError::Outcome)?;
+    let mut lab = scene.lab(&[&made.arm])?;
     let arm = ArmId(0);
     let seed = stage.seed_of(kernel, problem);
     let survey = Survey::of_one(arm, lab.span_ns(arm), stage.resolution(), seed);
     let mut survey = survey.within(budget_ns);
     drive(&mut lab, &mut survey, &mut |_| {});
-    let time = survey.time(arm).ok_or_else(|| stage::why(survey.doubt()))?;
+    let time = survey.time(arm).ok_or_else(|| WatchError::NotMeasured {
+        doubt: survey.doubt().cloned(),
+    })?;
     Ok(time.median_ns.round() as u64)
 }

@@ -9,6 +9,7 @@ use kiln_spec::source::Mode;
 use kiln_spec::{ArgSpec, Backend, KernelSpec};
 
 use super::saved::{Recorded, Saved, SavedKernel, Section};
+use super::saved_error::ReviveError;
 use crate::candidate::Draft;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
@@ -76,25 +77,22 @@ pub struct Revived {
 /// Makes a saved kernel compilable with a current compiler.
 ///
 /// # Errors
-/// What of it cannot be understood any more, in words.
+/// When something of it cannot be understood any more.
 pub fn revive(
     saved: &Saved,
     section: &Section,
     kernel: &SavedKernel,
     compiler: &dyn Compiler,
-) -> Result<Revived, String> {
-    let spec: KernelSpec = serde_json::from_value(kernel.spec.clone())
-        .map_err(|error| format!("its declaration is of another version of Kiln: {error}"))?;
-    let config = spec
-        .parse_config(&kernel.config)
-        .map_err(|error| error.to_string())?;
+) -> Result<Revived, ReviveError> {
+    let spec: KernelSpec =
+        serde_json::from_value(kernel.spec.clone()).map_err(ReviveError::Declaration)?;
+    let config = spec.parse_config(&kernel.config)?;
     let symbol_hash = number(&kernel.symbol_hash)?;
     let config_hash = number(&kernel.config_hash)?;
     if config.hash().0.short() != config_hash {
-        return Err(format!(
-            "its config {} has another hash than is written",
-            kernel.config
-        ));
+        return Err(ReviveError::ConfigHash {
+            config: kernel.config.clone(),
+        });
     }
     let release = Symbol::release(&kernel.entry, symbol_hash);
     let unit = TranslationUnit {
@@ -120,23 +118,26 @@ pub fn revive(
 }
 
 /// The prelude and the flags of a section.
-fn recipe_of(saved: &Saved, section: &Section, compiler: &dyn Compiler) -> Result<Recipe, String> {
+fn recipe_of(
+    saved: &Saved,
+    section: &Section,
+    compiler: &dyn Compiler,
+) -> Result<Recipe, ReviveError> {
     // Flags of another compiler would mean nothing to this one.
     let same_compiler = compiler.identity().name == section.compiler;
     let flags = same_compiler.then(|| section.flags.clone());
     let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
-    let recipe = recipe.map_err(|outside| {
-        let name = outside.name.escape_default();
-        format!("a header is named `{name}`")
-    })?;
+    let recipe = recipe.map_err(|outside| ReviveError::HeaderName { name: outside.name })?;
     if recipe.prelude_hash().to_string() != section.prelude {
-        return Err("its prelude has another hash than is written".into());
+        return Err(ReviveError::PreludeHash);
     }
     Ok(recipe)
 }
 
-fn number(text: &str) -> Result<u64, String> {
-    u64::from_str_radix(text, 16).map_err(|_| format!("`{}` is not a hash", text.escape_default()))
+fn number(text: &str) -> Result<u64, ReviveError> {
+    u64::from_str_radix(text, 16).map_err(|_| ReviveError::NotAHash {
+        text: text.to_owned(),
+    })
 }
 
 /// Whether two drafts come to the same code, launched in the same way: then there is nothing to measure.

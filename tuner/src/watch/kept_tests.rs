@@ -32,7 +32,7 @@ fn draft(kernel: &TunedKernel, problem: &Problem) -> Draft {
     }
 }
 
-fn revived(saved: &Saved, section: &Section) -> Result<Revived, String> {
+fn revived(saved: &Saved, section: &Section) -> Result<Revived, ReviveError> {
     let device = kiln::open("fake").unwrap();
     let compiler = device.compiler().unwrap();
     revive(saved, section, &section.kernels[0], compiler)
@@ -89,7 +89,7 @@ fn what_does_not_fit_together_is_refused_in_words() {
     for (edit, says) in edits {
         let (mut saved, mut section) = (saved.clone(), section.clone());
         edit(&mut saved, &mut section);
-        let error = revived(&saved, &section).unwrap_err();
+        let error = revived(&saved, &section).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 //! it is held against.
 
 use super::embedded;
+use super::error::{EmbeddedError, WatchError};
 use super::stage::Stage;
 use crate::project::TunedKernel;
 
@@ -33,15 +34,15 @@ unsafe extern \"C\" {
 pub const LARGE_SHARE: f64 = 0.25;
 
 /// The kernel that does nothing.
-pub(super) fn kernel() -> Result<TunedKernel, String> {
+pub(super) fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
 /// The time of a launch that does as good as nothing, in nanoseconds; `budget_ns` is the time for timing it.
 ///
 /// # Errors
-/// Why it could not be measured, in words.
-pub fn launch_ns(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, String> {
+/// When it could not be measured.
+pub fn launch_ns(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     embedded::time_ns(stage, &kernel, &kernel.spec.problems[0], budget_ns)
 }

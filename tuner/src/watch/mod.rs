@@ -13,14 +13,21 @@
 pub mod bench;
 pub mod compare;
 pub mod copied;
+pub mod device_bench;
 pub mod embedded;
+mod error;
+pub mod file_comparison;
 pub mod kept;
 pub mod least;
 pub mod peer;
 pub mod plan;
 pub mod replayed;
 pub mod saved;
+mod saved_error;
 pub mod stage;
 pub mod table;
 pub mod throughput;
 pub mod verdict;
+
+pub use error::{EmbeddedError, NothingWatched, WatchError};
+pub use saved_error::{Damage, NotHeld, OtherFile, ReviveError, SavedError};

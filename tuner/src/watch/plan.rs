@@ -171,7 +171,7 @@ fn plan_one<'a>(
     let compiler = stage.workshop.compiler;
     let then = match kept::revive(file, section, saved, compiler) {
         Ok(then) => then,
-        Err(reason) => return said(Verdict::Broken, reason),
+        Err(error) => return said(Verdict::Broken, error.to_string()),
     };
     let selected = present(kernel, problem, stage.info)?;
     let now = match stage.workshop.draft(kernel, selected.which(), problem) {

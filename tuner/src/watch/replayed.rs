@@ -8,6 +8,7 @@ use kiln::rig::HostPace;
 use kiln_spec::time::Nanoseconds;
 use serde::Serialize;
 
+use super::error::WatchError;
 use super::stage::Scene;
 use crate::lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
@@ -69,25 +70,24 @@ impl Replayed {
 /// Measures a verified arm both ways; `None` where the device records nothing.
 ///
 /// # Errors
-/// Why it could not be measured, in words.
-pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, String> {
+/// When it could not be measured.
+pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, WatchError> {
     let bench = scene.bench();
-    let mut worker = Worker::spawn(&bench.worker).map_err(|error| error.to_string())?;
+    let mut worker = Worker::spawn(&bench.worker)?;
     let mut job = bench.job(vec![arm.clone()]);
     job.timed = true;
     let open = Request::Open(Box::new(job));
-    worker
-        .ask(&open, DEADLINE)
-        .map_err(|error| error.to_string())?;
+    worker.ask(&open, DEADLINE)?;
     let request = Request::HostPace {
         arm: 0,
         launches: LAUNCHES,
         pairs: PAIRS,
     };
-    match worker.ask(&request, DEADLINE) {
-        Ok(Reply::HostPace(pairs)) => Ok(pairs.and_then(|pairs| Replayed::of(&pairs, LAUNCHES))),
-        Ok(_) => Err("a worker answered something else than the pace of launches".into()),
-        Err(error) => Err(error.to_string()),
+    match worker.ask(&request, DEADLINE)? {
+        Reply::HostPace(pairs) => Ok(pairs.and_then(|pairs| Replayed::of(&pairs, LAUNCHES))),
+        _ => Err(WatchError::OutOfTurn {
+            asked: "the pace of launches",
+        }),
     }
 }
 

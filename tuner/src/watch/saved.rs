@@ -15,6 +15,7 @@ use flate2::write::GzEncoder;
 use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
+use super::saved_error::{Damage, NotHeld, OtherFile, SavedError};
 use crate::atomic_file;
 use crate::error::Failure;
 use kiln_measure::Surveyed;
@@ -174,19 +175,23 @@ impl Saved {
     /// A kept text.
     ///
     /// # Errors
-    /// When there is none of that hash, in words.
-    pub fn text(&self, hash: &str) -> Result<&str, String> {
+    /// When there is none of that hash.
+    pub fn text(&self, hash: &str) -> Result<&str, NotHeld> {
         let text = self.texts.get(hash).map(String::as_str);
-        text.ok_or_else(|| format!("the file holds no text {hash}"))
+        text.ok_or_else(|| NotHeld::Text {
+            hash: hash.to_owned(),
+        })
     }
 
     /// The headers of a kept prelude.
     ///
     /// # Errors
-    /// When it or one of its texts is not there, in words.
-    pub fn headers(&self, prelude: &str) -> Result<Vec<(String, String)>, String> {
+    /// When it or one of its texts is not there.
+    pub fn headers(&self, prelude: &str) -> Result<Vec<(String, String)>, NotHeld> {
         let headers = self.preludes.get(prelude);
-        let headers = headers.ok_or_else(|| format!("the file holds no prelude {prelude}"))?;
+        let headers = headers.ok_or_else(|| NotHeld::Prelude {
+            hash: prelude.to_owned(),
+        })?;
         let with_text =
             |(name, hash): &(String, String)| Ok((name.clone(), self.text(hash)?.to_owned()));
         headers.iter().map(with_text).collect()
@@ -211,8 +216,8 @@ impl Saved {
             checksum: self.checksum(),
             saved: self.clone(),
         };
-        let text = serde_json::to_string_pretty(&document)
-            .map_err(|error| Failure::Other(format!("cannot save kernels: {error}")))?;
+        let text =
+            serde_json::to_string_pretty(&document).map_err(Failure::json("save kernels"))?;
         let failed = |error| Failure::file("write", path)(error);
         let bytes = if is_packed(path) {
             pack(&text).map_err(failed)?
@@ -228,51 +233,37 @@ impl Saved {
     /// When it cannot be read, is none of these, of a newer version, or damaged.
     pub fn read(path: &Path) -> Result<Saved, Failure> {
         let bytes = fs::read(path).map_err(Failure::file("read", path))?;
-        Saved::parse(&bytes).map_err(|error| Failure::Other(format!("{}: {error}", path.display())))
+        Saved::parse(&bytes).map_err(|error| Failure::Saved {
+            path: path.to_owned(),
+            error,
+        })
     }
 
     /// Reads a file's bytes, packed or not.
     ///
     /// # Errors
-    /// As [`Self::read`], in words with a `help:` line.
-    pub fn parse(bytes: &[u8]) -> Result<Saved, String> {
+    /// As [`Self::read`].
+    pub fn parse(bytes: &[u8]) -> Result<Saved, SavedError> {
         let text = unpack(bytes)?;
-        let no_file = |why: &dyn std::fmt::Display| {
-            format!("no file of saved kernels: {why}\nhelp: `tune bench --save FILE` writes one")
-        };
         let header: Header = serde_json::from_str(&text).map_err(|error| {
             // What calls itself one was whole once.
-            if text.contains(FORMAT) {
-                damaged(&error)
-            } else {
-                no_file(&error)
+            match text.contains(FORMAT) {
+                true => SavedError::Damaged(error.into()),
+                false => SavedError::Other(OtherFile::Json(error)),
             }
         })?;
         if header.format != FORMAT {
-            return Err(no_file(&format!(
-                "it says `{}`",
-                header.format.escape_default()
-            )));
+            let format = header.format;
+            return Err(SavedError::Other(OtherFile::Format { format }));
         }
         if header.version != VERSION {
-            return Err(format!(
-                "a file of version {}, and this tune reads version {VERSION}\nhelp: use the tune that wrote it, or save again",
-                header.version
-            ));
+            let version = header.version;
+            return Err(SavedError::Version {
+                version,
+                reads: VERSION,
+            });
         }
-        let document: Document = serde_json::from_str(&text).map_err(|error| damaged(&error))?;
-        let sum = document.saved.checksum();
-        if sum != document.checksum {
-            return Err(damaged(&format!(
-                "its checksum is {sum}, and {} is written in it",
-                document.checksum.escape_default()
-            )));
-        }
-        let texts = document.saved.texts.iter();
-        match texts.clone().find(|(hash, text)| **hash != text_hash(text)) {
-            Some((hash, _)) => Err(damaged(&format!("text {hash} is another one"))),
-            None => Ok(document.saved),
-        }
+        Ok(whole(&text)?)
     }
 
     /// Of what the file says, however it is laid out.
@@ -286,8 +277,21 @@ fn text_hash(text: &str) -> String {
     Hash::of("kiln saved text", text.as_bytes()).to_string()
 }
 
-fn damaged(why: &dyn std::fmt::Display) -> String {
-    format!("damaged: {why}\nhelp: take an undamaged copy, or save again with `tune bench --save`")
+/// What a file of this version holds, if nothing of it is damaged.
+fn whole(text: &str) -> Result<Saved, Damage> {
+    let document: Document = serde_json::from_str(text)?;
+    let found = document.saved.checksum();
+    if found != document.checksum {
+        return Err(Damage::Checksum {
+            found,
+            written: document.checksum,
+        });
+    }
+    let mut texts = document.saved.texts.iter();
+    match texts.find(|(hash, text)| **hash != text_hash(text)) {
+        Some((hash, _)) => Err(Damage::Text { hash: hash.clone() }),
+        None => Ok(document.saved),
+    }
 }
 
 fn is_packed(path: &Path) -> bool {
@@ -301,7 +305,7 @@ fn pack(text: &str) -> std::io::Result<Vec<u8>> {
 }
 
 /// The text of a file, by its first bytes packed or not.
-fn unpack(bytes: &[u8]) -> Result<String, String> {
+fn unpack(bytes: &[u8]) -> Result<String, SavedError> {
     let mut text = String::new();
     let read = if bytes.starts_with(&[0x1f, 0x8b]) {
         GzDecoder::new(bytes)
@@ -310,11 +314,11 @@ fn unpack(bytes: &[u8]) -> Result<String, String> {
     } else {
         bytes.take(MAX_BYTES + 1).read_to_string(&mut text)
     };
-    read.map_err(|error| damaged(&error))?;
+    read.map_err(Damage::from)?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(format!(
-            "larger than {MAX_BYTES} bytes\nhelp: `tune bench --save FILE` writes files of a few megabytes"
-        ));
+        return Err(SavedError::TooLarge {
+            max_bytes: MAX_BYTES,
+        });
     }
     Ok(text)
 }

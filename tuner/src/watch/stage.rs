@@ -10,10 +10,12 @@ use kiln_cache::Outcome;
 use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
+use super::error::WatchError;
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
 use crate::lab::device_session::DeviceSession;
+use crate::lab::footprint;
 use crate::lab::reference::{Expectations, Oracle, is_linked_in};
 use crate::lab::verify::{self, Case, Proof, Verifier};
 use crate::lab::worker::{ArmJob, WorkerLimits};
@@ -22,7 +24,7 @@ use crate::project::TunedKernel;
 use crate::regime::Regime;
 use kiln_measure::confirm::Expected;
 use kiln_measure::span::Resolution;
-use kiln_measure::{ArmId, Doubt, Fault, Lab, Opening};
+use kiln_measure::{ArmId, Fault, Lab, Opening};
 
 /// What all devices of a command share.
 #[derive(Clone, Copy)]
@@ -102,15 +104,15 @@ impl Stage<'_> {
     /// Prepares the verification of a kernel on a problem: inputs, cases and expected outputs, the same for every side.
     ///
     /// # Errors
-    /// Why there is nothing to compare with, in words.
+    /// When there is nothing to compare with.
     pub fn scene<'s>(
         &'s self,
         kernel: &'s TunedKernel,
         problem: &'s Problem,
         config: &Config,
-    ) -> Result<Scene<'s>, String> {
+    ) -> Result<Scene<'s>, WatchError> {
         let spec = &kernel.spec;
-        self.fits(spec, problem)?;
+        footprint::check(spec, problem, &self.info.limits)?;
         let site = Site {
             worker: &self.worker,
             device: self.device,
@@ -129,9 +131,9 @@ impl Stage<'_> {
         );
         for case in &cases {
             let plan = spec.baseline_plan(&case.problem, None);
-            let plan = plan.map_err(|error| format!("the baseline: {error}"))?;
+            let plan = plan.map_err(WatchError::BaselinePlan)?;
             let made = expected.get(&case.problem, case.seed, plan);
-            made.map_err(|error| format!("no expected outputs: {}", of_worker_error(&error)))?;
+            made.map_err(|error| WatchError::NotExpected(of_worker_error(&error)))?;
         }
         Ok(Scene {
             stage: self,
@@ -143,21 +145,7 @@ impl Stage<'_> {
         })
     }
 
-    /// Refuses a problem whose data does not fit the device, before anything is allocated.
-    fn fits(&self, spec: &KernelSpec, problem: &Problem) -> Result<(), String> {
-        let bytes = spec
-            .footprint_bytes(problem)
-            .map_err(|error| error.to_string())?;
-        let room = self.info.limits.memory_bytes / 10 * 9;
-        if self.info.limits.memory_bytes > 0 && bytes > room {
-            return Err(format!(
-                "its data takes {bytes} bytes, the device has room for {room}"
-            ));
-        }
-        Ok(())
-    }
-
-    fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, String> {
+    fn oracle(&self, kernel: &TunedKernel, problem: &Problem) -> Result<Oracle, WatchError> {
         let catalogue = self.setting.catalogue;
         if is_linked_in(catalogue, kernel, problem) {
             return Ok(Oracle::Rust);
@@ -165,15 +153,15 @@ impl Stage<'_> {
         let baseline = self
             .workshop
             .make(kernel, Which::Baseline, problem, BuildKind::Release);
-        let baseline =
-            baseline.map_err(|outcome| format!("the baseline does not work: {outcome}"))?;
-        Oracle::of(
+        let baseline = baseline.map_err(WatchError::NoBaseline)?;
+        let oracle = Oracle::of(
             catalogue,
             (kernel, problem),
             &self.workshop,
             self.device,
             &baseline.arm,
-        )
+        );
+        Ok(oracle?)
     }
 }
 
@@ -222,14 +210,15 @@ impl Scene<'_> {
     /// The outputs that the timed launches must have.
     ///
     /// # Errors
-    /// When there are none, in words.
-    pub fn expected(&self) -> Result<rig::Expected, String> {
+    /// When there are none.
+    pub fn expected(&self) -> Result<rig::Expected, WatchError> {
         let path = self
             .expected
             .get(self.problem, self.timed_seed(), self.baseline_plan());
-        let path = path.map_err(|error| of_worker_error(&error).to_string())?;
-        let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        rig::Expected::from_bytes(&bytes).map_err(|error| error.to_string())
+        let path = path.map_err(|error| WatchError::Outcome(of_worker_error(&error)))?;
+        let bytes = std::fs::read(&path);
+        let bytes = bytes.map_err(|error| WatchError::Unreadable { path, error })?;
+        Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
     /// A lab with verified sides, warmed once so that what a sample of each spans is known.
@@ -306,16 +295,6 @@ pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> Expected
 /// The receipt of the timed problem, as the device wrote it.
 pub fn receipt(proof: &Proof) -> String {
     proof.receipts.last().cloned().unwrap_or_default()
-}
-
-/// Why a series of processes ended without an answer, in words.
-pub fn why(doubt: Option<&Doubt>) -> String {
-    match doubt {
-        None => "all processes were used up".into(),
-        Some(Doubt::BudgetSpent) => "its time was up".into(),
-        Some(Doubt::Faulted(fault)) => fault.to_string(),
-        Some(Doubt::UnsteadyClocks) => "the device's clocks were unsteady".into(),
-    }
 }
 
 #[cfg(test)]

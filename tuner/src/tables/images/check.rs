@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use kiln::image::{self, Wanted};
 use kiln_spec::baked::{BakedTable, Image, Row};
 
+use super::error::ImageFault;
 use crate::error::Failure;
 
 /// The files of a kernel's images in a folder that no row of its table names, sorted.
@@ -37,43 +38,37 @@ pub fn left_over(kernel: &str, folder: &Path, table: &BakedTable) -> Result<Vec<
 /// device, with the row's kernel in it.
 pub fn fault(folder: &Path, row: &Row) -> Option<String> {
     let image = row.image.as_ref()?;
-    let said = |what: String| {
-        Some(format!(
-            "row of `{}`: image {}: {what}",
-            row.device, image.file
-        ))
-    };
+    let fault = find_fault(folder, row, image).err()?;
+    Some(format!(
+        "row of `{}`: image {}: {fault}",
+        row.device, image.file
+    ))
+}
+
+fn find_fault(folder: &Path, row: &Row, image: &Image) -> Result<(), ImageFault> {
     if Image::target_of(&row.device).as_deref() != Some(&*image.target) {
-        return said(format!(
-            "it is for {}, not for the row's device",
-            image.target
-        ));
+        return Err(ImageFault::OtherTarget {
+            target: image.target.to_string(),
+        });
     }
-    let bytes = match fs::read(folder.join(&image.file)) {
-        Ok(bytes) => bytes,
-        Err(error) => return said(format!("it cannot be read: {error}")),
-    };
+    let bytes = fs::read(folder.join(&image.file)).map_err(ImageFault::Unreadable)?;
     let found = Image::hash_of(&bytes);
     if found != image.hash {
-        return said(format!("its hash is {found}, the row says {}", image.hash));
+        return Err(ImageFault::OtherHash {
+            found,
+            baked: image.hash,
+        });
     }
-    match check(&bytes, row) {
-        Ok(()) => None,
-        Err(what) => said(what),
-    }
+    check(&bytes, row)
 }
 
 /// An image must be for the row's device and have both entries of the row.
-pub(super) fn check(bytes: &[u8], row: &Row) -> Result<(), String> {
+pub(super) fn check(bytes: &[u8], row: &Row) -> Result<(), ImageFault> {
     let (backend, arch) = (row.device.backend, &row.device.arch);
-    let first_line = |error: image::ImageError| {
-        let text = error.to_string();
-        text.lines().next().unwrap_or_default().to_owned()
-    };
-    image::check_bytes(bytes, &Wanted::of_target(backend, arch)).map_err(first_line)?;
+    image::check_bytes(bytes, &Wanted::of_target(backend, arch))?;
     for symbol in [row.symbol.clone(), format!("{}_receipt", row.symbol)] {
-        if !image::has_kernel(bytes, backend, &symbol).map_err(first_line)? {
-            return Err(format!("it has no kernel `{symbol}`"));
+        if !image::has_kernel(bytes, backend, &symbol)? {
+            return Err(ImageFault::NoKernel { symbol });
         }
     }
     Ok(())

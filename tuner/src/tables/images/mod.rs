@@ -6,6 +6,7 @@
 //! more is removed.
 
 mod check;
+mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,14 +18,15 @@ use kiln::compiler::{Artifact, CompileError, CompileRequest, Compiler};
 use kiln::image;
 use kiln_spec::Backend;
 use kiln_spec::baked::{BakedTable, Freshness, Hashes, Image, Row};
-use kiln_spec::codegen::{Target, TranslationUnit};
 use rayon::prelude::*;
 use serde::Serialize;
 
 pub use check::{fault, left_over};
+pub use error::{ImageFault, NoImage, RowError, RowFault};
 
-use crate::error::Failure;
-use crate::error::UsageError;
+use super::TableError;
+use super::row_unit::row_unit;
+use crate::error::{Failure, UsageError};
 use crate::lab::machine;
 use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed};
@@ -53,6 +55,30 @@ pub struct ImagesReport {
     pub images: Vec<ImageReport>,
     /// Files that no row names any more, and that are gone now.
     pub removed: Vec<PathBuf>,
+}
+
+impl ImagesReport {
+    /// A line for each row and each file that is gone, and how many rows have an image.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for row in &self.images {
+            let whose = format!("{} {} ({})", row.kernel, row.device, row.problem);
+            text += &match &row.file {
+                Some(file) => format!(
+                    "{whose}: {}, {} bytes: {}\n",
+                    row.what,
+                    row.bytes,
+                    file.display()
+                ),
+                None => format!("{whose}: no image: {}\n", row.what),
+            };
+        }
+        for path in &self.removed {
+            text += &format!("removed {}: no row names it\n", path.display());
+        }
+        let count = self.images.iter().filter(|row| row.file.is_some()).count();
+        text + &format!("{count} of {} rows have an image\n", self.images.len())
+    }
 }
 
 /// Compiles an image for every fresh row of a project's tables, or for those of some targets; then writes the files,
@@ -85,7 +111,7 @@ struct Table<'a> {
 }
 
 /// A row and what was compiled for it, or why nothing was.
-type Made = (Row, Result<Artifact, String>);
+type Made = (Row, Result<Artifact, NoImage>);
 
 fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
     let mut tables = Vec::new();
@@ -144,8 +170,10 @@ impl Compilers {
             .into_iter()
             .filter(|(_, target)| targets.is_empty() || targets.contains(target));
         let found = wanted.map(|(backend, target)| {
-            let compiler = compiler(backend, &target)
-                .map_err(|error| Failure::Other(format!("images for {target}: {error}")))?;
+            let compiler = compiler(backend, &target).map_err(|error| TableError::NoCompiler {
+                target: target.clone(),
+                error,
+            })?;
             let compiler: Box<dyn Compiler> = match machine::isolated(&*compiler)? {
                 Some(isolated) => Box::new(isolated),
                 None => compiler,
@@ -177,7 +205,7 @@ impl Table<'_> {
         cache: &ArtifactCache,
     ) -> Result<Vec<Made>, Failure> {
         let rows: Vec<&Row> = self.table.rows().collect();
-        let made: Vec<Result<Made, String>> = rows
+        let made: Vec<Result<Made, RowError>> = rows
             .par_iter()
             .filter(|row| {
                 let target = Image::target_of(&row.device);
@@ -185,17 +213,14 @@ impl Table<'_> {
             })
             .map(|row| self.make(row, compilers, cache))
             .collect();
-        let failed: Vec<&str> = made
-            .iter()
-            .filter_map(|made| made.as_ref().err())
-            .map(|s| &**s)
-            .collect();
+        let (made, failed): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
+        let failed: Vec<RowError> = failed.into_iter().filter_map(Result::err).collect();
         if !failed.is_empty() {
-            let name = &self.kernel.spec.name;
-            return Err(Failure::Other(format!(
-                "kernel `{name}`: {}\nhelp: nothing was written; choose other rows with `--target`",
-                failed.join("\n")
-            )));
+            return Err(TableError::Images {
+                kernel: self.kernel.spec.name.clone(),
+                rows: failed,
+            }
+            .into());
         }
         Ok(made.into_iter().flatten().collect())
     }
@@ -206,46 +231,24 @@ impl Table<'_> {
         row: &Row,
         compilers: &Compilers,
         cache: &ArtifactCache,
-    ) -> Result<Made, String> {
-        let without = |why: &str| Ok((row.clone(), Err(why.to_owned())));
+    ) -> Result<Made, RowError> {
+        let without = |why| Ok((row.clone(), Err(why)));
         let backend = row.device.backend;
         let Some(target) = Image::target_of(&row.device) else {
-            return without("devices of this kind have no images");
+            return without(NoImage::Device);
         };
         let now = Hashes::now(&self.kernel.spec, self.kernel.source.hash(), backend);
         if let Freshness::Stale { which, .. } = row.freshness(&now) {
-            return without(&format!("stale: another {which} was baked"));
+            return without(NoImage::Stale { which });
         }
-        let wrong = |error: &dyn std::fmt::Display| {
-            format!("row of `{}` ({}): {error}", row.device, row.problem)
-        };
-        let unit = self.unit(row).map_err(|error| wrong(&error))?;
+        let unit = row_unit(self.kernel, row).map_err(|error| RowError::of(row, error))?;
         let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
         let compiler = &*compilers.0[&(backend, target)];
         let artifact = cache
             .compile(compiler, backend, &request)
-            .map_err(|error| wrong(&error))?;
-        check::check(&artifact.image, row).map_err(|error| wrong(&error))?;
+            .map_err(|error| RowError::of(row, error))?;
+        check::check(&artifact.image, row).map_err(|error| RowError::of(row, error))?;
         Ok((row.clone(), Ok(artifact)))
-    }
-
-    /// The unit of a row, which must have the row's symbol.
-    fn unit(&self, row: &Row) -> Result<TranslationUnit, String> {
-        let TunedKernel {
-            spec, source, scan, ..
-        } = self.kernel;
-        let resolved = row.resolve(spec).map_err(|error| error.to_string())?;
-        let (config, problem) = (&resolved.config, &resolved.problem);
-        let target = Target::from(row.device.backend);
-        let unit = TranslationUnit::new(source, scan, spec, &row.entry, config, problem, target)
-            .map_err(|error| error.to_string())?;
-        if unit.release.as_str() == row.symbol {
-            return Ok(unit);
-        }
-        Err(format!(
-            "its symbol is `{}`, but the source gives `{}`; run `tune bake`",
-            row.symbol, unit.release
-        ))
     }
 
     /// Images first, then the table that names them, then what is left over: at no time does a table name a file
@@ -256,7 +259,7 @@ impl Table<'_> {
         let mut table = self.table.clone();
         for (mut row, artifact) in made {
             let (file, what, bytes) = match &artifact {
-                Err(why) => (None, why.clone(), 0),
+                Err(why) => (None, why.to_string(), 0),
                 Ok(artifact) => {
                     let image = Image::of(name, &row.device, &artifact.target, &artifact.image);
                     let path = folder.join(&image.file);
@@ -294,7 +297,6 @@ fn replace(table: &mut BakedTable, row: Row) -> Result<(), Failure> {
             *old = row.clone();
         }
     }
-    table
-        .replace_device(&device, rows)
-        .map_err(|error| Failure::Other(format!("{error}\nhelp: run `tune bake --check`")))
+    let replaced = table.replace_device(&device, rows);
+    Ok(replaced.map_err(TableError::Replaced)?)
 }

@@ -1,19 +1,72 @@
 //! The data that a peer gets, as files, and its outputs next to those that are expected.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use kiln::compare::compare_output;
-use kiln::reference::make_data;
+use kiln::compare::{MaxError, compare_output};
+use kiln::reference::{DataError, make_data};
 use kiln::rig::Expected;
 use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue, ScalarValue};
 use serde_json::Value;
 use tempfile::TempDir;
+use thiserror::Error;
 
 use super::protocol::{Argument, Work};
 
 /// How many times the kernel's tolerance a peer may be off: it rounds at places of its own.
 const SLACK: f64 = 2.0;
+
+/// Why a peer cannot be given a kernel's data.
+#[derive(Debug, Error)]
+pub enum GivenError {
+    /// There is no folder for it.
+    #[error("cannot make a folder: {0}")]
+    Folder(io::Error),
+    /// The data cannot be made.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The protocol has no such argument.
+    #[error("`{name}` is a struct or an array by value, which the protocol of peers does not have")]
+    ByValue {
+        /// The argument.
+        name: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// What is wrong with an output that a peer wrote.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// It is not there.
+    #[error("it wrote no `{name}`: {error}")]
+    Missing {
+        /// The argument.
+        name: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It has another length.
+    #[error("its `{name}` has {bytes} bytes, not {wanted}")]
+    Length {
+        /// The argument.
+        name: String,
+        /// Its bytes.
+        bytes: usize,
+        /// Those that it should have.
+        wanted: usize,
+    },
+    /// It is beyond the tolerance.
+    #[error("its outputs are not those of the kernel: {0}")]
+    Wrong(MaxError),
+}
 
 /// A kernel, a problem and its data, for peers.
 #[derive(Debug)]
@@ -28,26 +81,25 @@ impl Given {
     /// Writes the data that the kernel's timed launches have into a folder.
     ///
     /// # Errors
-    /// When it cannot be made or written, in words.
+    /// When it cannot be made or written.
     pub fn write(
         spec: &KernelSpec,
         problem: &Problem,
         seed: u64,
         folder: &Path,
-    ) -> Result<Given, String> {
+    ) -> Result<Given, GivenError> {
         // A folder of its own, so that nobody finds what another one left.
         let folder = tempfile::Builder::new().prefix("peer-").tempdir_in(folder);
-        let folder = folder.map_err(|error| format!("cannot make a folder: {error}"))?;
-        let data = make_data(spec, problem, seed).map_err(|error| error.to_string())?;
+        let folder = folder.map_err(GivenError::Folder)?;
+        let data = make_data(spec, problem, seed)?;
         let (mut args, mut outputs) = (Vec::new(), BTreeMap::new());
         for (arg, data) in spec.args.iter().zip(&data) {
             let slice = match arg {
                 ArgSpec::Slice(slice) => slice,
                 ArgSpec::Plain(plain) => {
-                    return Err(format!(
-                        "`{}` is a struct or an array by value, which the protocol of peers does not have",
-                        plain.name
-                    ));
+                    return Err(GivenError::ByValue {
+                        name: plain.name.clone(),
+                    });
                 }
                 // What follows from a config is nothing that a peer has.
                 ArgSpec::Scalar(_) if arg.computed().is_some() => continue,
@@ -61,8 +113,9 @@ impl Given {
                 }
             };
             let file = folder.path().join(&slice.name);
-            std::fs::write(&file, data.bytes())
-                .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+            if let Err(error) = std::fs::write(&file, data.bytes()) {
+                return Err(GivenError::File { file, error });
+            }
             if slice.access != Access::In {
                 let written = folder.path().join(format!("{}-written", slice.name));
                 outputs.insert(slice.name.clone(), written);
@@ -114,27 +167,30 @@ impl Given {
     /// Compares what a peer wrote with what is expected.
     ///
     /// # Errors
-    /// The first output that is missing or beyond the tolerance, in words.
-    pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), String> {
+    /// The first output that is missing or beyond the tolerance.
+    pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), OutputError> {
         for (place, arg) in spec.args.iter().enumerate() {
             let ArgSpec::Slice(slice) = arg else { continue };
             let (Some(path), Some(want)) = (self.outputs.get(&slice.name), expected.output(place))
             else {
                 continue;
             };
-            let got = std::fs::read(path)
-                .map_err(|error| format!("it wrote no `{}`: {error}", slice.name))?;
+            let got = std::fs::read(path).map_err(|error| OutputError::Missing {
+                name: slice.name.clone(),
+                error,
+            })?;
             let (bytes, wanted) = (got.len(), want.len() * want.elem_type().bytes());
             if bytes != wanted {
-                return Err(format!(
-                    "its `{}` has {bytes} bytes, not {wanted}",
-                    slice.name
-                ));
+                return Err(OutputError::Length {
+                    name: slice.name.clone(),
+                    bytes,
+                    wanted,
+                });
             }
             let worst = compare_output(spec, slice, &got, want);
             let worst = worst.map(|worst| worst.loosened(SLACK * expected.slack()));
             if let Some(worst) = worst.filter(|worst| !worst.passes()) {
-                return Err(format!("its outputs are not those of the kernel: {worst}"));
+                return Err(OutputError::Wrong(worst));
             }
         }
         Ok(())

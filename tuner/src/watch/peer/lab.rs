@@ -30,7 +30,7 @@ pub struct PeerLab<'a> {
 }
 
 /// Says what is wrong with the outputs that a peer wrote.
-pub type Check<'a> = &'a dyn Fn() -> Result<(), String>;
+pub type Check<'a> = &'a dyn Fn() -> Result<(), PeerError>;
 
 /// The peer's side.
 struct Side<'a> {
@@ -245,7 +245,7 @@ impl Session for PeerSession<'_, '_> {
     fn finish(&mut self) -> Result<(), Fault> {
         self.own.finish()?;
         self.process.write(self.side.given).map_err(fault)?;
-        (self.side.check)().map_err(|wrong| fault(PeerError::Said(wrong)))
+        (self.side.check)().map_err(fault)
     }
 }
 

@@ -11,16 +11,17 @@ mod protocol;
 use kiln_spec::{KernelSpec, Problem};
 use serde::Serialize;
 
-pub use data::Given;
+pub use data::{Given, GivenError, OutputError};
 pub use lab::{KERNEL, PEER, PeerClock, PeerLab};
 pub use process::{PeerError, PeerProcess};
 
+use super::error::WatchError;
 use super::saved::Recorded;
-use super::stage::{self, Scene, Stage};
+use super::stage::{Scene, Stage};
 use crate::lab::worker::ArmJob;
 use kiln_measure::confirm::Expected;
 use kiln_measure::span::Resolution;
-use kiln_measure::{Claim, Doubt, Fault, Survey, drive};
+use kiln_measure::{Claim, Doubt, Survey, drive};
 
 /// A kernel next to a peer.
 #[derive(Clone, Debug, Serialize)]
@@ -98,7 +99,7 @@ impl Contest<'_> {
             folder,
         ) {
             Ok(given) => self.beside_one(command, &given),
-            Err(reason) => failed(command, reason),
+            Err(error) => failed(command, error.to_string()),
         };
         commands.iter().map(one).collect()
     }
@@ -114,7 +115,9 @@ impl Contest<'_> {
             Ok((calls, threads)) => {
                 drop(process);
                 self.time(command, given, calls, threads)
-                    .unwrap_or_else(|reason| PeerOutcome::Failed { reason })
+                    .unwrap_or_else(|error| PeerOutcome::Failed {
+                        reason: error.to_string(),
+                    })
             }
             Err(PeerError::Unsupported(reason)) => PeerOutcome::Unsupported { reason },
             Err(error) => PeerOutcome::Failed {
@@ -128,13 +131,15 @@ impl Contest<'_> {
     fn check(&self, process: &mut PeerProcess, given: &Given) -> Result<(String, u32), PeerError> {
         let opened = process.open(given)?;
         process.write(given)?;
-        self.outputs(given).map_err(PeerError::Said)?;
+        self.outputs(given)?;
         Ok(opened)
     }
 
     /// Whether the outputs that the peer wrote are right.
-    fn outputs(&self, given: &Given) -> Result<(), String> {
-        given.compare(self.spec, &self.scene.expected()?)
+    fn outputs(&self, given: &Given) -> Result<(), PeerError> {
+        let expected = self.scene.expected();
+        let expected = expected.map_err(|error| PeerError::Expected(Box::new(error)))?;
+        Ok(given.compare(self.spec, &expected)?)
     }
 
     fn time(
@@ -143,28 +148,26 @@ impl Contest<'_> {
         given: &Given,
         calls: String,
         threads: u32,
-    ) -> Result<PeerOutcome, String> {
-        let faulted = |fault: Fault| fault.to_string();
+    ) -> Result<PeerOutcome, WatchError> {
         let clock = PeerClock::beside(self.stage.info.key.backend);
         let tick_ns = clock.tick_ns(self.stage.info.timer_tick_ns);
         let resolution = Resolution { tick_ns };
-        let own = self
-            .scene
-            .lab_of(&[self.arm], resolution)
-            .map_err(faulted)?;
+        let own = self.scene.lab_of(&[self.arm], resolution)?;
         let check = || self.outputs(given);
         let mut lab = PeerLab::new(own, command, given, resolution, clock, &check);
-        lab.warm().map_err(faulted)?;
+        lab.warm()?;
         let mut survey = survey(&lab, resolution, self.seed).within(self.budget_ns);
         drive(&mut lab, &mut survey, &mut |_| {});
         if let Some(Doubt::Faulted(fault)) = survey.doubt() {
-            return Err(fault.to_string());
+            return Err(fault.clone().into());
         }
         let evidence = survey.beside_baseline();
         let ratio = evidence.as_ref().and_then(|evidence| evidence.median_ratio);
         let times = survey.time(PEER).zip(survey.time(KERNEL));
         let (Some(ratio), Some((time, kernel_time))) = (ratio, times) else {
-            return Err(stage::why(survey.doubt()));
+            return Err(WatchError::NotMeasured {
+                doubt: survey.doubt().cloned(),
+            });
         };
         let interval = evidence.and_then(|evidence| evidence.interval);
         Ok(PeerOutcome::Measured {

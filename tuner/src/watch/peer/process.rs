@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
 
-use super::data::Given;
+use super::data::{Given, OutputError};
 use super::protocol::{Answer, Asked};
+use crate::watch::WatchError;
 
 /// A library may take this long to start.
 const STARTING: Duration = Duration::from_secs(120);
@@ -26,14 +27,20 @@ const ACCOUNTED_NS: u64 = 20_000_000;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Why a peer cannot be timed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Debug, Error)]
 pub enum PeerError {
     /// It has nothing of the kind.
     #[error("{0}")]
     Unsupported(String),
-    /// It did not start, died, said something else, or computed something else.
+    /// It did not start, died or said something else.
     #[error("{0}")]
     Said(String),
+    /// It computed something else.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// What it should compute is not known.
+    #[error(transparent)]
+    Expected(Box<WatchError>),
 }
 
 /// A running peer. Dropping it kills its process group.

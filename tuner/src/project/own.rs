@@ -5,17 +5,19 @@ use std::path::{Component, Path, PathBuf};
 
 use cargo_metadata::{Dependency, Package};
 
-use super::output::print;
-use crate::cli::PackageArgs;
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
+use crate::project::{Project, ProjectError, TunedKernel};
 use crate::tables::files::write_if_changed;
 
 /// The folder of the program, below the package.
 const FOLDER: &str = "tune";
 
 /// Writes the program for every package with kernels; what is there already is left as it is.
-pub(super) fn write(project: &Project, args: &PackageArgs) -> Result<(), Failure> {
+/// With the package read with some `features`, the program asks for the same. `say` is told each line for people.
+///
+/// # Errors
+/// When no kernel is in a package's library, or a file cannot be written.
+pub fn write(project: &Project, features: &[String], say: &dyn Fn(&str)) -> Result<(), Failure> {
     for package in &project.packages {
         let kernels: Vec<&TunedKernel> = project
             .kernels
@@ -23,24 +25,28 @@ pub(super) fn write(project: &Project, args: &PackageArgs) -> Result<(), Failure
             .filter(|kernel| kernel.package == package.name.as_str())
             .collect();
         if !kernels.is_empty() {
-            one(package, &kernels, &args.features)?;
+            one(package, &kernels, features, say)?;
         }
     }
     Ok(())
 }
 
-fn one(package: &Package, kernels: &[&TunedKernel], features: &[String]) -> Result<(), Failure> {
+fn one(
+    package: &Package,
+    kernels: &[&TunedKernel],
+    features: &[String],
+    say: &dyn Fn(&str),
+) -> Result<(), Failure> {
     let (linked, left_out): (Vec<&TunedKernel>, Vec<_>) =
         kernels.iter().partition(|kernel| kernel.in_library);
     if linked.is_empty() {
-        return Err(Failure::Other(format!(
-            "the kernels of package `{}` are in its program, which no other program can link\n\
-             help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels",
-            package.name
-        )));
+        return Err(ProjectError::NoLibrary {
+            package: package.name.to_string(),
+        }
+        .into());
     }
     for kernel in left_out {
-        print(&format!(
+        say(&format!(
             "left out: `{}` is not in the package's library ({})\n",
             kernel.spec.name,
             kernel.file.display()
@@ -59,15 +65,15 @@ fn one(package: &Package, kernels: &[&TunedKernel], features: &[String]) -> Resu
     for (name, text) in files {
         let path = folder.join(name);
         if path.exists() {
-            print(&format!("{} is there already\n", path.display()));
+            say(&format!("{} is there already\n", path.display()));
             continue;
         }
         let parent = path.parent().unwrap_or(&folder);
         fs::create_dir_all(parent).map_err(Failure::file("make the folder", parent))?;
         write_if_changed(&path, text)?;
-        print(&format!("wrote {}\n", path.display()));
+        say(&format!("wrote {}\n", path.display()));
     }
-    print(&format!(
+    say(&format!(
         "run it in {}: cargo run --release --manifest-path {FOLDER}/Cargo.toml -- run\n",
         root.display()
     ));

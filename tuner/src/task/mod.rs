@@ -1,11 +1,15 @@
 //! What there is to do: one task for each kernel and problem, with the key its results are stored under.
 
+mod error;
+pub mod stored;
+
 use kiln::compiler::{BuildKind, Compiler};
 use kiln::device::DeviceInfo;
 use kiln_cache::{KeyParts, TuningKey};
 use kiln_spec::{Backend, Problem};
 
-use crate::error::Failure;
+pub use error::TaskError;
+
 use crate::lab::peaks;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
@@ -88,7 +92,7 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
 ///
 /// # Errors
 /// When no kernel declares a problem of that text.
-pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, Failure> {
+pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, TaskError> {
     let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
     check_declared(&texts, problems)?;
     let chosen = tasks
@@ -101,14 +105,14 @@ pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a
 ///
 /// # Errors
 /// The first that is not.
-pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), Failure> {
+pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), TaskError> {
     let Some(missing) = wanted.iter().find(|wanted| !declared.contains(wanted)) else {
         return Ok(());
     };
-    let declared = declared.join("  ");
-    Err(Failure::Other(format!(
-        "no kernel declares the problem `{missing}` (declared: {declared})\nhelp: run `tune list`"
-    )))
+    Err(TaskError::NotDeclared {
+        wanted: missing.clone(),
+        declared: declared.to_vec(),
+    })
 }
 
 /// The tuning key of a kernel and problem under some conditions.

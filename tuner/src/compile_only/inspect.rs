@@ -1,0 +1,232 @@
+//! Configs to look at, and what they take up on targets that need not be here.
+
+use std::collections::HashSet;
+
+use kiln::artifacts::ArtifactCache;
+use kiln_spec::space::SearchSpace;
+use kiln_spec::targets::CPU_LIMITS;
+use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem, TextError};
+use rayon::prelude::*;
+
+use super::error::TargetError;
+use super::target::Target;
+use crate::candidate::inspect::{HostRow, InspectRow, corners};
+use crate::candidate::{Which, Workshop};
+use crate::error::Failure;
+use crate::project::{Project, TunedKernel};
+use crate::tables::local;
+
+/// The word that means the cpu device: nothing is compiled for it, and it is asked for by name alone.
+pub const HOST: &str = "cpu";
+
+/// Which configs of a kernel are meant; the baseline and the baked rows if none is named.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The baseline.
+    pub baseline: bool,
+    /// The configs of baked rows.
+    pub baked: bool,
+    /// The corners of the search space.
+    pub corners: bool,
+    /// A config by its text.
+    pub config: Option<&'a str>,
+    /// The problem by its text; `None` for the first declared one.
+    pub problem: Option<&'a str>,
+}
+
+/// A config to look at.
+pub struct Subject<'a> {
+    kernel: &'a TunedKernel,
+    problem: Problem,
+    what: String,
+    /// None for the baseline.
+    config: Option<Config>,
+}
+
+/// Compiles the subjects side by side.
+///
+/// # Errors
+/// When there is no folder to work in.
+pub fn inspect(target: &Target, subjects: &[Subject<'_>]) -> Result<Vec<InspectRow>, Failure> {
+    let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
+    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
+    let workshop = target.workshop(&artifacts, folder.path());
+    Ok(subjects
+        .par_iter()
+        .map(|subject| row(target, &workshop, subject))
+        .collect())
+}
+
+/// How the cpu device runs a config.
+pub fn host_row(subject: &Subject<'_>) -> HostRow {
+    let (kernel, problem, limits) = (subject.kernel, &subject.problem, Some(&CPU_LIMITS));
+    let (entry, plan) = match &subject.config {
+        Some(config) => (
+            &kernel.spec.entry,
+            kernel.spec.plan(config, problem, limits),
+        ),
+        None => (
+            &kernel.spec.baseline.entry,
+            kernel.spec.baseline_plan(problem, limits),
+        ),
+    };
+    let barriers = kernel.scan.barriers(entry);
+    HostRow {
+        target: HOST,
+        kernel: kernel.spec.name.clone(),
+        problem: problem.to_string(),
+        what: subject.what.clone(),
+        config: subject.config_text(),
+        runs: HostRow::runs(&barriers),
+        barriers: barriers.into_iter().map(str::to_owned).collect(),
+        threads: plan.as_ref().ok().map(LaunchPlan::threads_per_block),
+        error: plan.err().map(|error| error.to_string()),
+    }
+}
+
+impl Subject<'_> {
+    fn config_text(&self) -> String {
+        let spec = &self.kernel.spec;
+        match &self.config {
+            Some(config) => config.to_string(),
+            None if spec.baseline_is_another_entry() => format!("entry {}", spec.baseline.entry),
+            None => spec.baseline.config.to_string(),
+        }
+    }
+}
+
+fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
+    let spec = &subject.kernel.spec;
+    let which = match &subject.config {
+        Some(config) => Which::Config(config),
+        None => Which::Baseline,
+    };
+    let mut row = InspectRow {
+        target: target.known.arch,
+        kernel: spec.name.clone(),
+        problem: subject.problem.to_string(),
+        what: subject.what.clone(),
+        config: subject.config_text(),
+        figures: None,
+        error: None,
+    };
+    match workshop.inspect(subject.kernel, which, &subject.problem) {
+        Ok(inspected) => row.fill(target.known, &inspected),
+        Err(outcome) => row.error = Some(outcome.to_string()),
+    }
+    row
+}
+
+/// What was asked for; without a word, the baseline and the baked rows.
+///
+/// # Errors
+/// When a table cannot be read, or a config or problem that was asked for is none of a kernel.
+pub fn subjects<'a>(
+    wanted: &Wanted<'_>,
+    project: &'a Project,
+    limits: &DeviceLimits,
+) -> Result<Vec<Subject<'a>>, Failure> {
+    let unasked = !(wanted.baseline || wanted.baked || wanted.corners || wanted.config.is_some());
+    let mut subjects = Vec::new();
+    for kernel in &project.kernels {
+        for problem in problems(wanted, kernel)? {
+            let subject = |(what, config): (&str, Option<Config>)| Subject {
+                kernel,
+                problem: problem.clone(),
+                what: what.into(),
+                config,
+            };
+            let baseline = (wanted.baseline || unasked).then_some(("baseline", None));
+            let named = configs(wanted, kernel, &problem, limits)?;
+            let named = named.into_iter().map(|(what, config)| (what, Some(config)));
+            subjects.extend(baseline.into_iter().chain(named).map(subject));
+        }
+        if wanted.baked || unasked {
+            let mut rows = baked(wanted, project, kernel)?;
+            // The committed table and the local one may hold the same config with other figures.
+            let mut seen = HashSet::new();
+            rows.retain(|row| {
+                let config = row.config.as_ref().map(ToString::to_string);
+                seen.insert((row.problem.to_string(), row.what.clone(), config))
+            });
+            subjects.extend(rows);
+        }
+    }
+    Ok(subjects)
+}
+
+/// The config that was written out, and the corners, where asked for.
+fn configs(
+    wanted: &Wanted<'_>,
+    kernel: &TunedKernel,
+    problem: &Problem,
+    limits: &DeviceLimits,
+) -> Result<Vec<(&'static str, Config)>, Failure> {
+    let mut configs = Vec::new();
+    if let Some(text) = wanted.config {
+        let config = kernel.spec.parse_config(text);
+        configs.push(("config", config.map_err(|error| of_text(kernel, error))?));
+    }
+    if wanted.corners {
+        let space = SearchSpace::build(&kernel.spec, problem, limits);
+        let space = space.map_err(|error| TargetError::Space {
+            kernel: kernel.spec.name.clone(),
+            error,
+        })?;
+        configs.extend(corners(&space).into_iter().map(|config| ("corner", config)));
+    }
+    Ok(configs)
+}
+
+/// The problems asked for; the first declared one where none is.
+fn problems(wanted: &Wanted<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
+    match wanted.problem {
+        Some(text) => {
+            let problem = kernel
+                .spec
+                .parse_problem(text)
+                .map_err(|error| of_text(kernel, error))?;
+            Ok(vec![problem])
+        }
+        None => Ok(kernel.spec.problems.iter().take(1).cloned().collect()),
+    }
+}
+
+/// The configs of a kernel's baked rows, whatever device they are for.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn baked<'a>(
+    wanted: &Wanted<'_>,
+    project: &Project,
+    kernel: &'a TunedKernel,
+) -> Result<Vec<Subject<'a>>, Failure> {
+    let mut subjects = Vec::new();
+    let local = project.local_tables(kernel);
+    for row in local::rows(&kernel.spec.name, &kernel.tuned, &local)? {
+        let parsed = kernel
+            .spec
+            .parse_problem(&row.problem)
+            .and_then(|problem| Ok((problem, kernel.spec.parse_config(&row.config)?)));
+        // A row of an older spec says nothing of the kernel as it is.
+        let Ok((problem, config)) = parsed else {
+            continue;
+        };
+        if wanted.problem.is_some_and(|text| text != row.problem) {
+            continue;
+        }
+        subjects.push(Subject {
+            kernel,
+            problem,
+            what: format!("baked for {}", row.device),
+            config: (!row.is_baseline()).then_some(config),
+        });
+    }
+    Ok(subjects)
+}
+
+fn of_text(kernel: &TunedKernel, error: TextError) -> TargetError {
+    let kernel = kernel.spec.name.clone();
+    TargetError::Text { kernel, error }
+}

@@ -1,0 +1,133 @@
+//! The devices of this machine, and what is missing for others.
+
+use std::collections::BTreeMap;
+
+use kiln::compiler::{BuildKind, CompileError};
+use kiln::device::DeviceBackend;
+use kiln_spec::Backend;
+use kiln_spec::targets::TARGETS;
+use serde::Serialize;
+
+/// What is here, what is compiled for without being here, and what is missing.
+#[derive(Serialize)]
+pub struct Listing {
+    devices: Vec<Listed>,
+    /// Architectures that no device is needed to compile for: by whom, or what is missing.
+    targets: BTreeMap<&'static str, Compiler>,
+    /// GPUs that are not here, and why: a backend that has none, a device that does not open.
+    missing: BTreeMap<String, String>,
+}
+
+/// A compiler, or what is missing.
+#[derive(Serialize)]
+enum Compiler {
+    #[serde(rename = "Ok")]
+    Found(String),
+    #[serde(rename = "Err")]
+    Missing(String),
+}
+
+impl Compiler {
+    fn of(compiler: Result<&dyn kiln::compiler::Compiler, &CompileError>) -> Compiler {
+        match compiler {
+            Ok(compiler) => Compiler::Found(compiler.identity().to_string()),
+            Err(error) => Compiler::Missing(error.to_string()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    key: String,
+    compiler: Compiler,
+    flags: Vec<String>,
+    max_threads_per_block: u32,
+    shared_bytes_per_block: u32,
+    multiprocessors: u32,
+    fingerprint: BTreeMap<String, String>,
+    instance: BTreeMap<String, String>,
+}
+
+impl Listing {
+    /// Asks this machine.
+    pub fn now() -> Listing {
+        let devices = kiln::devices();
+        let missing = kiln::devices::missing();
+        let compiler = |arch| {
+            let compiler = kiln::compile_only::compiler(arch);
+            Compiler::of(compiler.as_deref())
+        };
+        let without_device = TARGETS
+            .iter()
+            .filter(|target| target.backend != Backend::Cpu);
+        Listing {
+            devices: devices.iter().map(|device| Listed::of(&**device)).collect(),
+            targets: without_device
+                .map(|target| (target.arch, compiler(target.arch)))
+                .collect(),
+            missing: missing
+                .into_iter()
+                .map(|(name, error)| (name, error.to_string()))
+                .collect(),
+        }
+    }
+
+    /// The text of `tune devices`.
+    pub fn to_text(&self) -> String {
+        let mut text: String = self.devices.iter().map(Listed::to_text).collect();
+        text += "compiled for without a device\n";
+        for (arch, compiler) in &self.targets {
+            text += &format!("  {arch:<10} {}\n", compiler_text(compiler));
+        }
+        for (name, reason) in &self.missing {
+            text += &format!("{name}: none here: {reason}\n");
+        }
+        text
+    }
+}
+
+fn compiler_text(compiler: &Compiler) -> String {
+    match compiler {
+        Compiler::Found(identity) => identity.clone(),
+        Compiler::Missing(error) => format!("no compiler: {}", indented(error)),
+    }
+}
+
+/// A text whose further lines stand below its first.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n             ")
+}
+
+impl Listed {
+    fn of(device: &dyn DeviceBackend) -> Listed {
+        let info = device.info();
+        let compiler = device.compiler();
+        Listed {
+            name: kiln::devices::name_of(device),
+            key: info.key.to_string(),
+            flags: compiler
+                .as_ref()
+                .map(|compiler| compiler.flags(BuildKind::Release))
+                .unwrap_or_default(),
+            compiler: Compiler::of(compiler.as_deref()),
+            max_threads_per_block: info.limits.max_threads_per_block,
+            shared_bytes_per_block: info.limits.shared_bytes_per_block,
+            multiprocessors: info.limits.multiprocessors,
+            fingerprint: info.fingerprint.clone(),
+            instance: info.instance.clone(),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let compiler = compiler_text(&self.compiler);
+        format!(
+            "{}\n  identity   {}\n  compiler   {compiler}\n  limits     {} threads and {} bytes of shared memory a block, {} cores\n",
+            self.name,
+            self.key,
+            self.max_threads_per_block,
+            self.shared_bytes_per_block,
+            self.multiprocessors
+        )
+    }
+}

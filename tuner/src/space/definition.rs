@@ -1,0 +1,219 @@
+//! The space of a definition: a file of another tuner, or of Kiln's own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use kiln_exchange::definition::{Definition, dead_values, index_sum, sum_of_indices};
+use kiln_spec::csp::{ConfigSet, ListedSet};
+use kiln_spec::space::Sampled;
+use num_bigint::BigUint;
+use serde::Serialize;
+
+use super::error::NoExactCount;
+use super::listed::Listed;
+
+/// A space of which every config is known.
+#[derive(Serialize)]
+pub struct Described {
+    name: String,
+    /// Combinations of values, as a decimal number.
+    cartesian: String,
+    /// As a number where it fits 64 bits, else as a decimal string.
+    valid: serde_json::Value,
+    /// The exact sum of the Cartesian indices, as a decimal number.
+    index_sum: String,
+    /// CPU time of the construction alone.
+    cpu_ms: f64,
+    /// Bytes that the space takes.
+    bytes: usize,
+    components: Vec<Component>,
+}
+
+/// What `--count --json` prints.
+#[derive(Serialize)]
+pub struct Count<'a> {
+    name: &'a str,
+    valid: &'a serde_json::Value,
+}
+
+#[derive(Serialize)]
+struct Component {
+    params: Vec<String>,
+    valid: String,
+}
+
+impl Described {
+    /// Describes a space and how long it took to build.
+    pub fn new(definition: &Definition, set: &ConfigSet, cpu: Duration) -> Described {
+        let name = |param: &usize| definition.params[*param].name.clone();
+        let components = set.components().map(|(params, valid)| Component {
+            params: params.iter().map(name).collect(),
+            valid: valid.to_string(),
+        });
+        let product = definition.params.iter().map(|param| param.values.len());
+        let cartesian: num_bigint::BigUint = product.map(num_bigint::BigUint::from).product();
+        Described {
+            name: definition.name.clone(),
+            cartesian: cartesian.to_string(),
+            valid: match u64::try_from(set.len()) {
+                Ok(valid) => valid.into(),
+                Err(_) => set.len().to_string().into(),
+            },
+            index_sum: index_sum(definition, set).to_string(),
+            cpu_ms: cpu.as_secs_f64() * 1e3,
+            bytes: set.bytes(),
+            components: components.collect(),
+        }
+    }
+
+    /// What `--count --json` prints.
+    pub fn to_count(&self) -> Count<'_> {
+        Count {
+            name: &self.name,
+            valid: &self.valid,
+        }
+    }
+
+    /// The text of `tune space`.
+    pub fn to_text(&self, definition: &Definition, set: &ConfigSet) -> String {
+        let mut text = format!(
+            "{}: {} valid of {} configs, built in {:.3} ms of CPU time, {} bytes\n",
+            self.name,
+            set.len(),
+            self.cartesian,
+            self.cpu_ms,
+            self.bytes
+        );
+        for component in &self.components {
+            let params = component.params.join(", ");
+            let _ = writeln!(text, "  {:>12} valid of {params}", component.valid);
+        }
+        for (param, values) in dead_values(definition, set) {
+            let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+            let values = values.join(", ");
+            let _ = writeln!(text, "  no valid config has {param} = {values}");
+        }
+        text
+    }
+}
+
+/// A sample of a definition's space.
+pub struct Sample<'a> {
+    definition: &'a Definition,
+    list: &'a ListedSet,
+    sampled: Sampled,
+    cpu_ms: f64,
+}
+
+/// The count of a sampled space, as JSON.
+#[derive(Serialize)]
+pub struct SampledCount {
+    name: String,
+    /// Exact, or null.
+    valid: Option<u64>,
+    #[serde(flatten)]
+    listed: Listed,
+}
+
+/// A sampled space, as JSON.
+#[derive(Serialize)]
+pub struct SampledSpace {
+    name: String,
+    cartesian: String,
+    /// Exact, or null.
+    valid: Option<u64>,
+    /// Exact, or null.
+    index_sum: Option<String>,
+    cpu_ms: f64,
+    bytes: usize,
+    #[serde(flatten)]
+    listed: Listed,
+}
+
+impl<'a> Sample<'a> {
+    /// The sample of a definition, and how long it took to build.
+    pub fn new(definition: &'a Definition, list: &'a ListedSet, cpu: Duration) -> Sample<'a> {
+        let left_out = list.relaxed().left_out().iter();
+        Sample {
+            definition,
+            list,
+            sampled: Sampled {
+                listed: list.len(),
+                valid: list.valid(),
+                is_complete: list.is_complete(),
+                left_out: left_out
+                    .map(|number| definition.constraints[*number].text.clone())
+                    .collect(),
+            },
+            cpu_ms: cpu.as_secs_f64() * 1e3,
+        }
+    }
+
+    fn valid(&self) -> Option<u64> {
+        let exact = self.list.valid().exact()?;
+        u64::try_from(exact).ok()
+    }
+
+    fn cartesian(&self) -> BigUint {
+        let counts = self
+            .definition
+            .params
+            .iter()
+            .map(|param| param.values.len());
+        counts.map(BigUint::from).product()
+    }
+
+    /// What `--count --json` prints.
+    pub fn to_count(&self) -> SampledCount {
+        SampledCount {
+            name: self.definition.name.clone(),
+            valid: self.valid(),
+            listed: self.sampled.clone().into(),
+        }
+    }
+
+    /// What `--json` prints.
+    pub fn to_json(&self) -> SampledSpace {
+        let places = (0..self.list.len()).map(|index| self.list.places(index));
+        SampledSpace {
+            name: self.definition.name.clone(),
+            cartesian: self.cartesian().to_string(),
+            valid: self.valid(),
+            index_sum: self
+                .list
+                .is_complete()
+                .then(|| sum_of_indices(self.definition, places).to_string()),
+            cpu_ms: self.cpu_ms,
+            bytes: self.list.bytes(),
+            listed: self.sampled.clone().into(),
+        }
+    }
+
+    /// The exact count, in digits; `path` is where the definition is from.
+    ///
+    /// # Errors
+    /// When it is not known.
+    pub fn exact(&self, path: &Path) -> Result<String, NoExactCount> {
+        let exact = self.list.valid().exact();
+        exact
+            .map(|valid| valid.to_string())
+            .ok_or_else(|| NoExactCount {
+                path: path.to_owned(),
+                estimate: self.sampled.valid,
+                left_out: self.sampled.left_out.clone(),
+            })
+    }
+
+    /// The text of `tune space`.
+    pub fn to_text(&self) -> String {
+        format!(
+            "{}: {} configs, built in {:.3} ms of CPU time, {} bytes\n  {}\n",
+            self.definition.name,
+            self.cartesian(),
+            self.cpu_ms,
+            self.list.bytes(),
+            self.sampled
+        )
+    }
+}

@@ -1,0 +1,40 @@
+//! Spaces of which a sample is listed, in place of an exact count.
+
+use kiln_spec::csp::Estimate;
+use kiln_spec::space::Sampled;
+use serde::Serialize;
+
+/// What takes the place of an exact count.
+#[derive(Serialize)]
+pub struct Listed {
+    /// Whether there are more valid configs than are listed.
+    sampled: bool,
+    listed: usize,
+    /// Absent where the count is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_estimate: Option<Interval>,
+    left_out: Vec<String>,
+}
+
+/// An estimate, and the interval that holds the truth in 99 of 100 samples.
+#[derive(Serialize)]
+struct Interval {
+    about: f64,
+    least: f64,
+    most: f64,
+}
+
+impl From<Sampled> for Listed {
+    fn from(sampled: Sampled) -> Listed {
+        let Estimate {
+            about, least, most, ..
+        } = sampled.valid;
+        let is_estimate = sampled.valid.exact().is_none();
+        Listed {
+            sampled: !sampled.is_complete,
+            listed: sampled.listed,
+            valid_estimate: is_estimate.then_some(Interval { about, least, most }),
+            left_out: sampled.left_out,
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Search spaces for people and programs: counts, what each constraint cuts, samples of spaces that are too large.
+
+pub mod definition;
+mod error;
+pub mod kernel;
+pub mod listed;
+
+pub use error::NoExactCount;

@@ -1,0 +1,330 @@
+//! Whether the tables of a project are up to date. The check fails where a build with the same `KILN_STRICT` would.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use kiln_cache::Cache;
+use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
+use serde::Serialize;
+
+use crate::error::Failure;
+use crate::project::{Project, TunedKernel};
+use crate::tables::bake;
+use crate::tables::files::{read_index, read_table, unlisted};
+use crate::tables::images;
+use crate::tables::row_unit::{RowUnitError, row_unit};
+use crate::task::Conditions;
+
+/// What is wrong with a table, or worth knowing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    path: PathBuf,
+    kernel: String,
+    problem: String,
+    what: String,
+    fails: bool,
+    /// What to do about it, as the rest of a `help:` line.
+    #[serde(skip)]
+    help: Option<String>,
+}
+
+/// What was found in the tables of a project.
+#[derive(Clone, Debug, Default)]
+pub struct CheckedTables {
+    /// What is wrong, or worth knowing.
+    pub findings: Vec<Finding>,
+    rows: usize,
+    not_baked: usize,
+}
+
+impl CheckedTables {
+    /// Whether something fails the check.
+    pub fn any_failed(&self) -> bool {
+        self.findings.iter().any(|finding| finding.fails)
+    }
+
+    /// A line for each finding, then the totals and what helps.
+    pub fn to_text(&self, project: &Project) -> String {
+        let mut text: String = self.findings.iter().map(Finding::to_text).collect();
+        let not_baked = match self.not_baked {
+            0 => String::new(),
+            count => format!(" ({count} not baked)"),
+        };
+        let hidden = match project.hidden.len() {
+            0 => String::new(),
+            count => format!(", {count} behind features that are off"),
+        };
+        text += &format!(
+            "{} kernels{not_baked}{hidden}, {} baked rows: {}\n",
+            project.kernels.len(),
+            self.rows,
+            verdict(&self.findings)
+        );
+        text
+    }
+}
+
+impl Finding {
+    fn to_text(&self) -> String {
+        let kind = if self.fails { "error" } else { "warning" };
+        let whose = [self.kernel.as_str(), &self.problem].join(" ");
+        format!(
+            "{kind}: {}: {}: {}\n",
+            self.path.display(),
+            whose.trim_end(),
+            self.what
+        )
+    }
+}
+
+/// Checks the committed tables of every kernel; with `every_image`, rows without an image are wrong.
+///
+/// # Errors
+/// When a table or folder cannot be read or understood.
+pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Failure> {
+    let mut checked = CheckedTables::default();
+    for kernel in &project.kernels {
+        let count = check_kernel(kernel, every_image, &mut checked.findings)?;
+        checked.rows += count;
+        checked.not_baked += usize::from(count == 0);
+    }
+    check_strangers(project, &mut checked.findings)?;
+    Ok(checked)
+}
+
+/// Whether a kernel without a row fails the check, as it fails the build.
+fn is_strict() -> bool {
+    std::env::var("KILN_STRICT").is_ok_and(|value| value == "1")
+}
+
+/// Whether everything is up to date, and what helps where it is not: each command once, in the order of the findings.
+fn verdict(findings: &[Finding]) -> String {
+    if !findings.iter().any(|finding| finding.fails) {
+        return "up to date".into();
+    }
+    let mut verdict = "not up to date".to_owned();
+    let mut said = BTreeSet::new();
+    let failed = findings.iter().filter(|finding| finding.fails);
+    for help in failed.filter_map(|finding| finding.help.as_ref()) {
+        if said.insert(help) {
+            verdict += &format!("\nhelp: {help}");
+        }
+    }
+    if said.is_empty() {
+        verdict += "\nhelp: restore the file, or run `tune bake` on that device (with `--write` for a cpu)";
+    }
+    verdict
+}
+
+/// Every row of a kernel's committed table must be fresh and mean something; the number of rows.
+fn check_kernel(
+    kernel: &TunedKernel,
+    every_image: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<usize, Failure> {
+    let name = &kernel.spec.name;
+    let mut find = |path: PathBuf, problem: &str, what: String, fails, help: Option<String>| {
+        findings.push(Finding {
+            path,
+            kernel: name.clone(),
+            problem: problem.to_owned(),
+            what,
+            fails,
+            help,
+        });
+    };
+    let Some(index) = read_index(&kernel.tuned)? else {
+        let what = "there is no index; run `tune init`".to_owned();
+        find(
+            kernel.tuned.clone(),
+            "",
+            what,
+            true,
+            Some("run `tune init`".into()),
+        );
+        return Ok(0);
+    };
+    let Some(file) = index.file(name) else {
+        // A table that the index lost is found with the folder.
+        if !kernel.tuned.join(format!("{name}.toml")).is_file() {
+            let what = "it is not baked: builds launch its baseline, and fail with KILN_STRICT=1";
+            let help = format!(
+                "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
+            );
+            find(
+                kernel.tuned.join(INDEX_FILE),
+                "",
+                what.into(),
+                is_strict(),
+                Some(help),
+            );
+        }
+        return Ok(0);
+    };
+    let path = kernel.tuned.join(file);
+    let Some(table) = read_table(&path)? else {
+        find(
+            path,
+            "",
+            "the index lists it, but it is not there".into(),
+            true,
+            None,
+        );
+        return Ok(0);
+    };
+    if table.kernel() != name {
+        find(
+            path.clone(),
+            "",
+            format!("it is of the kernel `{}`", table.kernel()),
+            true,
+            None,
+        );
+    }
+    for row in table.rows() {
+        if let Some(what) = fault(kernel, row) {
+            find(
+                path.clone(),
+                &row.problem,
+                what,
+                true,
+                Some(row.renewal(name)),
+            );
+        }
+    }
+    for image in images::left_over(name, &kernel.tuned, &table)? {
+        find(image, "", "no row names this image".into(), false, None);
+    }
+    for row in table.rows() {
+        let what = image_fault(kernel, row, every_image);
+        findings.extend(what.map(|what| Finding {
+            path: path.clone(),
+            kernel: name.clone(),
+            problem: row.problem.clone(),
+            what,
+            fails: true,
+            help: Some("run `tune bake --images`, which writes images anew".into()),
+        }));
+    }
+    Ok(table.rows().count())
+}
+
+/// What is wrong with a row's image.
+fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<String> {
+    match &row.image {
+        Some(_) => images::fault(&kernel.tuned, row),
+        None if every_image && Image::target_of(&row.device).is_some() => Some(format!(
+            "row of `{}` has no image; run `tune bake --images`",
+            row.device
+        )),
+        None => None,
+    }
+}
+
+fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    match row.freshness(&now) {
+        Freshness::Stale { which, baked, now } => Some(format!(
+            "row of `{}` is stale: {which} was {baked} when baked and is {now} now",
+            row.device
+        )),
+        Freshness::Fresh => {
+            let error = row_unit(kernel, row).err()?;
+            Some(what_differs(row, error))
+        }
+    }
+}
+
+/// Why the source does not give what was baked.
+fn what_differs(row: &Row, error: RowUnitError) -> String {
+    let device = &row.device;
+    match error {
+        RowUnitError::Row(error) => error.to_string(),
+        RowUnitError::Source(error) => format!("row of `{device}`: {error}"),
+        RowUnitError::OtherSymbol { baked, given } => {
+            format!("row of `{device}`: `symbol` is `{baked}`, but the source gives `{given}`")
+        }
+    }
+}
+
+/// Tables of kernels that are not there any more are worth a warning; those that the index lost fail.
+fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    let mut folders: Vec<_> = project
+        .kernels
+        .iter()
+        .map(|kernel| kernel.tuned.clone())
+        .collect();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let Some(index) = read_index(&folder)? else {
+            continue;
+        };
+        for (name, file) in index.iter() {
+            let here = |kernel: &TunedKernel| kernel.tuned == folder && kernel.spec.name == name;
+            if !project.kernels.iter().any(here) {
+                let what = "no kernel of that name is declared".to_owned();
+                let (path, kernel) = (folder.join(file), name.to_owned());
+                findings.push(Finding {
+                    path,
+                    kernel,
+                    problem: String::new(),
+                    what,
+                    fails: false,
+                    help: None,
+                });
+            }
+        }
+        for (kernel, path) in unlisted(&folder, &index)? {
+            findings.push(Finding {
+                path,
+                kernel,
+                problem: String::new(),
+                what: format!("{INDEX_FILE} does not list it: builds do not use it"),
+                fails: true,
+                help: Some("run `tune init`, which lists every table of the folder".into()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a device that the cache proves and the tables lack.
+///
+/// # Errors
+/// When the cache or a table cannot be read.
+pub fn device(
+    project: &Project,
+    conditions: &Conditions<'_>,
+    cache: &Cache,
+) -> Result<Vec<Finding>, Failure> {
+    let mut findings = Vec::new();
+    for kernel in &project.kernels {
+        let path = kernel.tuned.join(format!("{}.toml", kernel.spec.name));
+        let table = read_table(&path)?;
+        let baked: Vec<Row> = table
+            .iter()
+            .flat_map(|table| table.device_rows(&conditions.info.key).cloned())
+            .collect();
+        for row in bake::rows(kernel, conditions, cache)? {
+            // Whether there is an image says nothing of what is proven.
+            let same = |old: &Row| {
+                Row {
+                    image: None,
+                    ..old.clone()
+                } == row
+            };
+            if !baked.iter().any(same) {
+                findings.push(Finding {
+                    path: path.clone(),
+                    kernel: kernel.spec.name.clone(),
+                    problem: row.problem.clone(),
+                    what: format!("`{}` is proven, but not baked", row.config),
+                    fails: true,
+                    help: Some("run `tune bake` (with `--write` for a cpu)".into()),
+                });
+            }
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,85 @@
+//! Why tables cannot be read or written.
+
+use std::io;
+use std::path::PathBuf;
+
+use kiln::compiler::CompileError;
+use kiln_spec::baked::BakedError;
+use thiserror::Error;
+
+use super::images::RowError;
+use crate::atomic_file::without_path;
+
+/// Why tables cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// A file cannot be understood.
+    #[error("{}: {error}{}", .path.display(), help(.error))]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BakedError,
+    },
+    /// Rows cannot be put into a kernel's table, or the table into the index.
+    #[error("kernel `{kernel}`: {error}")]
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// Why not.
+        error: BakedError,
+    },
+    /// A table cannot be listed in the index.
+    #[error(transparent)]
+    Name(BakedError),
+    /// Tables cannot be written where they go.
+    #[error(
+        "cannot write tables into {}: {}\nhelp: make {} a folder that can be written; nothing was measured yet",
+        .folder.display(), without_path(.error), .there.display()
+    )]
+    NotWritable {
+        /// Where they go.
+        folder: PathBuf,
+        /// The part of the path that exists.
+        there: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is no compiler for images of a target.
+    #[error("images for {target}: {error}")]
+    NoCompiler {
+        /// The target.
+        target: String,
+        /// What is missing.
+        error: CompileError,
+    },
+    /// Rows of a kernel get no image.
+    #[error(
+        "kernel `{kernel}`: {}\nhelp: nothing was written; choose other rows with `--target`",
+        each(.rows)
+    )]
+    Images {
+        /// The kernel.
+        kernel: String,
+        /// The rows, and why not.
+        rows: Vec<RowError>,
+    },
+    /// A row with an image cannot take the place of the one without.
+    #[error("{0}\nhelp: run `tune bake --check`")]
+    Replaced(BakedError),
+}
+
+fn help(error: &BakedError) -> &'static str {
+    match error.to_string().contains("\nhelp: ") {
+        true => "",
+        false => {
+            "\nhelp: restore the file, or delete it and run `tune bake` (with `--write` for a cpu)"
+        }
+    }
+}
+
+fn each(rows: &[RowError]) -> String {
+    let lines: Vec<String> = rows.iter().map(RowError::to_string).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,94 @@
+//! Why a row has no image, or a wrong one.
+
+use std::io;
+
+use kiln::compiler::CompileError;
+use kiln::image::ImageError;
+use kiln_spec::Hash;
+use kiln_spec::baked::Row;
+use thiserror::Error;
+
+use crate::tables::row_unit::RowUnitError;
+
+/// What is wrong with the image of a row.
+#[derive(Debug, Error)]
+pub enum ImageFault {
+    /// It is of another device.
+    #[error("it is for {target}, not for the row's device")]
+    OtherTarget {
+        /// What it is for.
+        target: String,
+    },
+    /// There is no such file, or it cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(io::Error),
+    /// The file is another one.
+    #[error("its hash is {found}, the row says {baked}")]
+    OtherHash {
+        /// The hash of the file.
+        found: Hash,
+        /// The hash in the row.
+        baked: Hash,
+    },
+    /// It is no image for the device.
+    #[error("{}", first_line(.0))]
+    Image(#[from] ImageError),
+    /// It lacks an entry of the row.
+    #[error("it has no kernel `{symbol}`")]
+    NoKernel {
+        /// The entry's symbol.
+        symbol: String,
+    },
+}
+
+fn first_line(error: &ImageError) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Why a row can have no image, although nothing is wrong with it.
+#[derive(Clone, Copy, Debug, Error)]
+pub enum NoImage {
+    /// Its device has none.
+    #[error("devices of this kind have no images")]
+    Device,
+    /// The row is stale.
+    #[error("stale: another {which} was baked")]
+    Stale {
+        /// What changed.
+        which: &'static str,
+    },
+}
+
+/// Why no image can be made for a row.
+#[derive(Debug, Error)]
+#[error("row of `{device}` ({problem}): {cause}")]
+pub struct RowError {
+    device: String,
+    problem: String,
+    cause: RowFault,
+}
+
+impl RowError {
+    pub(super) fn of(row: &Row, cause: impl Into<RowFault>) -> RowError {
+        RowError {
+            device: row.device.to_string(),
+            problem: row.problem.clone(),
+            cause: cause.into(),
+        }
+    }
+}
+
+/// The cause of a [`RowError`].
+#[derive(Debug, Error)]
+pub enum RowFault {
+    /// The source does not give what was baked.
+    #[error(transparent)]
+    Unit(#[from] RowUnitError),
+    /// It does not compile.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// What was compiled is not the image that the row needs.
+    #[error(transparent)]
+    Image(#[from] ImageFault),
+}

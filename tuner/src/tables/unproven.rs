@@ -1,0 +1,81 @@
+//! Kernels of which nothing is proven on a device, so that nothing can be baked for it.
+
+use kiln_cache::Cache;
+use kiln_spec::Backend;
+use kiln_spec::baked::{Freshness, Hashes};
+
+use crate::error::Failure;
+use crate::project::Project;
+use crate::tables::bake;
+use crate::task::Conditions;
+
+/// A kernel of which nothing is decided on the device.
+pub struct Unproven {
+    /// The kernel.
+    pub kernel: String,
+    /// The device.
+    pub device: String,
+    /// Its first row of the device that is stale, and what changed.
+    pub stale: Option<(String, &'static str)>,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl Unproven {
+    /// What there is to say of it, with what helps.
+    pub fn to_text(&self) -> String {
+        let Unproven {
+            kernel,
+            device,
+            stale,
+            help,
+        } = self;
+        let what = stale.as_ref().map_or_else(
+            || "nothing is proven on this device".to_owned(),
+            |(problem, which)| {
+                format!(
+                    "its row of `{device}` for {problem} is stale, its {which} changed, and nothing is proven since"
+                )
+            },
+        );
+        format!("{kernel}: {what}\nhelp: {help}\n")
+    }
+}
+
+/// The kernels of which the cache has no decision for a device.
+///
+/// # Errors
+/// When the cache or a table cannot be read.
+pub fn unproven(
+    project: &Project,
+    conditions: &Conditions<'_>,
+    cache: &Cache,
+) -> Result<Vec<Unproven>, Failure> {
+    let device = &conditions.info.key;
+    let mut unproven = Vec::new();
+    for kernel in &project.kernels {
+        if !bake::rows(kernel, conditions, cache)?.is_empty() {
+            continue;
+        }
+        let now = Hashes::now(&kernel.spec, kernel.source.hash(), device.backend);
+        let stale =
+            bake::rows_of(kernel, device)?
+                .into_iter()
+                .find_map(|row| match row.freshness(&now) {
+                    Freshness::Stale { which, .. } => Some((row.problem, which)),
+                    Freshness::Fresh => None,
+                });
+        let name = &kernel.spec.name;
+        let how = match device.backend {
+            Backend::Cpu | Backend::Fake => " --device cpu --write",
+            Backend::Cuda | Backend::Hip => "",
+        };
+        unproven.push(Unproven {
+            kernel: name.clone(),
+            device: device.to_string(),
+            stale,
+            help: format!("run `tune run -k {name}{how}`"),
+        });
+    }
+    Ok(unproven)
+}

@@ -1,0 +1,174 @@
+//! The kernels of a project, timed on one device.
+
+use kiln_spec::{Backend, Problem};
+use serde::Serialize;
+
+use super::bench::{self, Benched, Outcome};
+use super::compare::budget_ns;
+use super::error::WatchError;
+use super::saved::{Recorded, Saved};
+use super::stage::Stage;
+use super::throughput::Yardsticks;
+use super::{copied, kept, least, table};
+use crate::error::Failure;
+use crate::progress::{Counter, Reporter};
+use crate::project::{Project, TunedKernel};
+use crate::run::budget::Budget;
+
+/// What a line of `--json-lines` says.
+#[derive(Serialize)]
+pub struct Line<'a> {
+    device: &'a str,
+    regime: &'static str,
+    #[serde(flatten)]
+    yardsticks: Yardsticks,
+    kernel: &'a Benched,
+}
+
+/// What was timed on one device.
+#[derive(Serialize)]
+pub struct OnDevice {
+    /// The device.
+    pub device: String,
+    /// What caches held.
+    pub regime: &'static str,
+    /// What the device does at best or at least.
+    #[serde(flatten)]
+    pub yardsticks: Yardsticks,
+    /// The kernels, timed.
+    pub kernels: Vec<Benched>,
+}
+
+/// Kernels and problems, in the order in which they are timed.
+pub type Tasks<'a> = Vec<(&'a TunedKernel, &'a Problem)>;
+
+/// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.
+pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks<'a> {
+    let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
+    let counts = project.kernels.iter().map(|kernel| of(kernel).count());
+    let nth = |n| {
+        let kernels = project.kernels.iter();
+        kernels.filter_map(move |kernel| Some((kernel, of(kernel).nth(n)?)))
+    };
+    let meant =
+        |task: &(&TunedKernel, &Problem)| wanted.is_empty() || wanted.contains(&task.1.to_string());
+    (0..counts.max().unwrap_or(0))
+        .flat_map(nth)
+        .filter(meant)
+        .collect()
+}
+
+/// What is timed on one device, and with what.
+pub struct BenchRun<'a> {
+    /// Kernels and problems.
+    pub tasks: &'a [(&'a TunedKernel, &'a Problem)],
+    /// The time of the whole command.
+    pub budget: &'a Budget,
+    /// Kernels and problems that are left, on this device and those to come.
+    pub left: usize,
+    /// Who is told.
+    pub reporter: &'a dyn Reporter,
+}
+
+impl BenchRun<'_> {
+    /// Times each kernel on a device and keeps it in `saved`. `say` is told of each as soon as it is timed.
+    ///
+    /// # Errors
+    /// When a table cannot be read, and what `say` fails with.
+    pub fn on(
+        &self,
+        stage: &Stage<'_>,
+        saved: &mut Saved,
+        say: &mut dyn FnMut(&Line<'_>) -> Result<(), Failure>,
+    ) -> Result<OnDevice, Failure> {
+        // A twentieth of the time for each: a budget of seconds is for the kernels.
+        let share_ns = budget_ns(self.budget, 1) / 20;
+        let yardsticks = Yardsticks {
+            launch_ns: self.known(
+                stage,
+                "what a launch costs",
+                least::launch_ns(stage, share_ns),
+            ),
+            copy_bytes_per_s: self.known(
+                stage,
+                "how fast memory is copied",
+                copied::bytes_per_s(stage, share_ns),
+            ),
+        };
+        let mut section = kept::section(saved, stage.info, stage.workshop.compiler, stage.regime);
+        let progress = Counter::new("kernel problems", self.tasks.len() as u64);
+        let device = stage.info.key.to_string();
+        let mut kernels = Vec::new();
+        for (at, (kernel, problem)) in self.tasks.iter().enumerate() {
+            let budget_ns = budget_ns(self.budget, self.left - at);
+            let (benched, draft) = bench::bench(stage, kernel, problem, yardsticks, budget_ns)?;
+            if let Some(draft) = draft {
+                let recorded = recorded(&benched);
+                let problem = problem.to_string();
+                section
+                    .kernels
+                    .push(kept::keep(saved, kernel, &problem, &draft, recorded));
+            }
+            say(&Line {
+                device: &device,
+                regime: stage.regime.name(),
+                yardsticks,
+                kernel: &benched,
+            })?;
+            kernels.push(benched);
+            progress.step();
+        }
+        progress.finish();
+        saved.sections.push(section);
+        Ok(OnDevice {
+            device,
+            regime: stage.regime.name(),
+            yardsticks,
+            kernels,
+        })
+    }
+
+    /// What was measured; where it was not, that is said.
+    fn known(
+        &self,
+        stage: &Stage<'_>,
+        what: &str,
+        measured: Result<u64, WatchError>,
+    ) -> Option<u64> {
+        measured
+            .inspect_err(|error| {
+                let reason = error.to_string();
+                let reason = reason.lines().next().unwrap_or_default();
+                let line = format!("{what} on {} is not known: {reason}", stage.device);
+                self.reporter.notice(&line);
+            })
+            .ok()
+    }
+}
+
+fn recorded(benched: &Benched) -> Option<Recorded> {
+    match &benched.outcome {
+        Outcome::Measured(measured) => Some(measured.time),
+        _ => None,
+    }
+}
+
+/// The text of `tune bench`.
+pub fn to_text(reports: &[OnDevice]) -> String {
+    let each = reports.iter().map(|report| {
+        let Yardsticks {
+            launch_ns,
+            copy_bytes_per_s,
+        } = report.yardsticks;
+        let unknown = || "an unknown time".to_owned();
+        let launch =
+            launch_ns.map_or_else(unknown, |ns| kiln_spec::time::Nanoseconds(ns).to_string());
+        let copy = copy_bytes_per_s.map_or(String::new(), |bytes| {
+            format!(", a copy moves {:.1} GB/s", bytes as f64 / 1e9)
+        });
+        let table = table::of_bench(&report.kernels);
+        let OnDevice { device, regime, .. } = report;
+        format!("device {device}, {regime} caches, an empty launch takes {launch}{copy}\n\n{table}")
+    });
+    each.collect::<Vec<_>>().join("\n")
+}

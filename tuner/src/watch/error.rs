@@ -1,0 +1,134 @@
+//! Why a kernel cannot be timed or compared.
+
+use std::io;
+use std::path::PathBuf;
+
+use kiln::rig::ExpectedError;
+use kiln_cache::Outcome;
+use kiln_measure::roofline::AboveRoofline;
+use kiln_measure::{Doubt, Fault};
+use kiln_spec::diagnostic::Diagnostic;
+use kiln_spec::source::SourceError;
+use kiln_spec::{PlanError, TextError};
+use thiserror::Error;
+
+use crate::lab::worker::WorkerError;
+use crate::lab::{FootprintError, OracleError};
+
+/// Why a kernel cannot be timed or compared.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WatchError {
+    /// Its data does not fit the device.
+    #[error(transparent)]
+    Footprint(#[from] FootprintError),
+    /// Its reference entry cannot be launched.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// The baseline's geometry has no value.
+    #[error("the baseline: {0}")]
+    BaselinePlan(PlanError),
+    /// There is nothing to compare with: the baseline does not compile.
+    #[error("the baseline does not work: {0}")]
+    NoBaseline(Outcome),
+    /// The baseline that it is timed against does not work.
+    #[error("the baseline: {0}")]
+    Baseline(Outcome),
+    /// The expected outputs cannot be made.
+    #[error("no expected outputs: {0}")]
+    NotExpected(Outcome),
+    /// A candidate or a reference came to this.
+    #[error("{0}")]
+    Outcome(Outcome),
+    /// A side failed while it was timed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// Nothing was measured in the end.
+    #[error("{}", why(.doubt.as_ref()))]
+    NotMeasured {
+        /// Why not.
+        doubt: Option<Doubt>,
+    },
+    /// It was faster than the device can be.
+    #[error(transparent)]
+    TooFast(#[from] AboveRoofline),
+    /// A worker process failed.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// A worker answered another question.
+    #[error("a worker answered something else than {asked}")]
+    OutOfTurn {
+        /// What was asked.
+        asked: &'static str,
+    },
+    /// The file of expected outputs cannot be read.
+    #[error("{}: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The file of expected outputs is damaged.
+    #[error(transparent)]
+    Expected(#[from] ExpectedError),
+    /// A kernel of this program's own is wrong.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    /// A problem of such a kernel is none.
+    #[error(transparent)]
+    Problem(#[from] TextError),
+}
+
+/// Why a kernel of this program's own is wrong.
+#[derive(Debug, Error)]
+pub enum EmbeddedError {
+    /// Its declaration is not Rust.
+    #[error("{}", .0.message)]
+    Syntax(Diagnostic),
+    /// Its declaration declares nothing.
+    #[error("no kernel was found in its declaration")]
+    NoKernel,
+    /// Its declaration is wrong.
+    #[error("{rendered}")]
+    Wrong {
+        /// Every mistake, with the lines that it is in.
+        rendered: String,
+    },
+    /// Its source cannot be scanned.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+/// Why a command watches nothing: one that does must not pass.
+#[derive(Clone, Debug, Error)]
+pub enum NothingWatched {
+    /// A file has nothing of what was chosen.
+    #[error(
+        "{} has no kernel and problem of those that were chosen: nothing can be compared\nhelp: run `tune list`; save again with `tune bench --save`",
+        .file.display()
+    )]
+    Chosen {
+        /// The file.
+        file: PathBuf,
+    },
+    /// No kernel works.
+    #[error(
+        "no kernel works, so that none was saved to {}\nhelp: what is wrong with each is in the table",
+        .file.display()
+    )]
+    Saved {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// Why a series of processes ended without an answer, in words.
+pub fn why(doubt: Option<&Doubt>) -> String {
+    match doubt {
+        None => "all processes were used up".into(),
+        Some(Doubt::BudgetSpent) => "its time was up".into(),
+        Some(Doubt::Faulted(fault)) => fault.to_string(),
+        Some(Doubt::UnsteadyClocks) => "the device's clocks were unsteady".into(),
+    }
+}

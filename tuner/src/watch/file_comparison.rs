@@ -1,0 +1,188 @@
+//! The kernels of a file against the current ones, on each device that is here.
+
+use std::path::Path;
+
+use clap::ValueEnum as _;
+use kiln::Kernel;
+use kiln_cache::Cache;
+use serde::Serialize;
+
+use super::compare::{self, Terms};
+use super::plan::{self, Chosen, Plan};
+use super::saved::{Saved, Section};
+use super::stage::{self, Setting, Stage};
+use super::table;
+use super::verdict::{Gate, Row};
+use crate::error::{Failure, NoDevice};
+use crate::lab::machine::Opened;
+use crate::lab::preflight;
+use crate::lab::scratch::Scratch;
+use crate::progress::Counter;
+use crate::regime::Regime;
+use crate::run::budget::Budget;
+
+/// What a comparison came to.
+#[derive(Serialize)]
+pub struct Report {
+    file: String,
+    saved_by: String,
+    saved_unix_s: u64,
+    fail_above: Option<f64>,
+    fail_inconclusive: bool,
+    margin: f64,
+    /// Whether something fails.
+    pub failed: bool,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    /// What the rows of a file come to.
+    pub fn new(file: &Path, saved: &Saved, gate: Gate, rows: Vec<Row>) -> Report {
+        Report {
+            file: file.display().to_string(),
+            saved_by: format!("kiln {}", saved.kiln),
+            saved_unix_s: saved.unix_s,
+            fail_above: gate.fail_above,
+            fail_inconclusive: gate.fail_inconclusive,
+            margin: gate.margin(),
+            failed: rows.iter().any(|row| row.fails),
+            rows,
+        }
+    }
+
+    /// The table, then a line for each row that fails.
+    pub fn to_text(&self) -> String {
+        let mut text = table::of_comparison(&self.rows);
+        for row in self.rows.iter().filter(|row| row.fails) {
+            text += &format!("fails: {}\n", table::why_it_fails(row, self.fail_above));
+        }
+        text
+    }
+}
+
+/// Sections by number, each with the first device of its kind.
+pub fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
+    let sections = saved.sections.iter().enumerate();
+    let of_kind = |section: &Section| {
+        let mut here = devices.iter();
+        here.position(|(_, device)| stage::is_of_kind(&section.device, &device.info().key))
+    };
+    sections
+        .filter_map(|(number, section)| Some((number, of_kind(section)?)))
+        .collect()
+}
+
+/// Says that no section is of a device that is here.
+pub fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
+    let names = |names: Vec<String>| {
+        if names.is_empty() {
+            "none".into()
+        } else {
+            names.join(", ")
+        }
+    };
+    let then = saved
+        .sections
+        .iter()
+        .map(|section| section.device.to_string());
+    Failure::NoDevice(NoDevice::NothingToCompare {
+        saved: names(then.collect()),
+        here: names(here(devices)),
+    })
+}
+
+fn here(devices: &[Opened]) -> Vec<String> {
+    let keys = devices
+        .iter()
+        .map(|(_, device)| device.info().key.to_string());
+    keys.collect()
+}
+
+/// A comparison of a file's kernels with the current ones.
+pub struct Comparing<'a> {
+    /// Only devices that were named are meant.
+    pub only_named: bool,
+    /// Cold or hot; `None` for that of each section.
+    pub regime: Option<Regime>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether devices that others compute on are measured.
+    pub allow_shared_gpu: bool,
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// The file.
+    pub saved: &'a Saved,
+    /// What is compared.
+    pub chosen: Chosen<'a>,
+    /// What fails.
+    pub gate: Gate,
+    /// The time for all of it.
+    pub budget: Budget,
+    /// Sections that are compared: they share the 1 % of false alarms.
+    pub sections: usize,
+}
+
+impl Comparing<'_> {
+    /// Compares the sections that are matched with devices, and says of the others that they are not here.
+    ///
+    /// # Errors
+    /// When a device cannot be used, or a table cannot be read.
+    pub fn rows(
+        &self,
+        cache: &Cache,
+        devices: &[Opened],
+        matched: &[(usize, usize)],
+    ) -> Result<Vec<Row>, Failure> {
+        let folder = Scratch::new(cache.folder())?;
+        let mut rows = Vec::new();
+        for (number, section) in self.saved.sections.iter().enumerate() {
+            let Some((_, device)) = matched.iter().find(|(section, _)| *section == number) else {
+                if self.only_named {
+                    // Of another device than those that are meant.
+                    continue;
+                }
+                let here = here(devices).join(", ");
+                let mut other = plan::elsewhere(&self.chosen, section, &here);
+                for row in &mut other {
+                    row.fails = self.gate.fails(row);
+                }
+                rows.extend(other);
+                continue;
+            };
+            let (name, device) = &devices[*device];
+            preflight::check(name, &**device, self.allow_shared_gpu)?;
+            // Of the same regime as then, unless another is asked for.
+            let then = Regime::from_str(&section.regime, false).ok();
+            let setting = Setting {
+                catalogue: self.catalogue,
+                cache: cache.folder(),
+                folder: folder.path(),
+                regime: self.regime.or(then),
+                seed: self.seed,
+                peers: &[],
+            };
+            rows.extend(stage::on(setting, name, &**device, |stage| {
+                self.section(stage, section)
+            })?);
+        }
+        Ok(rows)
+    }
+
+    fn section(&self, stage: &Stage<'_>, section: &Section) -> Result<Vec<Row>, Failure> {
+        let plans = plan::plan(stage, &self.chosen, self.saved, section)?;
+        let comparisons = plans
+            .iter()
+            .filter(|plan| matches!(plan, Plan::Measure(_)))
+            .count();
+        let progress = Counter::new("comparisons", comparisons as u64);
+        let terms = Terms {
+            gate: self.gate,
+            claims: u32::try_from(comparisons * self.sections).unwrap_or(u32::MAX),
+            budget: &self.budget,
+            progress: &progress,
+        };
+        let rows = compare::carry_out(stage, section, plans, &terms);
+        progress.finish();
+        Ok(rows)
+    }
+}
