@@ -135,11 +135,11 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// Why not.
-        error: DefinitionError,
+        error: Box<DefinitionError>,
     },
     /// A space is too large to be counted.
     #[error(transparent)]
-    NoExactCount(#[from] NoExactCount),
+    NoExactCount(Box<NoExactCount>),
     /// Results cannot be written for Kernel Tuner.
     #[error("{0}\nhelp: write `--format t4`")]
     KernelTuner(KernelTunerError),
@@ -226,6 +226,12 @@ pub enum Failure {
         /// What the system says.
         error: rayon::ThreadPoolBuildError,
     },
+}
+
+impl From<NoExactCount> for Failure {
+    fn from(error: NoExactCount) -> Failure {
+        Failure::NoExactCount(Box::new(error))
+    }
 }
 
 impl From<TableError> for Failure {

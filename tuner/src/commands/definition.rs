@@ -16,7 +16,7 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
     let named = |error| Failure::Definition {
         path: path.to_owned(),
-        error,
+        error: Box::new(error),
     };
     let definition = Definition::read(&text).map_err(named)?;
     let started = cpu_time();

@@ -26,14 +26,14 @@ pub(crate) enum Stop {
     /// Why the task cannot be carried out; the others go on.
     Task(String),
     /// Results cannot be stored: the run ends.
-    Storage(Failure),
+    Storage(Box<Failure>),
 }
 
 impl From<EvaluateError> for Stop {
     fn from(error: EvaluateError) -> Stop {
         match error {
             EvaluateError::Race(fault) => fault.into(),
-            EvaluateError::Cache(error) => Stop::Storage(error.into()),
+            EvaluateError::Cache(error) => Stop::Storage(Box::new(error.into())),
         }
     }
 }
@@ -44,7 +44,7 @@ impl From<Fault> for Stop {
             Fault {
                 outcome: Outcome::DiskFull { text },
                 ..
-            } => Stop::Storage(Failure::DiskFull(text)),
+            } => Stop::Storage(Box::new(Failure::DiskFull(text))),
             Fault {
                 arm: Some(ArmId(0)),
                 outcome,
@@ -56,7 +56,7 @@ impl From<Fault> for Stop {
 
 impl From<kiln_cache::CacheError> for Stop {
     fn from(error: kiln_cache::CacheError) -> Stop {
-        Stop::Storage(error.into())
+        Stop::Storage(Box::new(error.into()))
     }
 }
 

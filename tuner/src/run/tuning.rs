@@ -56,7 +56,7 @@ pub fn tune(
     let start = Instant::now();
     match search_and_decide(context, task, space, share, &mut report, &mut launches) {
         Ok(()) => {}
-        Err(Stop::Storage(failure)) => return Err(failure),
+        Err(Stop::Storage(failure)) => return Err(*failure),
         Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
@@ -244,7 +244,7 @@ fn check_baseline(
 /// Why a task without a working baseline ends.
 fn without_baseline(outcome: Outcome) -> Stop {
     let (what, help) = match &outcome {
-        Outcome::DiskFull { text } => return Stop::Storage(Failure::DiskFull(text.clone())),
+        Outcome::DiskFull { text } => return Stop::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(
                 "two launches of it differ: {}[{}] is {} and then {}",

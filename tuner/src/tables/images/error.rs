@@ -66,7 +66,7 @@ pub enum NoImage {
 pub struct RowError {
     device: String,
     problem: String,
-    cause: RowFault,
+    cause: Box<RowFault>,
 }
 
 impl RowError {
@@ -74,7 +74,7 @@ impl RowError {
         RowError {
             device: row.device.to_string(),
             problem: row.problem.clone(),
-            cause: cause.into(),
+            cause: Box::new(cause.into()),
         }
     }
 }

@@ -85,8 +85,8 @@ pub enum Refused {
     Failed(Vec<String>, String),
     /// Memory ran out: the options and the log.
     OutOfMemory(Vec<String>, String),
-    /// Anything else, in words.
-    Other(String),
+    /// A file or the compiler could not be used: what was said.
+    Io(String),
 }
 
 impl From<CompileError> for Refused {
@@ -96,7 +96,7 @@ impl From<CompileError> for Refused {
             CompileError::Unsupported { what, help } => Refused::Unsupported(what, help),
             CompileError::Failed { options, log, .. } => Refused::Failed(options, log),
             CompileError::OutOfMemory { options, log, .. } => Refused::OutOfMemory(options, log),
-            other => Refused::Other(other.to_string()),
+            other => Refused::Io(other.to_string()),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Refused {
                 memory_bytes: request.limits.memory_bytes,
                 log,
             },
-            Refused::Other(text) => CompileError::io("compiling in another process", text),
+            Refused::Io(text) => CompileError::io("compiling in another process", text),
         }
     }
 }
