@@ -106,7 +106,7 @@ pub enum ProjectError {
         /// The package.
         package: String,
     },
-    /// A text is no problem of the kernel.
+    /// A text is not a problem of the kernel.
     #[error("problem `{text}`: {error}")]
     Problem {
         /// The text.

@@ -38,7 +38,7 @@ impl TunedKernel {
     /// The problem of that text; the first declared one if there is none.
     ///
     /// # Errors
-    /// When the text is no problem of the kernel.
+    /// When the text is not a problem of the kernel.
     pub fn problem(&self, text: Option<&str>) -> Result<Problem, ProjectError> {
         let Some(text) = text else {
             return Ok(self.spec.problems[0].clone());

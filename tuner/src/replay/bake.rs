@@ -96,7 +96,7 @@ impl ToBake {
     /// A kernel on an architecture, for a problem or for all that it has there.
     ///
     /// # Errors
-    /// When there is no such target or no compiler for it, or the text is no problem of the kernel.
+    /// When there is no such target or no compiler for it, or the text is not a problem of the kernel.
     pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
         let target = Target::isolated(arch)?;
         let problems = match problem {

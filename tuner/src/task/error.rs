@@ -1,9 +1,9 @@
-//! Why what was asked for is no task, or nothing is stored of it.
+//! Why what was asked for is not a task, or nothing is stored of it.
 
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
 
-/// Why what was asked for is no task, or nothing is stored of it.
+/// Why what was asked for is not a task, or nothing is stored of it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TaskError {

@@ -30,7 +30,7 @@ pub enum ImageFault {
         /// The hash in the row.
         baked: Hash,
     },
-    /// It is no image for the device.
+    /// It is not an image for the device.
     #[error("{}", first_line(.0))]
     Image(#[from] ImageError),
     /// It lacks an entry of the row.
