@@ -11,7 +11,7 @@ use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions, CpuTarget};
 use kiln::compiler::{BuildKind, CompileError, CompileLimits, CompileRequest};
 use kiln::device::{DeviceBackend as _, DeviceError};
 use kiln::spec::prelude::CPU_PRELUDE;
-use on_cpu::{Arg, Loaded, buffer, compile, contents, devices, options, plan, unit};
+use on_cpu::{Arg, Loaded, buffer, compile_anew, contents, devices, options, plan, unit};
 
 #[test]
 fn a_good_source_compiles_without_a_word_and_always_to_the_same_object() {
@@ -19,7 +19,7 @@ fn a_good_source_compiles_without_a_word_and_always_to_the_same_object() {
     for device in devices() {
         for build in [BuildKind::Release, BuildKind::Check] {
             let [first, second] =
-                [0, 1].map(|_| compile(&device, &unit(true, source, "k"), build).unwrap());
+                [0, 1].map(|_| compile_anew(&device, &unit(true, source, "k"), build).unwrap());
             assert_eq!(first.log, "");
             assert_eq!(first.hash, second.hash);
         }
@@ -30,7 +30,8 @@ fn a_good_source_compiles_without_a_word_and_always_to_the_same_object() {
 fn a_rejected_source_gives_line_options_and_whole_log() {
     let source = "__global__ void k(float* x) {\n    *x = unknown_name;\n}";
     for device in devices() {
-        let error = compile(&device, &unit(false, source, "k"), BuildKind::Release).unwrap_err();
+        let error =
+            compile_anew(&device, &unit(false, source, "k"), BuildKind::Release).unwrap_err();
         assert!(error.to_string().contains("kernel.cu:2"), "{error}");
         let CompileError::Failed { options, log, .. } = error else {
             panic!("{error}")
@@ -101,7 +102,8 @@ fn an_image_for_a_named_instruction_set_loads_and_one_for_another_machine_does_n
     };
     for device in on_cpu::devices_with(&options) {
         let source = "__global__ void k(float* x, const half* h) { x[threadIdx.x] += __half2float(h[threadIdx.x]); }";
-        let mut artifact = compile(&device, &unit(false, source, "k"), BuildKind::Release).unwrap();
+        let mut artifact =
+            compile_anew(&device, &unit(false, source, "k"), BuildKind::Release).unwrap();
         assert_eq!(artifact.target, "x86-64-v2");
         // Any device loads it, with or without a compiler.
         let plain = CpuDevice::with_options(on_cpu::options()).unwrap();

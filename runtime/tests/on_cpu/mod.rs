@@ -5,13 +5,14 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;
 
+use kiln::artifacts::ArtifactCache;
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions};
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest};
 use kiln::device::{
     Allocation, ArgMemory, ArgSets, DeviceBackend as _, DeviceError, Function, KernelArgs,
     Schedule, StreamHandle,
 };
-use kiln::spec::LaunchPlan;
+use kiln::spec::{Backend, LaunchPlan};
 
 pub const STREAM: StreamHandle = StreamHandle::DEFAULT;
 
@@ -73,8 +74,23 @@ pub fn plan(grid: [u32; 3], block: [u32; 3]) -> LaunchPlan {
     }
 }
 
-/// Compiles a unit with the device's compiler.
+/// Compiles a unit with the device's compiler, unless `KILN_CACHE` names a cache that has it from an earlier run.
 pub fn compile(device: &CpuDevice, unit: &str, build: BuildKind) -> Result<Artifact, CompileError> {
+    // Not the user's own cache, which the tests would fill.
+    let cache = std::env::var_os("KILN_CACHE").and_then(|_| ArtifactCache::of_user());
+    let Some(cache) = cache else {
+        return compile_anew(device, unit, build);
+    };
+    let request = CompileRequest::new("entry", unit).with_build(build);
+    cache.compile(device.compiler()?, Backend::Cpu, &request)
+}
+
+/// Compiles a unit with the device's compiler: for tests of the compiler.
+pub fn compile_anew(
+    device: &CpuDevice,
+    unit: &str,
+    build: BuildKind,
+) -> Result<Artifact, CompileError> {
     let request = CompileRequest::new("entry", unit).with_build(build);
     device.compiler()?.compile(&request)
 }

@@ -1,9 +1,11 @@
 //! Kernels made to have a stack, spills, barriers and shared memory of both kinds: log and image say the same of them.
 
+use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
 use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
+use kiln_tests::command::shared_artifacts;
 use kiln_tuner::candidate::inspect::{self, Resources, Spills};
 
 /// Entries of [`SOURCE`].
@@ -67,7 +69,9 @@ pub fn compiled(known: &KnownTarget) -> Artifact {
         _ => "kiln_cuda.h",
     };
     let source = format!("#include \"{prelude}\"\n{SOURCE}");
-    let made = compiler.compile(&CompileRequest::new("entries", source));
+    let artifacts = ArtifactCache::at(shared_artifacts(), DEFAULT_MAX_BYTES);
+    let request = CompileRequest::new("entries", source);
+    let made = artifacts.compile(&*compiler, known.backend, &request);
     made.unwrap_or_else(|error| panic!("{}: {error}", known.arch))
 }
 
