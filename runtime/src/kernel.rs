@@ -9,11 +9,11 @@ use kiln_spec::{
     ParamValue, Problem, ProblemValue,
 };
 
-use crate::inputs_call::InputsFn;
-use crate::launch_call::LaunchCall;
-use crate::launch_error::LaunchError;
-use crate::prepared::PreparedTable;
-use crate::reference::ReferenceCall;
+use crate::data::inputs_call::InputsFn;
+use crate::data::reference::ReferenceCall;
+use crate::launch::call::LaunchCall;
+use crate::launch::error::LaunchError;
+use crate::prepare::prepared::PreparedTable;
 use crate::selection::Choice;
 
 /// The strength of the evidence for a baked row.

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::config::{Config, ParamValue};
+use crate::device::limits::DeviceLimit;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
-use crate::limits::DeviceLimit;
 use crate::model::{
     Access, ArgSpec, Baseline, Constraint, ElemRef, ElemType, Fill, Geometry, KernelSpec, Passing,
     ScalarArg, ScalarType, SliceArg, Tolerance, TunableParam, Work,

@@ -3,8 +3,8 @@
 use kiln_spec::{Comparison, Tolerance};
 
 use super::{EXACT, MaxError, bound, rounding};
-use crate::element::distance;
-use crate::reference::Wide;
+use crate::data::element::distance;
+use crate::data::reference::Wide;
 
 /// Compares what two outputs come to; they need not have one length.
 ///

@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use crate::arg_data::DataError;
 use crate::compare::MaxError;
-use crate::device_error::DeviceError;
+use crate::data::arg_data::DataError;
+use crate::device::error::DeviceError;
 
 /// The source of an expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,16 +10,16 @@ use super::report::{Check, CheckOutcome, Failure};
 use super::{SmokeOptions, problem};
 use crate::compare::compare_output;
 use crate::compiler::{BuildKind, CompileError};
+use crate::data::reference::{ArgData, Wide, make_data_for};
 use crate::device::Device;
-use crate::forced::{Forced, ReceiptSlot};
+use crate::device::stream::Stream;
 use crate::kernel::Kernel;
-use crate::launch_call::LaunchCall;
+use crate::launch::call::LaunchCall;
 use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, Wide, make_data_for};
 use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
-use crate::stream::Stream;
+use crate::selection::forced::{Forced, ReceiptSlot};
 
 /// A checking build runs on problems of at most this many operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
@@ -67,7 +67,7 @@ impl<'a> Subject<'a> {
         seed: u64,
     ) -> Result<Subject<'a>, Failure> {
         let spec = kernel.spec();
-        crate::inputs::provide(kernel);
+        crate::data::inputs::provide(kernel);
         let data = make_data_for(spec, &kernel.config(choice), problem, seed)?;
         let stream = Stream::default_of(device.clone());
         let (want, compared_with) = expected(kernel, &stream, choice, problem, seed)?;

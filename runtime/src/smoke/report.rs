@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use super::compared_with::ComparedWith;
 use crate::compare::MaxError;
+use crate::data::reference::DataError;
 use crate::device::DeviceError;
 use crate::kernel::Kernel;
-use crate::launch_error::LaunchError;
-use crate::prepare_error::PrepareError;
+use crate::launch::error::LaunchError;
+use crate::prepare::error::PrepareError;
 use crate::receipt::ReceiptMismatch;
-use crate::reference::DataError;
 use crate::rig::RigError;
 use crate::selection::Choice;
 

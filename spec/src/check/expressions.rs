@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::SpecCheck;
 use crate::config::ParamValue;
-use crate::diagnostic::SpanRange;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
 use crate::model::{Access, ElemType};
 use crate::parse::SpannedExpr;
 use crate::parse::declaration::Axis;
-use crate::spelling::nearest;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// What an expression is for: which names it may use, and what its value is.
 #[derive(Clone, Copy)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::reserved;
 use crate::config::ParamValue;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::ElemRef;
 use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spanned};
 use crate::parse::{KernelAttr, KernelFn};
 use crate::source::EntryPath;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
 pub(super) struct DeclaredNames<'a> {
     pub(super) attr: &'a KernelAttr,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::DeviceLimit;
+use crate::device::limits::DeviceLimit;
 
 /// An expression over tunable parameters, problem sizes and device limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

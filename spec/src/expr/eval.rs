@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::arithmetic::{self, ArithmeticFault, IntResult};
 use super::{BinaryOp, Expr, Function, UnaryOp, Value};
-use crate::limits::{DeviceLimit, DeviceLimits};
+use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::model::ElemType;
 
 /// Why an expression has no value.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{DeviceLimit, DeviceLimits};
+use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::targets::CPU_LIMITS;
 use crate::testing::{NAMES, any_expr, bool_expr};
 

@@ -12,9 +12,9 @@ use super::values::{Assign, list};
 use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::device::Backend;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::Tolerance;
-use crate::spelling::nearest;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::text::spelling::nearest;
 
 /// Every item, with the form it has.
 const ITEMS: &[(&str, &str)] = &[

@@ -7,10 +7,10 @@ use super::plain::PlainDecl;
 use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::device::Backend;
-use crate::diagnostic::SpanRange;
 use crate::model::{
     Access, Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance,
 };
+use crate::text::diagnostic::SpanRange;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Meta, Token};
 
 use super::{ParsedKernel, kernel};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
 /// How a file's modules lie around it.
 #[derive(Clone, Debug, PartialEq, Eq)]

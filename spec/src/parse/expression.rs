@@ -6,10 +6,10 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 
-use crate::diagnostic::SpanRange;
+use crate::device::limits::DeviceLimit;
 use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
-use crate::limits::DeviceLimit;
-use crate::spelling::nearest;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// An expression and where each of its parts was written.
 #[derive(Clone)]

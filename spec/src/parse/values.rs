@@ -7,9 +7,9 @@ use syn::{Ident, Token, bracketed, parenthesized};
 use super::declaration::{Axis, ConfigDecl, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
 use super::expression::{error, error_at, integer};
 use crate::config::ParamValue;
-use crate::diagnostic::SpanRange;
 use crate::model::{ElemType, ScalarType, Tolerance};
-use crate::spelling::nearest;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// Values of one tunable parameter at most: a range must not fill memory.
 const MAX_VALUES: usize = 4096;
@@ -263,7 +263,7 @@ impl Range {
 }
 
 fn range_error(span: SpanRange, message: &str, help: &str) -> syn::Error {
-    crate::diagnostic::Diagnostic::new(span, message)
+    crate::text::diagnostic::Diagnostic::new(span, message)
         .help(help)
         .to_syn_error()
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::config::{Config, ParamValue};
+use crate::device::limits::DeviceLimits;
 use crate::expr::{BinaryOp, Expr, Function, Known, evaluate_int, truth};
-use crate::limits::DeviceLimits;
 use crate::model::KernelSpec;
 use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kiln_spec::hash::{Hash, Hasher};
 use kiln_spec::prelude::{CPU_PRELUDE, prelude_hash};
 
-use crate::compile_process::{self, Built};
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::process::{self, Built};
 use crate::compiler::{BuildKind, CompileError, CompileRequest};
-use crate::include_folder::IncludeFolder;
 
 use super::toolchain::Toolchain;
 
@@ -152,7 +152,7 @@ impl CommonPart<'_> {
         let mut unit = CompileRequest::new(&self.request.name, source);
         unit.limits = self.request.limits;
         unit.scratch.clone_from(&self.request.scratch);
-        let folder = compile_process::folder(&unit)?;
+        let folder = process::folder(&unit)?;
         // Its lines are in no message.
         let for_compiling = |flag: &&String| *flag != "-shared" && !flag.starts_with("-Wl,");
         let mut command = Command::new(&self.toolchain.program);
@@ -165,7 +165,7 @@ impl CommonPart<'_> {
             source: "common.cpp",
             image: OBJECT,
         };
-        let (object, _) = compile_process::run(&mut command, &unit, &folder, built)?;
+        let (object, _) = process::run(&mut command, &unit, &folder, built)?;
         Ok(object)
     }
 }

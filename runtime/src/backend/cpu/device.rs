@@ -13,7 +13,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of, refused};
+use crate::launch::checks::{check_launch, entry_of, refused};
 
 use super::compiler::CpuCompiler;
 use super::executor::Executor;

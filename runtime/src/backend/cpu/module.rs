@@ -8,7 +8,7 @@ use kiln_spec::Backend;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
 use super::ffi::{EntryPoint, ObjectCopy, process_has};
 use super::limits::CpuTarget;

@@ -10,11 +10,11 @@ use std::time::Instant;
 use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::manifest;
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::include_folder::IncludeFolder;
-use crate::manifest;
 
 use super::ffi::Compiled;
 use super::nvrtc::{self, NvrtcLibrary, Wanted};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::recording::{LENT_MEMORY, Recording};
-use crate::backend::timer::Timed;
+use crate::backend::gpu::recording::{LENT_MEMORY, Recording};
+use crate::backend::gpu::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, ClockReading, DeviceBackend, DeviceError, DeviceInfo, ErrorClass,
@@ -14,7 +14,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of};
+use crate::launch::checks::{check_launch, entry_of};
 
 use super::compiler::NvrtcCompiler;
 use super::context::CudaContext;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::backend::gpu::Memory as _;
-use crate::backend::gpu_memory::GpuMemory;
+use crate::backend::gpu::memory::GpuMemory;
 use crate::device::{DeviceError, ErrorClass};
-use crate::launch_checks::check_align;
+use crate::launch::checks::check_align;
 
 use super::context::CudaContext;
 use super::error::device_error;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
-use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::gpu::constants::{Constants, table_symbol};
 use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};

@@ -22,7 +22,7 @@ use crate::device::{
     Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
     StreamHandle,
 };
-use crate::launch_checks::{check_arguments, entry_of};
+use crate::launch::checks::{check_arguments, entry_of};
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
 /// A device that does what a script says.

@@ -11,8 +11,8 @@ use super::host_kernel::HostKernel;
 use super::memory::Blocks;
 use super::script::OutputOutcome;
 use super::timer::Draws;
+use crate::data::reference::{ArgData, ReferenceCall};
 use crate::device::KernelArgs;
-use crate::reference::{ArgData, ReferenceCall};
 
 /// What an entry remembers from launch to launch.
 #[derive(Debug, Default)]
@@ -255,7 +255,7 @@ fn distort(
     let no_number = |infinite: bool| -> Vec<u8> {
         let value = if infinite { f64::INFINITY } else { f64::NAN };
         if ty.is_float() {
-            crate::element::for_elem_type!(ty, T => {
+            crate::data::element::for_elem_type!(ty, T => {
                 bytemuck::bytes_of(&<T as crate::Element>::from_f64(value)).to_vec()
             })
         } else {
@@ -290,7 +290,7 @@ fn distort(
 
 /// Scales elements, and moves those that scaling leaves as they are.
 fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
-    crate::element::for_elem_type!(ty, T => {
+    crate::data::element::for_elem_type!(ty, T => {
         for element in bytes.chunks_exact_mut(ty.bytes()) {
             let old: T = bytemuck::pod_read_unaligned(element);
             let value = crate::Element::to_f64(old);

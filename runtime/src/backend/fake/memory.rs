@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
-use crate::launch_checks::{check_align, end_of_range};
+use crate::launch::checks::{check_align, end_of_range};
 
 /// Bytes between allocations, so that an access past an end never hits the next one.
 const GAP: u64 = 1 << 16;

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::backend::gpu::Kept;
 use crate::device::StreamHandle;
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 use super::ffi::{OwnedStream, Place};
 

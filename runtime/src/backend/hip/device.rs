@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::backend::gpu::Gpu;
-use crate::backend::recording::{LENT_MEMORY, Recording};
-use crate::backend::timer::Timed;
+use crate::backend::gpu::recording::{LENT_MEMORY, Recording};
+use crate::backend::gpu::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
@@ -17,7 +17,7 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of};
+use crate::launch::checks::{check_launch, entry_of};
 
 use super::choice::compiler;
 use super::context::Context;
@@ -30,7 +30,7 @@ use super::module::{Entry, HipModule};
 use super::status::Failure;
 use super::{memory, processes};
 #[cfg(feature = "testing")]
-use crate::dialect::HOST_ARCH;
+use crate::compiler::dialect::HOST_ARCH;
 
 /// One AMD GPU.
 pub struct HipDevice {

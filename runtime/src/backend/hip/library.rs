@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::backend::shared_library;
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 use super::ffi::Hip;
 use super::library_error::LibraryError;

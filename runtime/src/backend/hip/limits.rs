@@ -6,13 +6,13 @@ use std::fs;
 use kiln_spec::{Backend, DeviceKey, DeviceLimits};
 
 use crate::device::DeviceInfo;
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 use crate::image::HIP_RUNTIME;
 
 use super::ffi::Place;
 use super::status::Failure;
 use super::types::Attribute;
-use crate::dialect::is_test_library;
+use crate::compiler::dialect::is_test_library;
 
 /// The smallest difference between two times that events are trusted to tell, in nanoseconds: the runtime states no
 /// resolution, an event takes it ten microseconds or more, and before ROCm 6.3 it queues a recording launch by launch. A

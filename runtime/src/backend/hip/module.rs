@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
-use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::gpu::constants::{Constants, table_symbol};
 use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
 use super::context::Context;
 use super::ffi::{LoadedKernel, LoadedModule};
@@ -21,7 +21,7 @@ use super::metadata::{self, KernelFacts, Kernels};
 use super::status::Failure;
 use super::types::FunctionAttribute;
 #[cfg(feature = "testing")]
-use crate::dialect;
+use crate::compiler::dialect;
 
 /// A loaded code object.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 use super::types::Status;
 
@@ -110,7 +110,7 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device_error::ErrorClass;
+    use crate::device::error::ErrorClass;
 
     fn failure(status: Status) -> Failure {
         Failure {

@@ -7,7 +7,7 @@ use crate::model::{ElemType, ScalarType};
 use crate::parse::declaration::{Axis, DimValue, ProblemDecl};
 use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
-use crate::spelling::nearest;
+use crate::text::spelling::nearest;
 
 /// Problems at most, after the product with type parameters.
 const MAX_PROBLEMS: usize = 1024;
