@@ -13,7 +13,7 @@ use crate::parallel;
 
 /// The element of an output that is farthest from the reference, measured in bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MaxError {
+pub struct WorstElement {
     /// The output.
     pub output: String,
     /// The element's index.
@@ -28,11 +28,11 @@ pub struct MaxError {
     pub bound: f64,
 }
 
-impl MaxError {
+impl WorstElement {
     /// The same error against a bound that is wider by this factor.
     #[must_use]
-    pub fn loosened(self, times: f64) -> MaxError {
-        MaxError {
+    pub fn loosened(self, times: f64) -> WorstElement {
+        WorstElement {
             bound: self.bound * times,
             ..self
         }
@@ -53,7 +53,7 @@ impl MaxError {
     }
 }
 
-impl fmt::Display for MaxError {
+impl fmt::Display for WorstElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -74,7 +74,7 @@ pub fn compare_output(
     slice: &SliceArg,
     got: &[u8],
     want: &Wide,
-) -> Option<MaxError> {
+) -> Option<WorstElement> {
     let (name, tolerance) = (&slice.name, spec.tolerance_of(slice));
     match slice.compare {
         None => compare(name, got, want, &tolerance),
@@ -91,7 +91,12 @@ pub fn compare_output(
 ///
 /// # Panics
 /// When the two have not the same type and length.
-pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> Option<MaxError> {
+pub fn compare(
+    output: &str,
+    got: &[u8],
+    want: &Wide,
+    tolerance: &Tolerance,
+) -> Option<WorstElement> {
     for_elem_type!(want.elem_type(), T => {
         let wide = want.elements::<T>();
         let count = got.len() / size_of::<T>();
@@ -105,7 +110,7 @@ pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> 
             let at = index * size_of::<T>();
             let got: T = bytemuck::pod_read_unaligned(&got[at..at + size_of::<T>()]);
             let want = T::wide_to_f64(wide[index]);
-            MaxError {
+            WorstElement {
                 output: String::new(),
                 index: index as u64,
                 got: got.to_f64(),
@@ -116,7 +121,7 @@ pub fn compare(output: &str, got: &[u8], want: &Wide, tolerance: &Tolerance) -> 
         };
         let worse = |worst, next| if farther(&next, &worst) { next } else { worst };
         let worst = parallel::ranges(count, |range| range.map(error).reduce(worse));
-        worst.into_iter().flatten().reduce(worse).map(|worst| MaxError {
+        worst.into_iter().flatten().reduce(worse).map(|worst| WorstElement {
             output: output.into(),
             ..worst
         })
@@ -146,7 +151,7 @@ fn rounding(ty: ElemType, want: f64) -> f64 {
     (want.abs() * 2.0_f64.powi(relative)).max(2.0_f64.powi(least))
 }
 
-fn farther(a: &MaxError, b: &MaxError) -> bool {
+fn farther(a: &WorstElement, b: &WorstElement) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
 }
 
@@ -175,7 +180,7 @@ mod tests {
         absolute: 0.0,
     };
 
-    fn worst(got: &[f32], want: &[f64]) -> MaxError {
+    fn worst(got: &[f32], want: &[f64]) -> WorstElement {
         let want = Wide::F32(want.to_vec());
         compare("c", bytemuck::cast_slice(got), &want, &TOLERANCE).unwrap()
     }

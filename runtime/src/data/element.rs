@@ -5,12 +5,12 @@ use half::{bf16, f16};
 use kiln_spec::{ElemType, ScalarType};
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait SealedElement {}
     pub trait SealedScalar {}
 }
 
 /// The element type of a device slice. Sealed: one Rust type for each [`ElemType`].
-pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sealed {
+pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::SealedElement {
     /// The type as specs, tables and sources name it.
     const TYPE: ElemType;
 
@@ -43,7 +43,7 @@ pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sea
 
 macro_rules! floats {
     ($($rust:ty = $ty:ident, $to:expr, $from:expr;)*) => {$(
-        impl sealed::Sealed for $rust {}
+        impl sealed::SealedElement for $rust {}
         impl Element for $rust {
             const TYPE: ElemType = ElemType::$ty;
             type Wide = f64;
@@ -67,7 +67,7 @@ floats! {
 
 macro_rules! integers {
     ($($rust:ty = $ty:ident;)*) => {$(
-        impl sealed::Sealed for $rust {}
+        impl sealed::SealedElement for $rust {}
         impl Element for $rust {
             const TYPE: ElemType = ElemType::$ty;
             type Wide = $rust;

@@ -55,7 +55,7 @@ pub fn fill(
     problem: &Problem,
     seed: u64,
 ) -> Result<Vec<u8>, FillError> {
-    let random = Random::new(seed, &slice.name);
+    let random = RandomWords::new(seed, &slice.name);
     for_elem_type!(ty, T => Ok(match &slice.fill {
         Fill::Constant(value) => {
             let value = T::from_f64(*value);
@@ -118,7 +118,7 @@ fn uniform<T: Element>(
     low: f64,
     high: f64,
     len: usize,
-    random: &Random,
+    random: &RandomWords,
 ) -> Result<Vec<u8>, FillError> {
     let empty = || FillError::Empty {
         argument: slice.name.clone(),
@@ -143,7 +143,7 @@ const TWO_32: f64 = 4_294_967_296.0;
 const TWO_53: f64 = 9_007_199_254_740_992.0;
 
 /// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
-struct Random {
+struct RandomWords {
     stream: blake3::OutputReader,
 }
 
@@ -171,12 +171,12 @@ impl Words {
     }
 }
 
-impl Random {
-    fn new(seed: u64, argument: &str) -> Random {
+impl RandomWords {
+    fn new(seed: u64, argument: &str) -> RandomWords {
         let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
         hasher.update(&seed.to_le_bytes());
         hasher.update(argument.as_bytes());
-        Random {
+        RandomWords {
             stream: hasher.finalize_xof(),
         }
     }

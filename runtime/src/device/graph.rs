@@ -45,7 +45,7 @@ impl Graph {
         stream: &Stream,
         record: impl FnOnce(&Stream) -> Result<(), E>,
     ) -> Result<Graph, E> {
-        let recording = Recording::begin(stream)?;
+        let recording = ActiveRecording::begin(stream)?;
         record(stream)?;
         Ok(Graph {
             recorded: recording.end()?,
@@ -68,16 +68,16 @@ impl Graph {
 }
 
 /// A recording in progress. It is ended even if recording fails or panics: otherwise the stream could not be used again.
-struct Recording {
+struct ActiveRecording {
     device: Device,
     handle: StreamHandle,
     ended: bool,
 }
 
-impl Recording {
-    fn begin(stream: &Stream) -> Result<Recording, DeviceError> {
+impl ActiveRecording {
+    fn begin(stream: &Stream) -> Result<ActiveRecording, DeviceError> {
         stream.device().begin_capture(stream.handle())?;
-        Ok(Recording {
+        Ok(ActiveRecording {
             device: stream.device().clone(),
             handle: stream.handle(),
             ended: false,
@@ -90,7 +90,7 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
+impl Drop for ActiveRecording {
     fn drop(&mut self) {
         if !self.ended {
             // The recording is discarded; the error was already reported.

@@ -30,23 +30,23 @@ pub struct Stream {
     handle: StreamHandle,
     forced: Option<Arc<Forced>>,
     /// Closes the queue when the last clone goes; the device's default stream is never closed.
-    _opened: Option<Arc<Opened>>,
+    _opened: Option<Arc<OwnedStreamHandle>>,
 }
 
-struct Opened {
+struct OwnedStreamHandle {
     device: Device,
     handle: StreamHandle,
     /// What holds the queue open, if it is another library's; dropped after it is closed here.
     _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
-impl Drop for Opened {
+impl Drop for OwnedStreamHandle {
     fn drop(&mut self) {
         self.device.close_stream(self.handle);
     }
 }
 
-impl fmt::Debug for Opened {
+impl fmt::Debug for OwnedStreamHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Opened").field(&self.handle).finish()
     }
@@ -93,7 +93,7 @@ impl Stream {
         handle: StreamHandle,
         owner: Option<Box<dyn Any + Send + Sync>>,
     ) -> Stream {
-        let opened = Opened {
+        let opened = OwnedStreamHandle {
             device: device.clone(),
             handle,
             _owner: owner,

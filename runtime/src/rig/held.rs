@@ -3,7 +3,7 @@
 use kiln_spec::{Access, Comparison, ElemType, KernelSpec, Reference, SliceArg};
 
 use super::Layout;
-use super::error::{Against, RigError};
+use super::error::{ExpectedSource, RigError};
 use super::expected::Expected;
 use crate::compare::compare_output;
 use crate::data::buffer::RawSlice;
@@ -204,9 +204,9 @@ impl HeldSlice {
             Some(worst) => Err(RigError::Incorrect {
                 worst,
                 against: match &spec.reference {
-                    _ if !expected.is_launched() => Against::Reference,
-                    Some(Reference::Entry(_)) => Against::ReferenceEntry,
-                    _ => Against::Baseline,
+                    _ if !expected.is_launched() => ExpectedSource::Reference,
+                    Some(Reference::Entry(_)) => ExpectedSource::ReferenceEntry,
+                    _ => ExpectedSource::Baseline,
                 },
             }),
         }

@@ -27,7 +27,7 @@ use crate::receipt::{RECEIPT_BYTES, Receipt};
 
 use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, blocks};
 
-pub use error::{Against, RigError};
+pub use error::{ExpectedSource, RigError};
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
 

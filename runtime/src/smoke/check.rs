@@ -34,7 +34,7 @@ pub(super) fn check(
     problem: Problem,
     seed: u64,
 ) -> Check {
-    let outcome = match Subject::new(kernel, device, choice, &problem, seed) {
+    let outcome = match CheckedLaunch::new(kernel, device, choice, &problem, seed) {
         Ok(subject) => subject.check(),
         Err(failure) => Err(failure),
     };
@@ -46,7 +46,7 @@ pub(super) fn check(
 }
 
 /// One choice for one problem on one device.
-struct Subject<'a> {
+struct CheckedLaunch<'a> {
     kernel: &'static Kernel,
     choice: Choice,
     problem: &'a Problem,
@@ -58,20 +58,20 @@ struct Subject<'a> {
     compared_with: ComparedWith,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> CheckedLaunch<'a> {
     fn new(
         kernel: &'static Kernel,
         device: &Device,
         choice: Choice,
         problem: &'a Problem,
         seed: u64,
-    ) -> Result<Subject<'a>, Failure> {
+    ) -> Result<CheckedLaunch<'a>, Failure> {
         let spec = kernel.spec();
         crate::data::inputs::provide(kernel);
         let data = make_data_for(spec, &kernel.config(choice), problem, seed)?;
         let stream = Stream::default_of(device.clone());
         let (want, compared_with) = expected(kernel, &stream, choice, problem, seed)?;
-        Ok(Subject {
+        Ok(CheckedLaunch {
             kernel,
             choice,
             problem,

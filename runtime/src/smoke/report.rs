@@ -6,7 +6,7 @@ use kiln_spec::{Config, LaunchPlan, Problem};
 use thiserror::Error;
 
 use super::compared_with::ComparedWith;
-use crate::compare::MaxError;
+use crate::compare::WorstElement;
 use crate::data::reference::DataError;
 use crate::device::DeviceError;
 use crate::kernel::Kernel;
@@ -117,7 +117,7 @@ pub enum Failure {
         /// Which entry computed it.
         entry: &'static str,
         /// The worst element.
-        error: MaxError,
+        error: WorstElement,
     },
     /// An input was changed.
     #[error("{entry} entry: the input `{argument}` was changed")]

@@ -5,7 +5,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 
 use super::SpannedExpr;
 use super::declaration::{
-    Axis, BaselineDecl, GeometryDecl, KernelAttr, Name, ReferenceDecl, Spanned,
+    BaselineDecl, GeometryDecl, KernelAttr, Name, NamedValues, ReferenceDecl, Spanned,
 };
 use super::expression::{error, error_at};
 use super::values::{Assign, list};
@@ -406,7 +406,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
     Ok(baseline)
 }
 
-impl Axis<ParamValue> {
+impl NamedValues<ParamValue> {
     /// Whether it has a value.
     pub fn has(&self, value: &ParamValue) -> bool {
         self.values.iter().any(|v| v.value == *value)

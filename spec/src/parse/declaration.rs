@@ -32,11 +32,11 @@ pub struct KernelAttr {
     /// `entry = ".."`.
     pub entry: Option<Spanned<String>>,
     /// `types(..)`.
-    pub types: Vec<Axis<ElemType>>,
+    pub types: Vec<NamedValues<ElemType>>,
     /// `sizes(..)`.
     pub sizes: Vec<SizeDecl>,
     /// `params(..)`.
-    pub params: Vec<Axis<ParamValue>>,
+    pub params: Vec<NamedValues<ParamValue>>,
     /// `where(..)`.
     pub constraints: Vec<SpannedExpr>,
     /// `baseline(..)`.
@@ -72,7 +72,7 @@ pub struct KernelAttr {
 
 /// `NAME in [..]`.
 #[derive(Clone, Debug)]
-pub struct Axis<T> {
+pub struct NamedValues<T> {
     /// The name.
     pub name: Name,
     /// Its values; the values of a range share its span.

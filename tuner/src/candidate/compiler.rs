@@ -79,7 +79,7 @@ pub struct Draft {
 
 /// A candidate as the compiler left it.
 #[derive(Debug)]
-struct Built {
+struct BuiltCandidate {
     draft: Draft,
     artifact: Artifact,
     compile_ns: u64,
@@ -241,11 +241,11 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    fn build(&self, draft: Draft, build: BuildKind) -> Result<Built, Outcome> {
+    fn build(&self, draft: Draft, build: BuildKind) -> Result<BuiltCandidate, Outcome> {
         let start = Instant::now();
         let (artifact, fresh) = self.compile(&draft, build)?;
         let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(Built {
+        Ok(BuiltCandidate {
             draft,
             artifact,
             compile_ns: if fresh { elapsed } else { 0 },
@@ -253,14 +253,14 @@ impl<'a> Workshop<'a> {
     }
 
     /// What an entry takes up; only GPU images tell.
-    fn resources(&self, built: &Built, symbol: &str) -> Result<Resources, InspectError> {
+    fn resources(&self, built: &BuiltCandidate, symbol: &str) -> Result<Resources, InspectError> {
         let Artifact { image, log, .. } = &built.artifact;
         inspect::resources(self.backend, image, log, symbol)
     }
 
     /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
     /// read excludes nothing: the device has the last word.
-    fn cannot_launch(&self, built: &Built) -> Option<CannotLaunch> {
+    fn cannot_launch(&self, built: &BuiltCandidate) -> Option<CannotLaunch> {
         let unit = &built.draft.unit;
         let entries = [&unit.release, &unit.receipt];
         entries.into_iter().find_map(|entry| {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_cache::record::{self, Baseline, ConfirmProcess, KeptReason, Verdict};
+use kiln_cache::record::{self, ConfirmProcess, KeptReason, RecordedBaseline, Verdict};
 use kiln_cache::{Outcome, TrialId, Winner};
 use kiln_spec::Hash;
 
@@ -37,7 +37,7 @@ const BLOCK: usize = 4;
 
 /// A decision, and whether it stands.
 #[derive(Clone, Debug)]
-pub struct Ruling {
+pub struct TaskRuling {
     /// What is sealed.
     pub winner: Winner,
     /// Whether there was time enough to decide.
@@ -53,7 +53,7 @@ pub fn decide(
     evaluator: &mut Evaluator<'_>,
     baseline: &Compiled,
     slice: Slice,
-) -> Result<Ruling, EvaluateError> {
+) -> Result<TaskRuling, EvaluateError> {
     for _ in 0..MAX_FINALISTS {
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
@@ -63,7 +63,7 @@ pub fn decide(
         if let Some(winner) = &standing
             && winner.config == contender.config.to_string()
         {
-            return Ok(Ruling {
+            return Ok(TaskRuling {
                 winner: winner.clone(),
                 settled: true,
             });
@@ -80,17 +80,17 @@ pub fn decide(
         KeptReason::NothingValid
     };
     let kept = kept(evaluator, baseline, reason, None);
-    Ok(Ruling {
+    Ok(TaskRuling {
         winner: standing(context, evaluator)?.unwrap_or(kept),
         settled: true,
     })
 }
 
-impl Ruling {
+impl TaskRuling {
     /// A proof of an earlier run outlives a later config that could not be proven.
-    fn or_standing(self, standing: Option<Winner>) -> Ruling {
+    fn or_standing(self, standing: Option<Winner>) -> TaskRuling {
         match (&self.winner.verdict, standing) {
-            (Verdict::BaselineKept { .. }, Some(winner)) => Ruling { winner, ..self },
+            (Verdict::BaselineKept { .. }, Some(winner)) => TaskRuling { winner, ..self },
             _ => self,
         }
     }
@@ -217,7 +217,7 @@ fn confirm(
     finalist: &Finalist,
     contender: &Contender,
     slice: Slice,
-) -> Result<Result<Ruling, Outcome>, EvaluateError> {
+) -> Result<Result<TaskRuling, Outcome>, EvaluateError> {
     let id = TrialId {
         key: evaluator.task.key.hash(),
         config: contender.config.to_string(),
@@ -302,7 +302,7 @@ fn confirm(
         Decision::Inconclusive(_) => KeptReason::Inconclusive,
     };
     let settled = reason == KeptReason::NotProven;
-    Ok(Ok(Ruling {
+    Ok(Ok(TaskRuling {
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
     }))
@@ -331,7 +331,7 @@ fn proven(
     baseline: &Compiled,
     verdict: &kiln_measure::ClaimResult,
     confirm: Option<record::Confirm>,
-) -> Ruling {
+) -> TaskRuling {
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
     let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
@@ -353,7 +353,7 @@ fn proven(
         symbol: arm.release.clone(),
         ..kept(evaluator, baseline, KeptReason::NotProven, confirm)
     };
-    Ruling {
+    TaskRuling {
         winner,
         settled: true,
     }
@@ -374,11 +374,11 @@ fn kept(
         key: task.key.hash(),
         config: baseline.arm.config.to_string(),
         baseline: if spec.baseline_is_another_entry() {
-            Baseline::Entry {
+            RecordedBaseline::Entry {
                 entry: spec.baseline.entry.clone(),
             }
         } else {
-            Baseline::Config {
+            RecordedBaseline::Config {
                 config: baseline.arm.config.to_string(),
             }
         },

@@ -19,7 +19,7 @@ use crate::lab::worker::{ArmJob, WorkerError};
 use crate::progress::{Reporter, Stage};
 use crate::run::clock::{RunClock, nanoseconds};
 use crate::task::Task;
-use kiln_measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
+use kiln_measure::{ArmId, Fate, Fault, LeastWork, RaceEntry, Roofline, Tournament};
 
 /// A config that compiled and verified.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub struct Evaluator<'a> {
     /// The device.
     pub device: &'a DeviceKey,
     /// What the device can do at most, and what a launch must do at least.
-    pub bound: (Roofline, Work),
+    pub bound: (Roofline, LeastWork),
     /// The processes that race.
     pub lab: WorkerLab,
     /// The races so far.

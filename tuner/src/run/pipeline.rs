@@ -25,12 +25,12 @@ use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
 use crate::run::RunOptions;
-use crate::run::agenda::{Agenda, MAX_TURNS, Standing};
+use crate::run::agenda::{Agenda, MAX_TURNS, TaskStanding};
 use crate::run::budget::{Budget, Share};
 use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
-use crate::run::report::{RunReport, TaskReport, TaskState, Totals};
+use crate::run::report::{RunReport, RunTotals, TaskReport, TaskState};
 use crate::run::tuning;
 use crate::tables::bake;
 use crate::task::{self, Conditions, Task};
@@ -38,7 +38,7 @@ use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
 
 /// Everything a run is given.
-pub struct Run<'a> {
+pub struct RunInputs<'a> {
     /// The kernels.
     pub project: &'a Project,
     /// The device's name on the command line.
@@ -61,7 +61,7 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
-pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
+pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
     let info = session.info();
@@ -146,7 +146,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         compiles: context.workshop.compiles.load(Ordering::Relaxed),
         launches,
         strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
-        totals: Totals::of(&reports),
+        totals: RunTotals::of(&reports),
         tasks: reports,
         elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
@@ -196,15 +196,17 @@ fn mean(times_ns: &[u64]) -> Duration {
 }
 
 /// How a task stands after a turn, for the order of what comes next.
-fn standing(report: &TaskReport) -> Standing {
+fn standing(report: &TaskReport) -> TaskStanding {
     let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
     match (&report.state, verdict) {
-        (TaskState::NotSearched, _) => Standing::NotBegun,
-        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => Standing::Proven {
-            large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
-        },
-        (TaskState::Unfinished, _) => Standing::Undecided,
-        _ => Standing::Done,
+        (TaskState::NotSearched, _) => TaskStanding::NotBegun,
+        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => {
+            TaskStanding::Proven {
+                large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
+            }
+        }
+        (TaskState::Unfinished, _) => TaskStanding::Undecided,
+        _ => TaskStanding::Done,
     }
 }
 
@@ -230,7 +232,7 @@ fn one(
 }
 
 /// What the run was asked for, for its record.
-fn settings(run: &Run<'_>, regime: Regime) -> RunSettings {
+fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     let options = run.options;
     RunSettings {
         command: printable(run.command),

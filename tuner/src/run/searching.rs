@@ -22,41 +22,41 @@ use kiln_search::{Guide, Strategy, Told, stop};
 const RECALLED: usize = 8;
 
 /// What ends a task early.
-pub(crate) enum Stop {
+pub(crate) enum SearchEnd {
     /// Why the task cannot be carried out; the others go on.
     Task(String),
     /// Results cannot be stored: the run ends.
     Storage(Box<Failure>),
 }
 
-impl From<EvaluateError> for Stop {
-    fn from(error: EvaluateError) -> Stop {
+impl From<EvaluateError> for SearchEnd {
+    fn from(error: EvaluateError) -> SearchEnd {
         match error {
             EvaluateError::Race(fault) => fault.into(),
-            EvaluateError::Cache(error) => Stop::Storage(Box::new(error.into())),
+            EvaluateError::Cache(error) => SearchEnd::Storage(Box::new(error.into())),
         }
     }
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
+impl From<Fault> for SearchEnd {
+    fn from(fault: Fault) -> SearchEnd {
         match fault {
             Fault {
                 outcome: Outcome::DiskFull { text },
                 ..
-            } => Stop::Storage(Box::new(Failure::DiskFull(text))),
+            } => SearchEnd::Storage(Box::new(Failure::DiskFull(text))),
             Fault {
                 arm: Some(ArmId(0)),
                 outcome,
-            } => Stop::Task(format!("the baseline failed while it was timed: {outcome}")),
-            Fault { outcome, .. } => Stop::Task(outcome.to_string()),
+            } => SearchEnd::Task(format!("the baseline failed while it was timed: {outcome}")),
+            Fault { outcome, .. } => SearchEnd::Task(outcome.to_string()),
         }
     }
 }
 
-impl From<kiln_cache::CacheError> for Stop {
-    fn from(error: kiln_cache::CacheError) -> Stop {
-        Stop::Storage(Box::new(error.into()))
+impl From<kiln_cache::CacheError> for SearchEnd {
+    fn from(error: kiln_cache::CacheError) -> SearchEnd {
+        SearchEnd::Storage(Box::new(error.into()))
     }
 }
 
@@ -69,13 +69,13 @@ pub(crate) fn search(
     slice: Slice,
     most: usize,
     report: &mut TaskReport,
-) -> Result<bool, Stop> {
+) -> Result<bool, SearchEnd> {
     let view = KernelSpace::new(space);
     let choosing = Instant::now();
     let guide = guide(context, task, space, report)?;
     let name = &context.options.strategy;
     let mut strategy = kiln_search::with_guide(name, &view, most, context.rng(task, 2), &guide)
-        .map_err(|error| Stop::Task(error.to_string()))?;
+        .map_err(|error| SearchEnd::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
     let mut first = first_configs(task, space, &guide);
@@ -141,7 +141,7 @@ fn guide(
     task: &Task<'_>,
     space: &SearchSpace,
     report: &mut TaskReport,
-) -> Result<Guide, Stop> {
+) -> Result<Guide, SearchEnd> {
     if !context.options.transfer || context.options.strategy != "auto" {
         return Ok(Guide::default());
     }
@@ -216,7 +216,7 @@ fn recall(
     task: &Task<'_>,
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
-) -> Result<(), Stop> {
+) -> Result<(), SearchEnd> {
     let mut measured: Vec<(u64, String)> = context
         .cache
         .trials(task.key.hash())?

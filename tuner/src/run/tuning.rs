@@ -24,10 +24,10 @@ use crate::lab::{FootprintError, NotChecked};
 use crate::run::budget::Share;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
-use crate::run::decide::{self, Ruling};
+use crate::run::decide::{self, TaskRuling};
 use crate::run::evaluate::Evaluator;
 use crate::run::report::{TaskReport, TaskState};
-use crate::run::searching::{self, Stop};
+use crate::run::searching::{self, SearchEnd};
 use crate::task::Task;
 use kiln_measure::span::Resolution;
 use kiln_measure::wealth::Wealth;
@@ -56,8 +56,8 @@ pub fn tune(
     let start = Instant::now();
     match search_and_decide(context, task, space, share, &mut report, &mut launches) {
         Ok(()) => {}
-        Err(Stop::Storage(failure)) => return Err(*failure),
-        Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
+        Err(SearchEnd::Storage(failure)) => return Err(*failure),
+        Err(SearchEnd::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
     report.space = configs as u64;
@@ -66,7 +66,7 @@ pub fn tune(
 }
 
 /// A function that makes inputs is code of the kernel's own crate, which must be linked in.
-fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), Stop> {
+fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchEnd> {
     let spec = &task.kernel.spec;
     let Some(function) = &spec.inputs else {
         return Ok(());
@@ -75,7 +75,7 @@ fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), Stop> {
     if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
         return Ok(());
     }
-    Err(Stop::Task(
+    Err(SearchEnd::Task(
         DataError::NoInputs {
             kernel: spec.name.clone(),
             function: function.clone(),
@@ -91,11 +91,11 @@ fn search_and_decide(
     share: Share<'_>,
     report: &mut TaskReport,
     launches: &mut u64,
-) -> Result<(), Stop> {
+) -> Result<(), SearchEnd> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(context.info, task)?;
     check_inputs(context, task)?;
-    let space = space.map_err(|error| Stop::Task(error.to_string()))?;
+    let space = space.map_err(|error| SearchEnd::Task(error.to_string()))?;
     let trials = context
         .options
         .trials
@@ -111,7 +111,7 @@ fn search_and_decide(
             context.device,
             &baseline.arm,
         )
-        .map_err(|error| Stop::Task(error.to_string()))?,
+        .map_err(|error| SearchEnd::Task(error.to_string()))?,
         bench.clone(),
         context.folder,
     );
@@ -229,7 +229,7 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
-) -> Result<Option<NotChecked>, Stop> {
+) -> Result<Option<NotChecked>, SearchEnd> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected),
         Err(why) => Checked::NotChecked(why.clone()),
@@ -242,9 +242,9 @@ fn check_baseline(
 }
 
 /// Why a task without a working baseline ends.
-fn without_baseline(outcome: Outcome) -> Stop {
+fn without_baseline(outcome: Outcome) -> SearchEnd {
     let (what, help) = match &outcome {
-        Outcome::DiskFull { text } => return Stop::Storage(Box::new(Failure::DiskFull(text.clone()))),
+        Outcome::DiskFull { text } => return SearchEnd::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(
                 "two launches of it differ: {}[{}] is {} and then {}",
@@ -264,7 +264,7 @@ fn without_baseline(outcome: Outcome) -> Stop {
             "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
         ),
     };
-    Stop::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
+    SearchEnd::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
 /// Configs from all over the space, for which the small problems must be valid.
@@ -281,8 +281,8 @@ fn seal(
     context: &RunContext<'_>,
     task: &Task<'_>,
     report: &mut TaskReport,
-    ruling: Ruling,
-) -> Result<(), Stop> {
+    ruling: TaskRuling,
+) -> Result<(), SearchEnd> {
     context.cache.seal(ruling.winner.clone())?;
     // What could not be decided is searched and confirmed again.
     if report.state == TaskState::Searched {
@@ -330,7 +330,7 @@ fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Resu
 }
 
 /// Refuses a problem whose data does not fit the device.
-fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
+fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchEnd> {
     let checked = footprint::check(&task.kernel.spec, task.problem, &info.limits);
     checked.map_err(|error| {
         let help = match &error {
@@ -339,7 +339,7 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
             }
             FootprintError::Plan(_) => "",
         };
-        Stop::Task(format!("{error}{help}"))
+        SearchEnd::Task(format!("{error}{help}"))
     })
 }
 
@@ -361,7 +361,7 @@ fn open_lab(
     expected: &Expectations,
     task: &Task<'_>,
     baseline: &Compiled,
-) -> Result<WorkerLab, Stop> {
+) -> Result<WorkerLab, SearchEnd> {
     let path = expected.get(task.problem, bench.seed, baseline.arm.plan);
     let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let mut lab = WorkerLab::new(bench.clone(), path);

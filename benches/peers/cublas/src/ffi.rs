@@ -9,7 +9,7 @@ use crate::element::Element;
 
 /// `a` is m x k, `b` is k x n, `c` is m x n.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct ProductShape {
     /// Rows of `a` and `c`.
     pub m: usize,
     /// Columns of `b` and `c`.
@@ -34,7 +34,7 @@ pub fn cublas_is_there() -> bool {
 /// in reversed order.
 pub fn multiply<T: Element>(
     blas: &CudaBlas,
-    shape: Shape,
+    shape: ProductShape,
     a: &CudaSlice<T>,
     b: &CudaSlice<T>,
     c: &mut CudaSlice<T>,
@@ -42,7 +42,7 @@ pub fn multiply<T: Element>(
 where
     CudaBlas: Gemm<T>,
 {
-    let Shape { m, n, k } = shape;
+    let ProductShape { m, n, k } = shape;
     ensure!(
         (a.len(), b.len(), c.len()) == (m * k, k * n, m * n),
         "the matrices are not of {shape:?}"

@@ -21,7 +21,7 @@ use product::{Gpu, Product};
 /// What is asked for.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Request {
+enum ProductRequest {
     Open(Open),
     Time(u32),
     Write(BTreeMap<String, PathBuf>),
@@ -35,12 +35,12 @@ pub struct Open {
     /// Sizes and types by name.
     pub problem: BTreeMap<String, Value>,
     /// Slices and scalars in the kernel's order.
-    pub args: Vec<Arg>,
+    pub args: Vec<ArgFile>,
 }
 
 /// An argument; a scalar has no file.
 #[derive(Deserialize)]
-pub struct Arg {
+pub struct ArgFile {
     /// Its name.
     pub name: String,
     /// What it holds.
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
         let line = line?;
         let request = serde_json::from_str(&line).with_context(|| format!("the request {line}"))?;
         let answer = match (request, &mut opened) {
-            (Request::Open(open), place) => match gpu.product(&open)? {
+            (ProductRequest::Open(open), place) => match gpu.product(&open)? {
                 Some(mut product) => {
                     product.run()?;
                     gpu.wait()?;
@@ -72,8 +72,8 @@ fn main() -> Result<()> {
                 }
                 None => json!({"unsupported": format!("cuBLAS has no {}", open.kernel)}),
             },
-            (Request::Time(calls), Some(product)) => time(&gpu, product.as_mut(), calls)?,
-            (Request::Write(files), Some(product)) => {
+            (ProductRequest::Time(calls), Some(product)) => time(&gpu, product.as_mut(), calls)?,
+            (ProductRequest::Write(files), Some(product)) => {
                 for (name, file) in &files {
                     std::fs::write(file, product.output(name)?)
                         .with_context(|| file.display().to_string())?;

@@ -13,7 +13,7 @@ use crate::ffi::{self, Shape};
 use crate::{Arg, Open};
 
 /// The first device, and cuBLAS on it.
-pub struct Gpu {
+pub struct CublasGpu {
     name: String,
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,
@@ -27,15 +27,15 @@ pub trait Product {
     fn output(&self, name: &str) -> Result<Vec<u8>>;
 }
 
-impl Gpu {
+impl CublasGpu {
     /// Opens the first device.
-    pub fn open() -> Result<Gpu> {
+    pub fn open() -> Result<CublasGpu> {
         ensure!(ffi::driver_is_there(), "there is no CUDA driver (libcuda)");
         ensure!(ffi::cublas_is_there(), "there is no cuBLAS (libcublas)");
         let context = CudaContext::new(0).context("the first CUDA device")?;
         let stream = context.default_stream();
         let blas = CudaBlas::new(stream.clone()).context("cuBLAS")?;
-        Ok(Gpu {
+        Ok(CublasGpu {
             name: format!("cuBLAS on {}", context.name()?),
             stream,
             blas: Arc::new(blas),

@@ -4,7 +4,7 @@
 //! the first launch behind it (microseconds, tens of them for a recording) would be a part of the time. Behind a filler the
 //! event is reached when the filler ends, and the launches are queued by then.
 
-use super::{Filler, Gpu, Graph as _, Memory as _};
+use super::{Filler, Gpu, GpuGraph as _, Memory as _};
 
 /// Fills of a few bytes, one after the other: each takes the front end between one and five microseconds, together longer
 /// than a host takes to queue two events and a recording.

@@ -6,17 +6,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The things that one device may not drop yet.
 #[derive(Default)]
-pub(crate) struct Freed(Mutex<Waiting>);
+pub(crate) struct Freed(Mutex<WaitingMemory>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingMemory {
     /// Recordings that are alive, those included that have only begun.
     recordings: usize,
     kept: Vec<Box<dyn Any + Send>>,
 }
 
 impl Freed {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -40,7 +40,7 @@ impl Freed {
     }
 }
 
-impl Waiting {
+impl WaitingMemory {
     /// Drops what is kept, if nothing uses it any more. If that cannot be waited for, since another library records on
     /// this device or a kernel broke it, it is kept until the next time.
     fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {

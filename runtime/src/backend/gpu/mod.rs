@@ -28,7 +28,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// A kernel of a loaded module.
     type Kernel;
     /// Recorded launches; used by one thread at a time.
-    type Graph: Graph<Self::Stream, Self::Failure>;
+    type Graph: GpuGraph<Self::Stream, Self::Failure>;
     /// A mark in a stream whose time is taken.
     type Event: Event<Self::Stream, Self::Failure>;
     /// A call that failed.
@@ -38,7 +38,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     fn index(&self) -> u32;
 
     /// Its state between calls.
-    fn kept(&self) -> &Kept<Self>;
+    fn kept(&self) -> &GpuState<Self>;
 
     /// What a failure means; `symbol` is the kernel that was to be launched, if one was.
     fn error(failure: Self::Failure, symbol: Option<&str>) -> DeviceError;
@@ -125,7 +125,7 @@ pub(crate) trait Memory<Stream, Failure>: Send + Sync + 'static {
 }
 
 /// Recorded launches, ready to be launched together.
-pub(crate) trait Graph<Stream, Failure>: Send {
+pub(crate) trait GpuGraph<Stream, Failure>: Send {
     /// Queues bringing it to the device, if that can be done ahead of its first launch.
     fn upload(&self, stream: &Stream) -> Result<(), Failure>;
 
@@ -149,7 +149,7 @@ pub(crate) trait Event<Stream, Failure> {
 }
 
 /// State of a GPU that streams, recordings and timing share between calls.
-pub(crate) struct Kept<G: Gpu> {
+pub(crate) struct GpuState<G: Gpu> {
     /// The streams that are being recorded.
     pub recorded: RecordedStreams,
     /// What timing keeps.
@@ -158,9 +158,9 @@ pub(crate) struct Kept<G: Gpu> {
     pub freed: Freed,
 }
 
-impl<G: Gpu> Default for Kept<G> {
-    fn default() -> Kept<G> {
-        Kept {
+impl<G: Gpu> Default for GpuState<G> {
+    fn default() -> GpuState<G> {
+        GpuState {
             recorded: RecordedStreams::default(),
             timer: Timer::default(),
             freed: Freed::default(),

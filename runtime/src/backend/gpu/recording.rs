@@ -5,20 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
-use super::{Gpu, Graph as _};
+use super::{Gpu, GpuGraph as _};
 
 /// What a recording must not hold: a replay may come when the memory is gone.
 pub(crate) const LENT_MEMORY: &str =
     "recording a launch on memory that another library may free before a replay";
 
 /// A recording of one device; while it lives, nothing that it could name is freed.
-pub(crate) struct Recording<G: Gpu> {
+pub(crate) struct GpuRecording<G: Gpu> {
     gpu: Arc<G>,
     /// Until it is dropped; used by one thread at a time, since no driver promises anything else of graphs.
     graph: Option<Mutex<G::Graph>>,
 }
 
-impl<G: Gpu> Recording<G> {
+impl<G: Gpu> GpuRecording<G> {
     /// Begins to record what this thread launches on a stream.
     pub fn begin(gpu: &G, stream: StreamHandle) -> Result<(), DeviceError> {
         if stream == StreamHandle::DEFAULT {
@@ -37,11 +37,11 @@ impl<G: Gpu> Recording<G> {
     }
 
     /// Ends what was begun on a stream.
-    pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<Recording<G>, DeviceError> {
+    pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<GpuRecording<G>, DeviceError> {
         let stream = gpu.open_stream(stream)?;
         gpu.kept().recorded.end(G::raw(&stream), || {
             // From here on the recording is gone when this is dropped, even if it fails.
-            let mut recording = Recording {
+            let mut recording = GpuRecording {
                 gpu: gpu.clone(),
                 graph: None,
             };
@@ -53,7 +53,7 @@ impl<G: Gpu> Recording<G> {
     }
 }
 
-impl<G: Gpu> RecordedLaunches for Recording<G> {
+impl<G: Gpu> RecordedLaunches for GpuRecording<G> {
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let Some(graph) = &self.graph else {
             return Ok(());
@@ -65,7 +65,7 @@ impl<G: Gpu> RecordedLaunches for Recording<G> {
     }
 }
 
-impl<G: Gpu> Drop for Recording<G> {
+impl<G: Gpu> Drop for GpuRecording<G> {
     fn drop(&mut self) {
         if let Some(graph) = self.graph.take() {
             self.gpu.wait_to_drop_graph();
@@ -75,7 +75,7 @@ impl<G: Gpu> Drop for Recording<G> {
     }
 }
 
-impl<G: Gpu> fmt::Debug for Recording<G> {
+impl<G: Gpu> fmt::Debug for GpuRecording<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording").finish_non_exhaustive()
     }

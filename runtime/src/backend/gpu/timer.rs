@@ -5,7 +5,7 @@ use kiln_spec::LaunchPlan;
 use crate::device::{ArgSets, DeviceError};
 
 use super::batch::{Batch, Untimed};
-use super::{Event as _, Filler, Gpu, Graph as _, Lane};
+use super::{Event as _, Filler, Gpu, GpuGraph as _, Lane};
 
 /// Launches that are timed together.
 pub(crate) struct Timed<'a, G: Gpu> {
