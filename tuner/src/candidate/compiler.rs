@@ -15,6 +15,7 @@ use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
+use crate::atomic_file;
 use crate::candidate::inspect::{
     self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources,
 };
@@ -39,8 +40,6 @@ pub struct Workshop<'a> {
     pub rules: LaunchRules<'a>,
     /// Compiles done (not served from the store).
     pub compiles: AtomicU64,
-    /// Numbers for files that are being written.
-    pub parts: AtomicU64,
 }
 
 /// A compiled candidate.
@@ -112,7 +111,6 @@ impl<'a> Workshop<'a> {
             limits: CompileLimits::default(),
             rules: LaunchRules::of(info),
             compiles: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
         }
     }
 
@@ -293,15 +291,9 @@ impl<'a> Workshop<'a> {
 
     /// Puts an image where workers of this run find it.
     fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
-        let hash = artifact.hash;
-        let path = self.folder.join(hash.to_string());
+        let path = self.folder.join(artifact.hash.to_string());
         if !path.exists() {
-            let part = self.folder.join(format!(
-                "{hash}.{}",
-                self.parts.fetch_add(1, Ordering::Relaxed)
-            ));
-            std::fs::write(&part, &artifact.image)?;
-            std::fs::rename(&part, &path)?;
+            atomic_file::write_for_run(&path, &artifact.image)?;
         }
         Ok(path)
     }

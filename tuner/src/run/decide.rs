@@ -15,7 +15,7 @@ use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::run::series::Series;
-use kiln_measure::confirm::{ClaimTest, ProcessRecord};
+use kiln_measure::confirm::{ClaimTest, ProcessRecord, TestStatistics};
 use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
@@ -240,13 +240,8 @@ fn confirm(
     context
         .reporter
         .stage(Stage::Confirm, u64::from(settings.most_processes));
-    let mut stored = Ok(());
-    let mut process = series.processes;
-    let mut clocks_told = Vec::new();
-    let (cache, reporter) = (context.cache, context.reporter);
-    kiln_measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
-        reporter.step();
-        let entry = process_record(
+    run_processes(context, evaluator, &mut test, &series, |process, record| {
+        process_record(
             &id,
             series.number,
             process,
@@ -254,28 +249,10 @@ fn confirm(
             claim,
             contender,
             record,
-        );
-        process += 1;
-        clocks_told.extend(entry.clock_khz.into_iter().flatten());
-        if stored.is_ok() {
-            stored = cache.confirm_process(entry);
-        }
-    });
+        )
+    })?;
     let verdict = test.verdict();
-    stored?;
-    say_clocks(context, evaluator, clocks_told);
-    let evidence = &verdict.evidence;
-    let confirm = evidence.median_ratio.map(|ratio| record::Confirm {
-        processes: evidence.processes,
-        wins: evidence.wins,
-        median_log_ratio_ppm: log_ppm(ratio),
-        low_log_ratio_ppm: evidence
-            .interval
-            .map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
-        high_log_ratio_ppm: evidence
-            .interval
-            .map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
-    });
+    let confirm = recorded(&verdict.evidence);
     let reason = match &verdict.decision {
         Decision::Faster => {
             context.claims.proved();
@@ -306,6 +283,46 @@ fn confirm(
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
     }))
+}
+
+/// Runs the processes of a confirmation that its series does not have yet, and stores each.
+fn run_processes(
+    context: &RunContext<'_>,
+    evaluator: &mut Evaluator<'_>,
+    test: &mut ClaimTest,
+    series: &Series,
+    entry: impl Fn(u32, &ProcessRecord) -> ConfirmProcess,
+) -> Result<(), EvaluateError> {
+    let mut stored = Ok(());
+    let mut process = series.processes;
+    let mut clocks_told = Vec::new();
+    kiln_measure::drive(&mut evaluator.lab, test, &mut |record| {
+        context.reporter.step();
+        let entry = entry(process, record);
+        process += 1;
+        clocks_told.extend(entry.clock_khz.into_iter().flatten());
+        if stored.is_ok() {
+            stored = context.cache.confirm_process(entry);
+        }
+    });
+    stored?;
+    say_clocks(context, evaluator, clocks_told);
+    Ok(())
+}
+
+/// The evidence of a confirmation, as it is stored.
+fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
+    let ratio = evidence.median_ratio?;
+    let (low, high) = evidence
+        .interval
+        .map_or((ratio, ratio), |interval| (interval.low, interval.high));
+    Some(record::Confirm {
+        processes: evidence.processes,
+        wins: evidence.wins,
+        median_log_ratio_ppm: log_ppm(ratio),
+        low_log_ratio_ppm: log_ppm(low),
+        high_log_ratio_ppm: log_ppm(high),
+    })
 }
 
 /// Says it if the device ran at different clocks while a finalist was confirmed: ratios hold, since both sides take turns, but

@@ -66,12 +66,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
     let info = session.info();
     let conditions = Conditions::new(info, session.compiler(), run.options.regime);
-    for kernel in &run.project.kernels {
-        if let Some(why) = kernel.spec.left_out_on(info.key.backend) {
-            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
-            run.reporter.notice(&line);
-        }
-    }
+    tell_left_out(run, info.key.backend);
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
@@ -86,14 +81,21 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
 
     let folder = Scratch::new(run.cache.folder())?;
     let pool = threads::to_compile(run.options.jobs)?;
-    let check_device = match info.key.backend {
-        Backend::Cpu => None,
-        Backend::Fake => Some(Err(NotChecked::Fake)),
-        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
-    };
+    let check_device = check_device(info.key.backend);
     let check_workshop = match &check_device {
         Some(Ok(device)) => Some(device.workshop(session.artifacts(), folder.path())),
         _ => None,
+    };
+    let check = match (&check_device, &check_workshop) {
+        (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
+            workshop,
+            info: device.info(),
+            worker: &session.worker,
+            catalogue: run.catalogue,
+            folder: folder.path(),
+        }),
+        (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
+        _ => CheckPlace::Here,
     };
     let context = RunContext {
         device: run.device_name,
@@ -108,17 +110,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         recordings: &recordings,
         catalogue: run.catalogue,
         worker: &session.worker,
-        check: match (&check_device, &check_workshop) {
-            (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
-                workshop,
-                info: device.info(),
-                worker: &session.worker,
-                catalogue: run.catalogue,
-                folder: folder.path(),
-            }),
-            (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
-            _ => CheckPlace::Here,
-        },
+        check,
         folder: folder.path(),
         clock: &clock,
         claims: Claims::new(u32::try_from(tasks.len() * MAX_TURNS).unwrap_or(u32::MAX)),
@@ -150,6 +142,25 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         tasks: reports,
         elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
+}
+
+/// Says which kernels their specs leave out on this backend, and why.
+fn tell_left_out(run: &RunInputs<'_>, backend: Backend) {
+    for kernel in &run.project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(backend) {
+            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
+            run.reporter.notice(&line);
+        }
+    }
+}
+
+/// The device that runs the checking builds of a GPU's kernels; none if the device itself runs them.
+fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
+    match backend {
+        Backend::Cpu => None,
+        Backend::Fake => Some(Err(NotChecked::Fake)),
+        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
+    }
 }
 
 /// Tunes the tasks one after the other, in the order of the [`Agenda`].

@@ -17,7 +17,7 @@ use crate::lab::check::{CheckPlace, Checked, Checker};
 use crate::lab::footprint;
 use crate::lab::peaks;
 use crate::lab::reference::{Expectations, Oracle};
-use crate::lab::verify::{self, KeptWorker, Verifier};
+use crate::lab::verify::{self, Case, KeptWorker, Verifier};
 use crate::lab::worker::linked_in;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::lab::{FootprintError, NotChecked};
@@ -27,7 +27,7 @@ use crate::run::context::RunContext;
 use crate::run::decide::{self, TaskRuling};
 use crate::run::evaluate::Evaluator;
 use crate::run::report::{TaskReport, TaskState};
-use crate::run::searching::{self, SearchEnd};
+use crate::run::searching::{self, SearchFailure};
 use crate::task::Task;
 use kiln_measure::span::Resolution;
 use kiln_measure::wealth::Wealth;
@@ -56,8 +56,8 @@ pub fn tune(
     let start = Instant::now();
     match search_and_decide(context, task, space, share, &mut report, &mut launches) {
         Ok(()) => {}
-        Err(SearchEnd::Storage(failure)) => return Err(*failure),
-        Err(SearchEnd::Task(reason)) => report.state = TaskState::Failed { reason },
+        Err(SearchFailure::Storage(failure)) => return Err(*failure),
+        Err(SearchFailure::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
     report.space = configs as u64;
@@ -66,7 +66,7 @@ pub fn tune(
 }
 
 /// A function that makes inputs is code of the kernel's own crate, which must be linked in.
-fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchEnd> {
+fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchFailure> {
     let spec = &task.kernel.spec;
     let Some(function) = &spec.inputs else {
         return Ok(());
@@ -75,7 +75,7 @@ fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchE
     if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
         return Ok(());
     }
-    Err(SearchEnd::Task(
+    Err(SearchFailure::Task(
         DataError::NoInputs {
             kernel: spec.name.clone(),
             function: function.clone(),
@@ -91,11 +91,11 @@ fn search_and_decide(
     share: Share<'_>,
     report: &mut TaskReport,
     launches: &mut u64,
-) -> Result<(), SearchEnd> {
+) -> Result<(), SearchFailure> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(context.info, task)?;
     check_inputs(context, task)?;
-    let space = space.map_err(|error| SearchEnd::Task(error.to_string()))?;
+    let space = space.map_err(|error| SearchFailure::Task(error.to_string()))?;
     let trials = context
         .options
         .trials
@@ -103,18 +103,15 @@ fn search_and_decide(
         .min(space.len());
     let bench = bench(context, task);
     let baseline = make_baseline(context, task).map_err(without_baseline)?;
-    let expected = Expectations::new(
-        Oracle::of(
-            context.catalogue,
-            (task.kernel, problem),
-            context.workshop,
-            context.device,
-            &baseline.arm,
-        )
-        .map_err(|error| SearchEnd::Task(error.to_string()))?,
-        bench.clone(),
-        context.folder,
+    let oracle = Oracle::of(
+        context.catalogue,
+        (task.kernel, problem),
+        context.workshop,
+        context.device,
+        &baseline.arm,
     );
+    let oracle = oracle.map_err(|error| SearchFailure::Task(error.to_string()))?;
+    let expected = Expectations::new(oracle, bench.clone(), context.folder);
     let small = verification_problems(
         spec,
         &some_configs(&space),
@@ -135,14 +132,7 @@ fn search_and_decide(
         &bench,
         &cases,
     );
-    let proof = verifier.verify(&baseline.arm, &cases);
-    proof.map_err(|error| {
-        let outcome = of_worker_error(&error);
-        without_baseline(match &checker {
-            Ok(checker) => checker.explain(Which::Baseline, &expected, outcome),
-            Err(_) => outcome,
-        })
-    })?;
+    verify_baseline(&verifier, &checker, &baseline, &cases)?;
     let baseline_unchecked = check_baseline(&checker, &expected)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
@@ -198,14 +188,25 @@ fn search_and_decide(
     let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
     report.unchecked = unchecked.map(|why| why.to_string());
     *launches = evaluator.lab.launches();
-    let trials = context.cache.trials(task.key.hash())?;
-    let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
-    if !(complete && ruling.settled) {
-        report.state = TaskState::Unfinished;
-    } else if open > 0 {
-        report.state = TaskState::Open { configs: open };
+    if let Some(state) = unfinished(context, task, complete && ruling.settled)? {
+        report.state = state;
     }
     seal(context, task, report, ruling)
+}
+
+/// What is left to do on a task that was decided.
+fn unfinished(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    settled: bool,
+) -> Result<Option<TaskState>, SearchFailure> {
+    let trials = context.cache.trials(task.key.hash())?;
+    let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
+    Ok(match (settled, open) {
+        (false, _) => Some(TaskState::Unfinished),
+        (true, 0) => None,
+        (true, configs) => Some(TaskState::Open { configs }),
+    })
 }
 
 /// Compiles the baseline, and next to it its checking build, which is asked for a moment later.
@@ -225,11 +226,28 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
     context.pool.install(|| rayon::join(release, check)).0
 }
 
+/// Compares what the baseline computes with what is expected.
+fn verify_baseline(
+    verifier: &Verifier<'_>,
+    checker: &Result<Checker<'_>, NotChecked>,
+    baseline: &Compiled,
+    cases: &[Case],
+) -> Result<(), SearchFailure> {
+    let proof = verifier.verify(&baseline.arm, cases);
+    proof.map(drop).map_err(|error| {
+        let outcome = of_worker_error(&error);
+        without_baseline(match checker {
+            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, outcome),
+            Err(_) => outcome,
+        })
+    })
+}
+
 /// Runs the baseline in the checking build; why it could not, if so.
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
-) -> Result<Option<NotChecked>, SearchEnd> {
+) -> Result<Option<NotChecked>, SearchFailure> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected),
         Err(why) => Checked::NotChecked(why.clone()),
@@ -242,9 +260,9 @@ fn check_baseline(
 }
 
 /// Why a task without a working baseline ends.
-fn without_baseline(outcome: Outcome) -> SearchEnd {
+fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
-        Outcome::DiskFull { text } => return SearchEnd::Storage(Box::new(Failure::DiskFull(text.clone()))),
+        Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(
                 "two launches of it differ: {}[{}] is {} and then {}",
@@ -264,7 +282,7 @@ fn without_baseline(outcome: Outcome) -> SearchEnd {
             "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
         ),
     };
-    SearchEnd::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
+    SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
 /// Configs from all over the space, for which the small problems must be valid.
@@ -282,7 +300,7 @@ fn seal(
     task: &Task<'_>,
     report: &mut TaskReport,
     ruling: TaskRuling,
-) -> Result<(), SearchEnd> {
+) -> Result<(), SearchFailure> {
     context.cache.seal(ruling.winner.clone())?;
     // What could not be decided is searched and confirmed again.
     if report.state == TaskState::Searched {
@@ -330,7 +348,7 @@ fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Resu
 }
 
 /// Refuses a problem whose data does not fit the device.
-fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchEnd> {
+fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchFailure> {
     let checked = footprint::check(&task.kernel.spec, task.problem, &info.limits);
     checked.map_err(|error| {
         let help = match &error {
@@ -339,7 +357,7 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchEnd> 
             }
             FootprintError::Plan(_) => "",
         };
-        SearchEnd::Task(format!("{error}{help}"))
+        SearchFailure::Task(format!("{error}{help}"))
     })
 }
 
@@ -361,7 +379,7 @@ fn open_lab(
     expected: &Expectations,
     task: &Task<'_>,
     baseline: &Compiled,
-) -> Result<WorkerLab, SearchEnd> {
+) -> Result<WorkerLab, SearchFailure> {
     let path = expected.get(task.problem, bench.seed, baseline.arm.plan);
     let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let mut lab = WorkerLab::new(bench.clone(), path);

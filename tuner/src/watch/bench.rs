@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::error::{WatchError, why};
 use super::peer::{BesidePeer, Contest};
-use super::replayed::{ReplayedRow, replayed};
+use super::replayed::{ReplayedLaunches, replayed};
 use super::saved::Recorded;
 use super::stage::{self, Scene, WatchSession};
 use super::throughput::{Throughput, Yardsticks};
@@ -69,7 +69,7 @@ pub struct Measured {
     /// Whether outputs were compared with more than its own baseline.
     pub has_reference: bool,
     /// A row of launches one by one and replayed, where the kernel is launch-bound and the device records.
-    pub replayed: Option<ReplayedRow>,
+    pub replayed: Option<ReplayedLaunches>,
     /// Other programs next to it.
     pub peers: Vec<BesidePeer>,
 }
