@@ -226,13 +226,7 @@ fn confirm(
         defender: ArmId(0),
         challenger: finalist.arm,
     };
-    let resolution = Resolution {
-        tick_ns: context.info.timer_tick_ns,
-    };
-    let mut settings = ConfirmSettings::new(resolution, context.options.seed);
-    settings.claims = context.claims.next();
-    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
-    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    let settings = settings(context, finalist, slice);
     let (series, mut test) = Series::begin(context, &id, |seed| {
         let settings = ConfirmSettings { seed, ..settings };
         ClaimTest::new(claim, finalist.expected, settings)
@@ -283,6 +277,18 @@ fn confirm(
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
     }))
+}
+
+/// How a finalist is confirmed in the time that is left.
+fn settings(context: &RunContext<'_>, finalist: &Finalist, slice: Slice) -> ConfirmSettings {
+    let resolution = Resolution {
+        tick_ns: context.info.timer_tick_ns,
+    };
+    let mut settings = ConfirmSettings::new(resolution, context.options.seed);
+    settings.claims = context.claims.next();
+    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
+    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    settings
 }
 
 /// Runs the processes of a confirmation that its series does not have yet, and stores each.

@@ -119,28 +119,39 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     run.reporter.run_started(tasks.len(), run.options.budget);
     let (reports, launches) = all(&context, &tasks, &budget)?;
     run.reporter.run_finished();
+    finish(run, &context, &conditions, number, reports, launches)
+}
 
-    let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
+/// Bakes what was proven, records the end of the run, and reports it.
+fn finish(
+    run: &RunInputs<'_>,
+    context: &RunContext<'_>,
+    conditions: &Conditions<'_>,
+    number: u64,
+    reports: Vec<TaskReport>,
+    launches: u64,
+) -> Result<RunReport, Failure> {
+    let tables = bake::bake(run.project, conditions, run.cache, run.options.write)?;
     run.cache.finish_run(RunEnded {
         run: number,
         unix_s: unix_s(),
-        elapsed_ns: Some(clock.elapsed_ns()),
+        elapsed_ns: Some(context.clock.elapsed_ns()),
         tasks: reports.iter().map(TaskReport::ended).collect(),
     })?;
     let tuned = reports.iter().map(|task| task.kernel.as_str()).collect();
     Ok(RunReport {
         run: number,
-        device: info.key.to_string(),
+        device: context.info.key.to_string(),
         regime: conditions.regime.name(),
         without_table: bake::without_table(run.project, &tuned, &tables),
-        notices: bake::notices(&tables, info.key.backend, run.options.write),
+        notices: bake::notices(&tables, context.info.key.backend, run.options.write),
         tables,
         compiles: context.workshop.compiles.load(Ordering::Relaxed),
         launches,
         strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
         totals: RunTotals::of(&reports),
         tasks: reports,
-        elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        elapsed_ms: context.clock.elapsed_ns() / 1_000_000,
     })
 }
 

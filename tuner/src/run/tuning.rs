@@ -5,23 +5,22 @@ use std::time::{Duration, Instant};
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln::reference::DataError;
-use kiln_cache::record::{Against, SearchDone, TimeSpent};
+use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
+use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
-use kiln_spec::{Backend, Config};
 
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
 use crate::lab::check::{CheckPlace, Checked, Checker};
 use crate::lab::footprint;
-use crate::lab::peaks;
 use crate::lab::reference::{Expectations, Oracle};
-use crate::lab::verify::{self, Case, KeptWorker, Verifier};
+use crate::lab::verify::{self, Case, Verifier};
 use crate::lab::worker::linked_in;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::lab::{FootprintError, NotChecked};
-use crate::run::budget::Share;
+use crate::run::budget::{Share, Slice};
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::decide::{self, TaskRuling};
@@ -29,9 +28,8 @@ use crate::run::evaluate::Evaluator;
 use crate::run::report::{TaskReport, TaskState};
 use crate::run::searching::{self, SearchFailure};
 use crate::task::Task;
-use kiln_measure::span::Resolution;
 use kiln_measure::wealth::Wealth;
-use kiln_measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
+use kiln_measure::{Lab, Opening};
 
 /// Tunes one kernel for one problem and seals the decision.
 ///
@@ -96,11 +94,6 @@ fn search_and_decide(
     check_footprint(context.info, task)?;
     check_inputs(context, task)?;
     let space = space.map_err(|error| SearchFailure::Task(error.to_string()))?;
-    let trials = context
-        .options
-        .trials
-        .unwrap_or(usize::MAX)
-        .min(space.len());
     let bench = bench(context, task);
     let baseline = make_baseline(context, task).map_err(without_baseline)?;
     let oracle = Oracle::of(
@@ -140,58 +133,48 @@ fn search_and_decide(
         .cloned()
         .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
     lab.set_rechecks(final_cases.is_empty());
-    let on_the_host = context.info.key.backend == Backend::Cpu;
     verifier.baseline_ns = lab.baseline_ns();
-    let slice = share
-        .slice()
-        .keep_for_confirming(confirm_time(lab.baseline_ns(), context.claims.next()));
-    let resolution = Resolution {
-        tick_ns: context.info.timer_tick_ns,
-    };
-    let mut evaluator = Evaluator {
-        task,
-        workshop: context.workshop,
-        verifier,
-        cases: &trial_cases,
-        final_cases: &final_cases,
-        kept: (!on_the_host).then(KeptWorker::default),
-        cache: context.cache,
-        pool: context.pool,
-        reporter: context.reporter,
-        device: &context.info.key,
-        bound: (
-            peaks::roofline(context.info),
-            peaks::beyond_the_cache(context.info, peaks::work(spec, problem)),
-        ),
-        lab,
-        tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
-        contenders: Vec::new(),
-        checker,
-        unchecked: None,
-        rng: context.rng(task, 1),
-        clock: context.clock,
-        spent: TimeSpent::default(),
-    };
-    let complete = searching::search(context, task, &space, &mut evaluator, slice, trials, report);
-    report.spent = evaluator.spent;
-    let complete = complete?;
-    if !complete && context.cache.trials(task.key.hash())?.is_empty() {
-        // Nothing was tried in the time there was: nothing can be decided.
-        *launches = evaluator.lab.launches();
+    let cases = (trial_cases.as_slice(), final_cases.as_slice());
+    let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker);
+    let confirm_time = confirm_time(evaluator.lab.baseline_ns(), context.claims.next());
+    let slice = share.slice().keep_for_confirming(confirm_time);
+    let ruling = search_with(context, &space, &mut evaluator, &baseline, slice, report)?;
+    *launches = evaluator.lab.launches();
+    let Some((complete, ruling)) = ruling else {
         report.state = TaskState::NotSearched;
         return Ok(());
-    }
-    let deciding = Instant::now();
-    let ruling = decide::decide(context, &mut evaluator, &baseline, slice);
-    report.spent.confirm_ns = nanoseconds(deciding.elapsed());
-    let ruling = ruling?;
+    };
     let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
     report.unchecked = unchecked.map(|why| why.to_string());
-    *launches = evaluator.lab.launches();
     if let Some(state) = unfinished(context, task, complete && ruling.settled)? {
         report.state = state;
     }
     seal(context, task, report, ruling)
+}
+
+/// Searches, and decides between the best config and the baseline: whether the search came to its end, and the ruling.
+/// None if nothing was tried in the time there was, so that nothing can be decided.
+fn search_with(
+    context: &RunContext<'_>,
+    space: &SearchSpace,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    slice: Slice,
+    report: &mut TaskReport,
+) -> Result<Option<(bool, TaskRuling)>, SearchFailure> {
+    let task = evaluator.task;
+    let trials = context.options.trials.unwrap_or(usize::MAX);
+    let trials = trials.min(space.len());
+    let complete = searching::search(context, task, space, evaluator, slice, trials, report);
+    report.spent = evaluator.spent;
+    let complete = complete?;
+    if !complete && context.cache.trials(task.key.hash())?.is_empty() {
+        return Ok(None);
+    }
+    let deciding = Instant::now();
+    let ruling = decide::decide(context, evaluator, baseline, slice);
+    report.spent.confirm_ns = nanoseconds(deciding.elapsed());
+    Ok(Some((complete, ruling?)))
 }
 
 /// What is left to do on a task that was decided.
