@@ -11,8 +11,9 @@
 //!                         └──► confirm (finalist against baseline, new data) ──► ClaimResult
 //! ```
 //!
-//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and [`SideComparison`],
-//! which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`] only tells times.
+//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
+//! [`SideComparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`]
+//! only tells times.
 
 pub mod arm;
 pub mod claims;

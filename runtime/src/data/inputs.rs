@@ -15,8 +15,8 @@ pub use crate::data::inputs_call::{InputsCall, InputsFn};
 
 /// From here on, this thread makes the inputs of kernels with this declaration by the kernel's own function.
 ///
-/// Code that makes data ([`crate::data::reference::make_data`], [`crate::rig::Rig`]) has only the declaration, which names the
-/// function but does not contain it.
+/// Code that makes data ([`crate::data::reference::make_data`], [`crate::rig::Rig`]) has only the declaration, which
+/// names the function but does not contain it.
 pub fn provide(kernel: &'static Kernel) {
     if let Some(function) = kernel.inputs() {
         inputs_call::provide(kernel.spec(), function);

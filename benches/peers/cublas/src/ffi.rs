@@ -5,7 +5,7 @@ use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
 use cudarc::driver::CudaSlice;
 
-use crate::element::Element;
+use crate::element::FileElement;
 
 /// `a` is m x k, `b` is k x n, `c` is m x n.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub fn cublas_is_there() -> bool {
 
 /// Queues `c = a * b`, all row-major: to cuBLAS, whose matrices are column-major, that is the product of the transposed
 /// in reversed order.
-pub fn multiply<T: Element>(
+pub fn multiply<T: FileElement>(
     blas: &CudaBlas,
     shape: ProductShape,
     a: &CudaSlice<T>,

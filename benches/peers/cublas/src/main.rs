@@ -16,7 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use product::{Gpu, Product};
+use product::{CublasGpu, Product};
 
 /// What is asked for.
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ pub struct ArgFile {
 }
 
 fn main() -> Result<()> {
-    let gpu = Gpu::open()?;
+    let gpu = CublasGpu::open()?;
     let mut answers = std::io::stdout().lock();
     let mut say = |answer: Value| -> Result<()> {
         writeln!(answers, "{answer}")?;
@@ -91,7 +91,7 @@ fn main() -> Result<()> {
 const FILLERS: u32 = 8;
 
 /// What that many calls take, all together: on the device, and here with the wait for the last of them.
-fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
+fn time(gpu: &CublasGpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     gpu.wait()?;
     let (start, cpu) = (Instant::now(), cpu_ns());
     for _ in 0..FILLERS {
@@ -104,7 +104,7 @@ fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     let last = gpu.event()?;
     gpu.wait()?;
     let ns = u64::try_from(start.elapsed().as_nanos())?;
-    let device_ns = Gpu::between_ns(&first, &last)?;
+    let device_ns = CublasGpu::between_ns(&first, &last)?;
     Ok(json!({"ns": ns, "cpu_ns": cpu_ns() - cpu, "device_ns": device_ns}))
 }
 

@@ -8,9 +8,9 @@ use cudarc::driver::sys::CUevent_flags_enum::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 use half::{bf16, f16};
 
-use crate::element::Element;
-use crate::ffi::{self, Shape};
-use crate::{Arg, Open};
+use crate::element::FileElement;
+use crate::ffi::{self, ProductShape};
+use crate::{ArgFile, Open};
 
 /// The first device, and cuBLAS on it.
 pub struct CublasGpu {
@@ -74,7 +74,7 @@ impl CublasGpu {
         })
     }
 
-    fn matrices<T: Element>(&self, open: &Open) -> Result<Box<dyn Product>>
+    fn matrices<T: FileElement>(&self, open: &Open) -> Result<Box<dyn Product>>
     where
         CudaBlas: Gemm<T>,
     {
@@ -82,7 +82,7 @@ impl CublasGpu {
             let size = open.problem.get(name).and_then(serde_json::Value::as_u64);
             usize::try_from(size.with_context(|| format!("the size {name}"))?).context("a size")
         };
-        let shape = Shape {
+        let shape = ProductShape {
             m: size("m")?,
             n: size("n")?,
             k: size("k")?,
@@ -107,7 +107,7 @@ impl CublasGpu {
     }
 }
 
-fn values<T: Element>(args: &[Arg], name: &str) -> Result<Vec<T>> {
+fn values<T: FileElement>(args: &[ArgFile], name: &str) -> Result<Vec<T>> {
     let file = args.iter().find(|arg| arg.name == name);
     let file = file.and_then(|arg| arg.file.as_ref());
     let file = file.with_context(|| format!("the matrix {name}"))?;
@@ -120,13 +120,13 @@ fn values<T: Element>(args: &[Arg], name: &str) -> Result<Vec<T>> {
 struct Matrices<T> {
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,
-    shape: Shape,
+    shape: ProductShape,
     a: CudaSlice<T>,
     b: CudaSlice<T>,
     c: CudaSlice<T>,
 }
 
-impl<T: Element> Product for Matrices<T>
+impl<T: FileElement> Product for Matrices<T>
 where
     CudaBlas: Gemm<T>,
 {
