@@ -170,11 +170,11 @@ impl TuningKey {
     }
 
     /// The fields in which two keys differ, by name.
-    pub fn differences(&self, wanted: &TuningKey) -> Vec<Difference> {
+    pub fn differences(&self, wanted: &TuningKey) -> Vec<KeyDifference> {
         let names: std::collections::BTreeSet<_> =
             self.fields.keys().chain(wanted.fields.keys()).collect();
         let differ = |name: &&String| self.fields.get(*name) != wanted.fields.get(*name);
-        let difference = |name: &String| Difference {
+        let difference = |name: &String| KeyDifference {
             field: name.clone(),
             stored: self.fields.get(name).cloned(),
             wanted: wanted.fields.get(name).cloned(),
@@ -208,7 +208,7 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
 
 /// One field in which two keys differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
+pub struct KeyDifference {
     /// The field.
     pub field: String,
     /// Its value in the stored key, if it has one.
@@ -223,7 +223,7 @@ pub struct Explanation {
     /// The nearest stored key of the same kernel.
     pub nearest: TuningKey,
     /// The fields that differ; empty if the key itself is stored.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<KeyDifference>,
 }
 
 /// Finds the stored key of the same kernel that is nearest to the wanted one.

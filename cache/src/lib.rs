@@ -34,7 +34,7 @@ mod warning;
 pub use cache::{Begin, Cache, OpenOptions, QUARANTINE_STRIKES, Stats, VerifyReport, holder};
 pub use error::CacheError;
 pub use journal::JournalError;
-pub use key::{Difference, Explanation, KeyParts, TuningKey, explain};
+pub use key::{Explanation, KeyDifference, KeyParts, TuningKey, explain};
 pub use lock::{CacheLock, Waiting};
 pub use probe::ProbeCommand;
 pub use record::{Outcome, Record, Summary, Trial, TrialId, Winner};

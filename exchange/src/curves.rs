@@ -66,7 +66,7 @@ impl Curves {
 
 /// An improvement: configs tried so far, the time in milliseconds, the tuning cost so far in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step(pub usize, pub f64, pub f64);
+pub struct CurveStep(pub usize, pub f64, pub f64);
 
 /// One search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub struct SearchRun {
     /// Of these, how many failed.
     pub failed: usize,
     /// The improvements.
-    pub best: Vec<Step>,
+    pub best: Vec<CurveStep>,
     /// The recorded cost of compiling, verifying and timing.
     pub cost_ms: f64,
     /// The time that the strategy itself took.
@@ -118,7 +118,7 @@ impl SearchRun {
         self.failed += usize::from(entry.time_ms.is_none());
         let best = self.best.last().map_or(f64::INFINITY, |step| step.1);
         if let Some(time) = entry.time_ms.filter(|&time| time < best) {
-            self.best.push(Step(self.evals, time, self.cost_ms));
+            self.best.push(CurveStep(self.evals, time, self.cost_ms));
         }
     }
 

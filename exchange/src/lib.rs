@@ -7,7 +7,7 @@
 //! | [`t1`] | T1, the problem definitions of the FAIR auto-tuning papers | [`Definition`](definition::Definition) | a kernel's spec, a definition |
 //! | [`t4`] | T4 results files, version 1.0.0 | [`Recording`](recording::Recording) | [`Results`] |
 //! | [`kernel_tuner`] | cache files of Kernel Tuner | [`Recording`](recording::Recording) | [`Results`] |
-//! | [`python`] | Python expressions | [`Expr`](python::Expr) | expressions of a spec |
+//! | [`python`] | Python expressions | [`PythonExpr`](python::PythonExpr) | expressions of a spec |
 //!
 //! ```
 //! use kiln_exchange::definition::Definition;

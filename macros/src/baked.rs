@@ -7,7 +7,7 @@ use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, 
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_spec::source::SourceText;
 
-use crate::load::{self, Site};
+use crate::load::{self, DeclarationSite};
 use crate::unusable::{UnusableRow, UnusableTable};
 
 /// Largest embedded image, in bytes.
@@ -15,7 +15,7 @@ const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
 /// What is baked of one kernel.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Baked {
+pub(crate) struct BakedRows {
     /// The rows that may be used, in the table's order.
     pub(crate) rows: Vec<FreshRow>,
     /// What is not baked that should be.
@@ -56,11 +56,11 @@ pub(crate) struct FreshRow {
 /// # Errors
 /// If a file cannot be read, or is not as `tune` writes it.
 pub(crate) fn load(
-    site: &Site,
+    site: &DeclarationSite,
     spec: &KernelSpec,
     source: &SourceText,
-) -> Result<Baked, UnusableTable> {
-    let mut baked = Baked::default();
+) -> Result<BakedRows, UnusableTable> {
+    let mut baked = BakedRows::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
     // A first build works before `tune init`. Cargo cannot watch a file that is not there: `tune` marks the file of the
@@ -131,7 +131,7 @@ fn is_absent(path: &Path) -> bool {
     found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn read_index(site: &Site, path: &Path) -> Result<Index, UnusableTable> {
+fn read_index(site: &DeclarationSite, path: &Path) -> Result<Index, UnusableTable> {
     let file = site.shown(path);
     let bytes = match load::read_bytes(path, load::MAX_FILE_BYTES) {
         Ok(bytes) => bytes,
@@ -144,12 +144,12 @@ fn read_index(site: &Site, path: &Path) -> Result<Index, UnusableTable> {
 }
 
 /// The kernel's table if the index does not list it, as after a merge that lost the line.
-fn lost_table(site: &Site, kernel: &str) -> Option<PathBuf> {
+fn lost_table(site: &DeclarationSite, kernel: &str) -> Option<PathBuf> {
     let path = site.tuned.join(format!("{kernel}.toml"));
     path.is_file().then_some(path)
 }
 
-impl Baked {
+impl BakedRows {
     /// Leaves out the warnings of a kernel that is meant to be untuned.
     pub(crate) fn allow_untuned(&mut self) {
         self.warnings
@@ -159,7 +159,7 @@ impl Baked {
     /// Keeps the fresh rows and counts the stale ones.
     fn sort_rows(
         &mut self,
-        site: &Site,
+        site: &DeclarationSite,
         spec: &KernelSpec,
         source: &SourceText,
         table: &BakedTable,
@@ -199,7 +199,7 @@ impl Baked {
     }
 
     /// The image next to the table, if the row has one and it is the one that was baked.
-    fn image(&mut self, site: &Site, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
+    fn image(&mut self, site: &DeclarationSite, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);
         };

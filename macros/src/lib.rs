@@ -17,6 +17,6 @@ use proc_macro::TokenStream;
 /// test. See `kiln::tuned_kernel`.
 #[proc_macro_attribute]
 pub fn tuned_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let site = load::Site::of_call();
+    let site = load::DeclarationSite::of_call();
     expand::expand(attribute.into(), item.into(), &site).into()
 }

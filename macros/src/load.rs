@@ -16,7 +16,7 @@ pub(crate) const STRICT_VARIABLE: &str = "KILN_STRICT";
 
 /// Where a kernel is declared, and how strict its build is.
 #[derive(Clone, Debug)]
-pub(crate) struct Site {
+pub(crate) struct DeclarationSite {
     /// The package's folder: the nearest one with a `Cargo.toml` above the file that declares the kernel.
     pub(crate) root: PathBuf,
     /// That file's folder, below `root`.
@@ -29,12 +29,12 @@ pub(crate) struct Site {
     pub(crate) strict: bool,
 }
 
-impl Site {
+impl DeclarationSite {
     /// The place of the attribute that is being expanded.
-    pub(crate) fn of_call() -> Site {
+    pub(crate) fn of_call() -> DeclarationSite {
         let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let file = proc_macro::Span::call_site().local_file();
-        let mut site = Site::new(
+        let mut site = DeclarationSite::new(
             file.as_deref(),
             manifest_dir.as_deref().unwrap_or(Path::new(".")),
             env::var("CARGO_PKG_NAME").unwrap_or_default(),
@@ -47,7 +47,11 @@ impl Site {
     }
 
     /// A file's place; an editor's analyser may not know the file, then it is looked for from the package.
-    pub(crate) fn new(file: Option<&Path>, manifest_dir: &Path, package: String) -> Site {
+    pub(crate) fn new(
+        file: Option<&Path>,
+        manifest_dir: &Path,
+        package: String,
+    ) -> DeclarationSite {
         let absolute = file.and_then(|file| fs::canonicalize(file).ok());
         let folder = absolute.as_deref().and_then(Path::parent);
         let root = folder.and_then(|folder| {
@@ -57,7 +61,7 @@ impl Site {
         });
         let manifest_dir = fs::canonicalize(manifest_dir).unwrap_or(manifest_dir.into());
         let root = root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf);
-        Site {
+        DeclarationSite {
             tuned: root.join("tuned"),
             root,
             folder: folder.map_or(manifest_dir, Path::to_path_buf),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arm::ArmId;
 use super::confirm::{
-    Claim, ClaimTest, ConfirmSettings, Decision, Doubt, Expected, ProcessPlan, ProcessRecord,
+    Claim, ClaimTest, ConfirmSettings, Decision, Doubt, ProcessPlan, ProcessRecord, RaceEstimate,
     Sequential, TestStatistics,
 };
 use super::interval::Interval;
@@ -56,31 +56,31 @@ pub enum Ruling {
 
 /// A comparison of an earlier side with the present one, one process at a time.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct SideComparison {
     slower: ClaimTest,
     faster: ClaimTest,
     settings: ComparisonSettings,
     ruling: Option<Ruling>,
 }
 
-impl Comparison {
+impl SideComparison {
     /// A comparison with no process run. `expected` is of the present side as the challenger of the earlier one.
     pub fn new(
         earlier: ArmId,
         present: ArmId,
-        expected: Expected,
+        expected: RaceEstimate,
         settings: ComparisonSettings,
-    ) -> Comparison {
+    ) -> SideComparison {
         let claim = |defender, challenger| Claim {
             defender,
             challenger,
         };
-        let turned = Expected {
+        let turned = RaceEstimate {
             ratio: 1.0 / expected.ratio.max(f64::MIN_POSITIVE),
             defender_span_ns: expected.challenger_span_ns,
             challenger_span_ns: expected.defender_span_ns,
         };
-        Comparison {
+        SideComparison {
             slower: ClaimTest::new(claim(present, earlier), turned, settings.confirm),
             faster: ClaimTest::new(claim(earlier, present), expected, settings.confirm),
             settings,
@@ -130,7 +130,7 @@ impl Comparison {
     }
 }
 
-impl Sequential for Comparison {
+impl Sequential for SideComparison {
     fn settings(&self) -> &ConfirmSettings {
         &self.settings.confirm
     }

@@ -14,14 +14,14 @@ fn settings(seed: u64, claims: u32) -> ComparisonSettings {
 }
 
 /// A comparison of a kernel with one that takes `slowdown` times as long.
-fn compared(lab: &mut SimulatedLab, slowdown: f64, settings: ComparisonSettings) -> Comparison {
+fn compared(lab: &mut SimulatedLab, slowdown: f64, settings: ComparisonSettings) -> SideComparison {
     let present_ns = (BASE_NS as f64 * slowdown) as u64;
-    let expected = Expected {
+    let expected = RaceEstimate {
         ratio: slowdown,
         defender_span_ns: BASE_NS,
         challenger_span_ns: present_ns,
     };
-    let mut comparison = Comparison::new(EARLIER, PRESENT, expected, settings);
+    let mut comparison = SideComparison::new(EARLIER, PRESENT, expected, settings);
     drive(lab, &mut comparison, &mut |_| {});
     comparison
 }

@@ -11,8 +11,9 @@
 //!                         └──► confirm (finalist against baseline, new data) ──► ClaimResult
 //! ```
 //!
-//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and [`Comparison`],
-//! which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`] only tells times.
+//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
+//! [`SideComparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`]
+//! only tells times.
 
 pub mod arm;
 pub mod claims;
@@ -34,16 +35,16 @@ pub mod tournament;
 pub mod wealth;
 
 pub use arm::ArmId;
-pub use comparison::{Comparison, ComparisonSettings, Ruling};
+pub use comparison::{ComparisonSettings, Ruling, SideComparison};
 pub use confirm::{
-    Claim, ClaimResult, ConfirmSettings, Decision, Doubt, Expected, ProcessRecord, Sequential,
+    Claim, ClaimResult, ConfirmSettings, Decision, Doubt, ProcessRecord, RaceEstimate, Sequential,
     TestStatistics, confirm, drive,
 };
 pub use fault::Fault;
 pub use interval::Interval;
 pub use lab::{Clock, Lab, Opening, Session};
 pub use race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped, race};
-pub use roofline::{AboveRoofline, Roofline, Work};
+pub use roofline::{AboveRoofline, LeastWork, Roofline};
 pub use sample::Sample;
 pub use span::{Resolution, launches_per_sample};
 pub use summary::Quartiles;

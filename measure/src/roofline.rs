@@ -19,7 +19,7 @@ pub struct Roofline {
 
 /// The least work of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct LeastWork {
     /// Floating-point operations.
     pub flops: u64,
     /// Bytes read and written.
@@ -41,14 +41,14 @@ pub struct AboveRoofline {
 
 impl Roofline {
     /// The shortest time in which the device can do `work`, in nanoseconds, rounded up.
-    pub fn least_ns(&self, work: Work) -> u64 {
+    pub fn least_ns(&self, work: LeastWork) -> u64 {
         let compute = time_ns(work.flops, self.flops_per_s);
         let memory = time_ns(work.bytes, self.bytes_per_s);
         compute.max(memory)
     }
 
     /// Whether operations take longer than moving the bytes.
-    pub fn is_compute_bound(&self, work: Work) -> bool {
+    pub fn is_compute_bound(&self, work: LeastWork) -> bool {
         time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
     }
 
@@ -56,7 +56,7 @@ impl Roofline {
     ///
     /// # Errors
     /// [`AboveRoofline`] with the time measured and the least one possible.
-    pub fn check(&self, work: Work, measured_ns: u64) -> Result<(), AboveRoofline> {
+    pub fn check(&self, work: LeastWork, measured_ns: u64) -> Result<(), AboveRoofline> {
         let least_ns = self.least_ns(work);
         if u128::from(measured_ns) * u128::from(MAX_PERCENT) >= u128::from(least_ns) * 100 {
             return Ok(());
@@ -68,7 +68,7 @@ impl Roofline {
     }
 
     /// The share of the roofline that a time reaches, in percent; `None` if nothing bounds it.
-    pub fn percent(&self, work: Work, measured_ns: u64) -> Option<f64> {
+    pub fn percent(&self, work: LeastWork, measured_ns: u64) -> Option<f64> {
         let least_ns = self.least_ns(work);
         (least_ns > 0 && measured_ns > 0).then(|| least_ns as f64 / measured_ns as f64 * 100.0)
     }
@@ -92,8 +92,8 @@ mod tests {
         bytes_per_s: Some(864_000_000_000),
     };
 
-    fn copied(bytes: u64) -> Work {
-        Work { flops: 0, bytes }
+    fn copied(bytes: u64) -> LeastWork {
+        LeastWork { flops: 0, bytes }
     }
 
     #[test]
@@ -128,10 +128,10 @@ mod tests {
             flops_per_s: Some(1_000_000_000),
             bytes_per_s: Some(1_000_000_000),
         };
-        assert_eq!(roofline.least_ns(Work { flops: 7, bytes: 3 }), 7);
-        assert_eq!(roofline.least_ns(Work { flops: 3, bytes: 7 }), 7);
+        assert_eq!(roofline.least_ns(LeastWork { flops: 7, bytes: 3 }), 7);
+        assert_eq!(roofline.least_ns(LeastWork { flops: 3, bytes: 7 }), 7);
         assert_eq!(
-            roofline.percent(Work { flops: 3, bytes: 7 }, 14),
+            roofline.percent(LeastWork { flops: 3, bytes: 7 }, 14),
             Some(50.0)
         );
     }

@@ -5,7 +5,7 @@
 
 use super::arm::ArmId;
 use super::confirm::{
-    Claim, ClaimTest, ConfirmSettings, Doubt, Expected, ProcessPlan, ProcessRecord, Sequential,
+    Claim, ClaimTest, ConfirmSettings, Doubt, ProcessPlan, ProcessRecord, RaceEstimate, Sequential,
     TestStatistics,
 };
 use super::interval::{Interval, median_interval};
@@ -50,7 +50,12 @@ impl Survey {
     }
 
     /// A survey of a side next to its baseline.
-    pub fn beside(claim: Claim, expected: Expected, resolution: Resolution, seed: u64) -> Survey {
+    pub fn beside(
+        claim: Claim,
+        expected: RaceEstimate,
+        resolution: Resolution,
+        seed: u64,
+    ) -> Survey {
         let settings = settings(resolution, seed);
         let pair = ClaimTest::new(claim, expected, settings);
         Survey::new(Sides::Two(Box::new(pair)), settings)
@@ -171,8 +176,8 @@ mod tests {
         challenger: ArmId(1),
     };
 
-    fn expected() -> Expected {
-        Expected {
+    fn expected() -> RaceEstimate {
+        RaceEstimate {
             ratio: 0.5,
             defender_span_ns: 1_000_000,
             challenger_span_ns: 500_000,

@@ -6,7 +6,7 @@
 //! batch.
 
 use super::arm::ArmId;
-use super::confirm::Expected;
+use super::confirm::RaceEstimate;
 use super::fault::Fault;
 use super::lab::Lab;
 use super::race::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, race};
@@ -33,7 +33,7 @@ pub struct Finalist {
     /// The arm.
     pub arm: ArmId,
     /// Its expected times against the baseline: for planning the confirm step, never for printing.
-    pub expected: Expected,
+    pub expected: RaceEstimate,
 }
 
 /// An arm that was raced and not faulted.
@@ -216,7 +216,7 @@ impl Tournament {
             .raced
             .iter()
             .find(|raced| raced.arm == self.incumbent)?;
-        let expected = Expected {
+        let expected = RaceEstimate {
             ratio: raced.cost,
             defender_span_ns: self.baseline_span_ns,
             challenger_span_ns: raced.span_ns,

@@ -10,7 +10,7 @@ use kiln_measure::simulate::SimulatedLab;
 use kiln_measure::span::Resolution;
 use kiln_measure::wealth::{self, FAR_ONE_IN, Standing, Wealth};
 use kiln_measure::{
-    ArmId, Claim, ClaimResult, ConfirmSettings, Decision, Doubt, Expected, Lab, Opening,
+    ArmId, Claim, ClaimResult, ConfirmSettings, Decision, Doubt, Lab, Opening, RaceEstimate,
     RaceSettings, Tournament, confirm,
 };
 use rand::seq::SliceRandom;
@@ -121,7 +121,7 @@ fn confirm_on(mut lab: SimulatedLab, tick: Resolution, times: &[u64; 2], seed: u
         defender: BASELINE,
         challenger: ArmId(1),
     };
-    let expected = Expected {
+    let expected = RaceEstimate {
         ratio: times[1] as f64 / times[0] as f64,
         defender_span_ns: times[0].max(2 * tick.least_ns()),
         challenger_span_ns: times[1].max(2 * tick.least_ns()),
@@ -458,7 +458,7 @@ fn a_baked_config_that_has_become_slower_raises_the_alarm_and_one_that_has_not_d
         let mut lab = SimulatedLab::new(vec![baked_ns, BASE_NS], NoiseModel::nominal(), seed);
         let claim = Claim::regression(ArmId(0), ArmId(1));
         let ratio = BASE_NS as f64 / baked_ns as f64;
-        let expected = Expected {
+        let expected = RaceEstimate {
             ratio,
             defender_span_ns: baked_ns,
             challenger_span_ns: BASE_NS,

@@ -7,7 +7,7 @@
 use kiln_measure::noise::NoiseModel;
 use kiln_measure::simulate::SimulatedLab;
 use kiln_measure::span::Resolution;
-use kiln_measure::{ArmId, Comparison, ComparisonSettings, Expected, Ruling, drive};
+use kiln_measure::{ArmId, ComparisonSettings, RaceEstimate, Ruling, SideComparison, drive};
 
 const BASE_NS: u64 = 1_000_000;
 const THRESHOLD: f64 = 0.05;
@@ -38,14 +38,14 @@ struct Found {
 fn compared(slowdown: f64, model: NoiseModel, seed: u64) -> Found {
     let present_ns = (BASE_NS as f64 * slowdown) as u64;
     let mut lab = SimulatedLab::new(vec![BASE_NS, present_ns], model, seed);
-    let expected = Expected {
+    let expected = RaceEstimate {
         ratio: slowdown,
         defender_span_ns: BASE_NS,
         challenger_span_ns: present_ns,
     };
     let tick = Resolution { tick_ns: 500 };
     let settings = ComparisonSettings::new(tick, seed, FILE, THRESHOLD);
-    let mut comparison = Comparison::new(ArmId(0), ArmId(1), expected, settings);
+    let mut comparison = SideComparison::new(ArmId(0), ArmId(1), expected, settings);
     drive(&mut lab, &mut comparison, &mut |_| {});
     let interval = comparison.evidence().interval.unwrap();
     let slower = comparison.ruling() == Some(&Ruling::Slower);

@@ -26,9 +26,9 @@ pub fn gather(
     kernels: &[String],
 ) -> Result<RunFigures, CacheError> {
     let tasks = records.tasks(run, kernels);
-    let known: Vec<Known> = tasks
+    let known: Vec<TaskRecords> = tasks
         .iter()
-        .map(|task| Known::read(cache, run, task))
+        .map(|task| TaskRecords::read(cache, run, task))
         .collect::<Result<_, _>>()?;
     let none = Vec::new();
     // The importance of parameters takes a while if there are many trials.
@@ -63,13 +63,13 @@ pub fn gather(
 }
 
 /// The records of a task in the cache, apart from its trials.
-struct Known {
+struct TaskRecords {
     conditions: Vec<(String, String)>,
     evidence: DecisionFigures,
 }
 
-impl Known {
-    fn read(cache: &Cache, run: &Run, task: &RunTask<'_>) -> Result<Known, CacheError> {
+impl TaskRecords {
+    fn read(cache: &Cache, run: &Run, task: &RunTask<'_>) -> Result<TaskRecords, CacheError> {
         // The decision of the run itself: a later run may have decided differently. A run of very many tasks keeps no
         // decisions.
         let keeps = |task: &TaskEnded| task.winner.is_some();
@@ -82,7 +82,7 @@ impl Known {
             _ => cache.winner(task.key)?,
         };
         let confirmations = cache.confirmations(task.key)?;
-        Ok(Known {
+        Ok(TaskRecords {
             conditions: cache
                 .key(task.key)?
                 .as_ref()
@@ -93,7 +93,7 @@ impl Known {
     }
 }
 
-fn figures(run: &Run, task: &RunTask<'_>, trials: &[Trial], known: Known) -> TaskFigures {
+fn figures(run: &Run, task: &RunTask<'_>, trials: &[Trial], known: TaskRecords) -> TaskFigures {
     let number = run.started.run;
     let until_then = trials
         .iter()
@@ -134,7 +134,7 @@ fn figures(run: &Run, task: &RunTask<'_>, trials: &[Trial], known: Known) -> Tas
     }
 }
 
-fn device(trials: &[&Trial], known: &Known) -> String {
+fn device(trials: &[&Trial], known: &TaskRecords) -> String {
     let winner = known
         .evidence
         .winner

@@ -29,16 +29,16 @@ const COLOURS: [[f64; 3]; 6] = [
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeatMap {
     /// The parameter of the rows and its values.
-    pub rows: Side,
+    pub rows: HeatMapSide,
     /// The parameter of the columns and its values.
-    pub columns: Side,
+    pub columns: HeatMapSide,
     /// The cells, row by row.
     pub cells: Vec<Vec<Cell>>,
 }
 
 /// One parameter of a heat map.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Side {
+pub struct HeatMapSide {
     /// Its name.
     pub param: String,
     /// The values, or ranges of values.
@@ -88,8 +88,8 @@ impl HeatMap {
             (a, b)
         };
         let (rows, columns) = (
-            Side::of(&params.varied[row]),
-            Side::of(&params.varied[column]),
+            HeatMapSide::of(&params.varied[row]),
+            HeatMapSide::of(&params.varied[column]),
         );
         let mut cells = vec![vec![Cell::default(); columns.values.len()]; rows.values.len()];
         for (trial, positions) in trials.iter().zip(&params.rows) {
@@ -202,8 +202,8 @@ fn compact(ns: u64, columns: usize) -> String {
     Nanoseconds(ns).to_string().replace(' ', "\u{202f}")
 }
 
-impl Side {
-    fn of(param: &VariedParam) -> Side {
+impl HeatMapSide {
+    fn of(param: &VariedParam) -> HeatMapSide {
         let all = param.values.len();
         let groups = all.min(MAX_VALUES);
         let mut values: Vec<Vec<&str>> = vec![Vec::new(); groups];
@@ -215,7 +215,7 @@ impl Side {
             [only] => (*only).to_owned(),
             [] => String::new(),
         };
-        Side {
+        HeatMapSide {
             param: param.name.clone(),
             values: values.iter().map(name).collect(),
         }

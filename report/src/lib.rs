@@ -31,4 +31,4 @@ pub use curves::{CurveFigures, curves_page};
 pub use figures::{RunFigures, SCHEMA, TaskFigures};
 pub use gather::gather;
 pub use page::page;
-pub use runs::{Records, RunLine, RunNotFound, Wanted};
+pub use runs::{Records, RunLine, RunNotFound, RunSelector};

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::convergence::Over;
 use super::figures::{RunFigures, TaskFigures};
-use super::speedups::TaskState;
+use super::speedups::ProblemState;
 use super::svg::breakable;
 use super::{best, environment, heat_map::HeatMap, importance, outcomes, speedups, time_spent};
 
@@ -81,7 +81,7 @@ fn body(figures: &RunFigures) -> Markup {
 /// The tasks with their numbers: proven ones, then those that keep their baselines, then open ones.
 fn decided_first(tasks: &[TaskFigures]) -> Vec<(&TaskFigures, usize)> {
     let mut tasks: Vec<_> = tasks.iter().zip(1..).collect();
-    tasks.sort_by_key(|(task, _)| TaskState::of(task));
+    tasks.sort_by_key(|(task, _)| ProblemState::of(task));
     tasks
 }
 

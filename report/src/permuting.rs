@@ -52,7 +52,7 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
         let (held, seen): (Vec<_>, Vec<_>) = (0..order.len()).partition(|n| n % FOLDS == fold);
         let [held, seen] =
             [held, seen].map(|places| places.iter().map(|&n| order[n]).collect::<Vec<_>>());
-        let fold = Fold {
+        let fold = TrialFold {
             model: fitted(params, costs, &seen),
             params,
             costs,
@@ -71,7 +71,7 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
 }
 
 /// Trials that are predicted from all others.
-struct Fold<'p> {
+struct TrialFold<'p> {
     model: Regression,
     params: &'p Params,
     costs: &'p [f64],
@@ -80,7 +80,7 @@ struct Fold<'p> {
     plain: Vec<f64>,
 }
 
-impl Fold<'_> {
+impl TrialFold<'_> {
     fn predicted(mut self) -> Self {
         let rows = self.rows.iter();
         self.plain = rows

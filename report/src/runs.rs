@@ -37,7 +37,7 @@ pub enum RunNotFound {
 
 /// Selects a run.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct RunSelector {
     /// Its number; `None` for the last run.
     pub run: Option<u64>,
     /// Only these kernels; all if empty.
@@ -102,7 +102,7 @@ impl Records {
     ///
     /// # Errors
     /// If there is none; the error lists the runs that there are.
-    pub fn find(&self, wanted: &Wanted) -> Result<&Run, RunNotFound> {
+    pub fn find(&self, wanted: &RunSelector) -> Result<&Run, RunNotFound> {
         if self.runs.is_empty() {
             return Err(RunNotFound::NoRuns);
         }
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    fn none_fits(&self, wanted: &Wanted) -> RunNotFound {
+    fn none_fits(&self, wanted: &RunSelector) -> RunNotFound {
         let numbers: Vec<u64> = self.runs.iter().map(|run| run.started.run).collect();
         if let Some(number) = wanted.run.filter(|number| !numbers.contains(number)) {
             return RunNotFound::NoSuchNumber {

@@ -11,7 +11,7 @@ use super::svg::short;
 
 /// The state of a problem, in the order of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum TaskState {
+pub(super) enum ProblemState {
     /// A config is proven faster than the baseline.
     Proven,
     /// The baseline is kept.
@@ -21,52 +21,52 @@ pub(super) enum TaskState {
 }
 
 /// A problem in the picture.
-struct Row<'a> {
+struct SpeedupRow<'a> {
     task: &'a TaskFigures,
     /// Its part of the page.
     number: usize,
-    standing: TaskState,
+    standing: ProblemState,
     /// How many times as fast as the baseline: proven, or in the race if it is open.
     speedup: f64,
     /// Its 95 % interval.
     interval: Option<[f64; 2]>,
 }
 
-impl TaskState {
+impl ProblemState {
     /// The state of a task.
-    pub(super) fn of(task: &TaskFigures) -> TaskState {
+    pub(super) fn of(task: &TaskFigures) -> ProblemState {
         match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
-            Some(Verdict::Proven { .. }) => TaskState::Proven,
+            Some(Verdict::Proven { .. }) => ProblemState::Proven,
             Some(Verdict::BaselineKept {
                 reason: KeptReason::Inconclusive,
             })
-            | None => TaskState::Open,
-            Some(Verdict::BaselineKept { .. }) => TaskState::Kept,
+            | None => ProblemState::Open,
+            Some(Verdict::BaselineKept { .. }) => ProblemState::Kept,
         }
     }
 
     fn class(self) -> &'static str {
         match self {
-            TaskState::Proven => "s-proven",
-            TaskState::Kept => "s-kept",
-            TaskState::Open => "s-open",
+            ProblemState::Proven => "s-proven",
+            ProblemState::Kept => "s-kept",
+            ProblemState::Open => "s-open",
         }
     }
 }
 
-impl Row<'_> {
-    fn new(task: &TaskFigures, number: usize) -> Row<'_> {
-        let standing = TaskState::of(task);
+impl SpeedupRow<'_> {
+    fn new(task: &TaskFigures, number: usize) -> SpeedupRow<'_> {
+        let standing = ProblemState::of(task);
         let (speedup, interval) = match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
             Some(Verdict::Proven {
                 speedup_ppm,
                 low_ppm,
                 high_ppm,
             }) => (times(speedup_ppm), Some([times(low_ppm), times(high_ppm)])),
-            _ if standing == TaskState::Open => (in_race(task).unwrap_or(1.0), None),
+            _ if standing == ProblemState::Open => (in_race(task).unwrap_or(1.0), None),
             _ => (1.0, None),
         };
-        Row {
+        SpeedupRow {
             task,
             number,
             standing,
@@ -78,12 +78,12 @@ impl Row<'_> {
     /// The text next to its mark.
     fn says(&self) -> String {
         match self.standing {
-            TaskState::Proven => format!("{:.2}×", self.speedup),
-            TaskState::Kept => "baseline".to_owned(),
-            TaskState::Open if self.speedup > 1.0 => {
+            ProblemState::Proven => format!("{:.2}×", self.speedup),
+            ProblemState::Kept => "baseline".to_owned(),
+            ProblemState::Open if self.speedup > 1.0 => {
                 format!("open, {:.2}× in the race", self.speedup)
             }
-            TaskState::Open => "open".to_owned(),
+            ProblemState::Open => "open".to_owned(),
         }
     }
 }
@@ -102,10 +102,10 @@ const FOOT: f64 = 40.0;
 
 /// One row per problem, the fastest first, those that are open last; none if there are no tasks.
 pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
-    let mut rows: Vec<Row<'_>> = tasks
+    let mut rows: Vec<SpeedupRow<'_>> = tasks
         .iter()
         .zip(1..)
-        .map(|(task, n)| Row::new(task, n))
+        .map(|(task, n)| SpeedupRow::new(task, n))
         .collect();
     rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.speedup.total_cmp(&a.speedup)));
     let values = rows.iter().map(|row| row.speedup).chain([1.0]);
@@ -131,7 +131,7 @@ pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
     }
 }
 
-fn draw_row(row: &Row<'_>, y: f64, at: &impl Fn(f64) -> String) -> Markup {
+fn draw_row(row: &SpeedupRow<'_>, y: f64, at: &impl Fn(f64) -> String) -> Markup {
     let name = row.task.name();
     html! {
         g class=(row.standing.class()) {

@@ -5,11 +5,11 @@ use std::fmt;
 use kiln_spec::{PlanError, TextError};
 use thiserror::Error as ErrorTrait;
 
-use crate::arg_data::DataError;
-use crate::compile_error::CompileError;
-use crate::device_error::DeviceError;
-use crate::launch_error::LaunchError;
-use crate::prepare_error::PrepareError;
+use crate::compiler::error::CompileError;
+use crate::data::arg_data::DataError;
+use crate::device::error::DeviceError;
+use crate::launch::error::LaunchError;
+use crate::prepare::error::PrepareError;
 use crate::receipt::ReceiptMismatch;
 use crate::rig::RigError;
 

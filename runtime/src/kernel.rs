@@ -3,39 +3,20 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+pub use kiln_spec::Evidence;
+
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
     Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, KernelSpec, LaunchPlan,
     ParamValue, Problem, ProblemValue,
 };
 
-use crate::inputs_call::InputsFn;
-use crate::launch_call::LaunchCall;
-use crate::launch_error::LaunchError;
-use crate::prepared::PreparedTable;
-use crate::reference::ReferenceCall;
+use crate::data::inputs_call::InputsFn;
+use crate::data::reference::ReferenceCall;
+use crate::launch::call::LaunchCall;
+use crate::launch::error::LaunchError;
+use crate::prepare::prepared::PreparedTable;
 use crate::selection::Choice;
-
-/// The strength of the evidence for a baked row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Evidence {
-    /// Confirmed against the baseline on the device itself.
-    Proven,
-    /// Taken from trials that were recorded elsewhere.
-    Replayed,
-    /// Derived from compile-time facts; never run.
-    Predicted,
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Evidence::Proven => "proven",
-            Evidence::Replayed => "replayed",
-            Evidence::Predicted => "predicted",
-        })
-    }
-}
 
 /// The device a baked row was tuned on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@
 //! Modules and items that the documentation does not show are public for `tune` and for generated code. They are
 //! outside semantic versioning.
 //!
-//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch.rs`.
+//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch/mod.rs`.
 
 #[cfg(not(unix))]
 compile_error!(
@@ -81,82 +81,52 @@ extern crate self as kiln;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
-mod announce;
-mod any_buffer;
-mod arg_data;
-#[doc(hidden)]
-pub mod artifacts;
 #[doc(hidden)]
 pub mod backend;
-pub mod buffer;
-mod child;
 #[doc(hidden)]
 pub mod compare;
-mod compile_end;
-mod compile_error;
-mod compile_log;
-#[doc(hidden)]
-pub mod compile_only;
-mod compile_process;
 #[doc(hidden)]
 pub mod compiler;
-mod cxx;
+mod data;
 pub mod device;
-mod device_error;
-pub mod devices;
-mod dialect;
-pub mod element;
 pub mod error;
 #[doc(hidden)]
-pub mod fill;
-mod forced;
-mod graph;
-#[doc(hidden)]
 pub mod image;
-mod include_folder;
-pub mod inputs;
-mod inputs_call;
 pub mod interop;
 pub mod kernel;
-mod kernel_args;
 #[doc(hidden)]
 pub mod launch;
-mod launch_call;
-mod launch_checks;
-mod launch_error;
-mod lent;
-mod manifest;
-mod memo;
 mod parallel;
 pub mod prepare;
-mod prepare_error;
-mod prepared;
 pub mod receipt;
-#[doc(hidden)]
-pub mod recipe;
-pub mod reference;
 pub mod rig;
-pub mod select;
 mod selection;
-mod slice_needs;
 pub mod smoke;
-pub mod stream;
 #[doc(hidden)]
 pub mod supervise;
 
-pub use buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};
+#[doc(hidden)]
+pub use compiler::{artifacts, compile_only, recipe};
+#[doc(hidden)]
+pub use data::fill;
+pub use data::{buffer, element, inputs, reference};
+#[doc(inline)]
+pub use device::{devices, stream};
+pub use selection::select;
+
+pub use data::buffer::{Buffer, DeviceSlice, DeviceSliceMut, View, ViewMut};
+pub use data::element::{Element, Scalar};
+pub use data::reference::ReferenceCall;
 pub use device::Device;
-pub use device_error::{DeviceError, ErrorClass};
-pub use devices::{devices, open};
-pub use element::{Element, Scalar};
+pub use device::devices::{devices, open};
+pub use device::error::{DeviceError, ErrorClass};
+pub use device::graph::Graph;
+pub use device::stream::Stream;
 pub use error::Error;
-pub use forced::Forced;
-pub use graph::Graph;
 pub use half::{bf16, f16};
 pub use kernel::{Kernel, ReferenceFn};
 pub use kiln_macros::tuned_kernel;
 pub use kiln_spec as spec;
-pub use launch_error::{LaunchCause, LaunchError};
-pub use reference::ReferenceCall;
+pub use launch::error::{LaunchCause, LaunchError};
+pub use selection::forced::Forced;
 pub use selection::{BaselineReason, Choice, Selection};
-pub use stream::Stream;

@@ -48,7 +48,7 @@ impl Receipt {
 
     /// Reads a record back.
     pub fn decode(record: &[u8; RECEIPT_BYTES]) -> Receipt {
-        let mut fields = Fields(&record[8..]);
+        let mut fields = ReceiptFields(&record[8..]);
         Receipt {
             nonce: fields.u64(),
             symbol_hash: fields.u64(),
@@ -134,9 +134,9 @@ impl Receipt {
 }
 
 /// Little-endian fields, taken from the front.
-struct Fields<'a>(&'a [u8]);
+struct ReceiptFields<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl ReceiptFields<'_> {
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let (field, rest) = self
             .0

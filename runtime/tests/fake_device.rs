@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kiln::backend::fake::script::{
-    CompileOutcome, LaunchOutcome, Noise, OutputOutcome, ReceiptOutcome, Rule, Script, Time, When,
+    CompileOutcome, FakeNoise, LaunchOutcome, OutputOutcome, ReceiptOutcome, Script, ScriptRule,
+    Time, When,
 };
 use kiln::backend::fake::{FakeDevice, HostKernel};
 use kiln::compiler::{BuildKind, CompileError, CompileLimits, CompileRequest};
@@ -22,7 +23,7 @@ use kiln::smoke::{SmokeOptions, SmokeReport};
 use kiln::spec::{ElemType, KernelSpec, LaunchPlan, ProblemValue};
 use kiln::{Choice, Device, Stream};
 
-fn script(rule: Rule) -> Script {
+fn script(rule: ScriptRule) -> Script {
     Script {
         placement: Some(1),
         rules: vec![rule],
@@ -54,13 +55,13 @@ fn every_wrong_output_is_computed_as_scripted_and_seen() {
         OneBlockOnly,
     ];
     for output in wrong {
-        let report = smoke(script(Rule {
+        let report = smoke(script(ScriptRule {
             output: Some(output),
-            ..Rule::default()
+            ..ScriptRule::default()
         }));
         assert!(!report.passed(), "{output:?}\n{report}");
     }
-    assert!(smoke(script(Rule::default())).passed());
+    assert!(smoke(script(ScriptRule::default())).passed());
 }
 
 #[test]
@@ -74,9 +75,9 @@ fn answers_that_are_right_at_first_go_wrong_later() {
         (OutputOutcome::WrongAfter(3), 3),
         (OutputOutcome::WrongSometimes(0.5), 18),
     ] {
-        let (rig, function, plan) = rig(Rule {
+        let (rig, function, plan) = rig(ScriptRule {
             output: Some(output),
-            ..Rule::default()
+            ..ScriptRule::default()
         });
         let right = (0..20).filter(|_| {
             rig.reset().unwrap();
@@ -86,9 +87,9 @@ fn answers_that_are_right_at_first_go_wrong_later() {
         let right = right.count();
         assert!((1..=most_right).contains(&right), "{output:?}: {right}");
     }
-    let (first, function, plan) = rig(Rule {
+    let (first, function, plan) = rig(ScriptRule {
         output: Some(OutputOutcome::FirstAnswer),
-        ..Rule::default()
+        ..ScriptRule::default()
     });
     let spec = Arc::new(kernel.spec().clone());
     let second = Rig::new(first.stream(), &spec, &problem, 2, Layout::Zones).unwrap();
@@ -105,9 +106,9 @@ fn stray_writes_hit_the_guard_zones_of_a_rig() {
         (OutputOutcome::WritesBehind, true),
         (OutputOutcome::WritesBefore, true),
     ] {
-        let (rig, function, plan) = rig(Rule {
+        let (rig, function, plan) = rig(ScriptRule {
             output: Some(output),
-            ..Rule::default()
+            ..ScriptRule::default()
         });
         rig.launch(&function, &plan).unwrap();
         assert_eq!(rig.outputs().is_err(), hits, "{output:?}");
@@ -115,7 +116,7 @@ fn stray_writes_hit_the_guard_zones_of_a_rig() {
 }
 
 /// A rig of `blend` on a device with one rule, and its baseline.
-fn rig(rule: Rule) -> (Rig, Function, LaunchPlan) {
+fn rig(rule: ScriptRule) -> (Rig, Function, LaunchPlan) {
     let kernel = rows::kernel();
     let problem = kernel.problem_of([100, 70].map(ProblemValue::Size));
     let stream = Stream::default_of(FakeDevice::new(script(rule)));
@@ -139,14 +140,14 @@ fn every_false_receipt_is_seen() {
         SharedBytes(1),
         Threads(1),
     ] {
-        let report = smoke(script(Rule {
+        let report = smoke(script(ScriptRule {
             // A config of one row, so that one launch alone is false.
             when: When {
                 config: BTreeMap::from([("TILE_R".into(), "16".into())]),
                 ..When::default()
             },
             receipt: Some(receipt),
-            ..Rule::default()
+            ..ScriptRule::default()
         }));
         let failed = report.failures().count();
         assert!(
@@ -167,9 +168,9 @@ fn refusals_and_faults_have_their_error_classes() {
         (LaunchOutcome::Lost, ErrorClass::DeviceLost),
     ] {
         let kernel = rows::kernel();
-        let device = FakeDevice::new(script(Rule {
+        let device = FakeDevice::new(script(ScriptRule {
             launch: Some(launch),
-            ..Rule::default()
+            ..ScriptRule::default()
         }));
         let stream = Stream::default_of(device.clone());
         let problem = kernel.problem_of([100, 70].map(ProblemValue::Size));
@@ -203,9 +204,9 @@ fn compiles_fail_and_are_cut_as_scripted() {
     )
     .unwrap();
     let compile = |outcome| {
-        let device = FakeDevice::new(script(Rule {
+        let device = FakeDevice::new(script(ScriptRule {
             compile: Some(outcome),
-            ..Rule::default()
+            ..ScriptRule::default()
         }));
         let mut request = CompileRequest::new("blend", unit.text.as_str());
         request.limits = CompileLimits {
@@ -254,7 +255,7 @@ fn an_allocation_beyond_the_devices_memory_is_refused_and_freed_memory_is_free()
 
 #[test]
 fn times_follow_the_script_and_its_noise() {
-    let time = |noise: Noise, seed, config: Choice| -> Vec<u64> {
+    let time = |noise: FakeNoise, seed, config: Choice| -> Vec<u64> {
         let kernel = rows::kernel();
         let problem = kernel.problem_of([100, 70].map(ProblemValue::Size));
         let stream = Stream::default_of(FakeDevice::new(Script {
@@ -280,7 +281,7 @@ fn times_follow_the_script_and_its_noise() {
             .map(|_| rig.time(&prepared.release, &plan, 2).unwrap())
             .collect()
     };
-    let none = Noise::default();
+    let none = FakeNoise::default();
     assert!(
         time(none.clone(), 1, Choice::Baseline)
             .iter()
@@ -291,26 +292,26 @@ fn times_follow_the_script_and_its_noise() {
             .iter()
             .all(|&ns| ns == 1_000_000)
     );
-    let noisy = Noise {
+    let noisy = FakeNoise {
         sigma: 0.01,
-        ..Noise::default()
+        ..FakeNoise::default()
     };
     let times = time(noisy.clone(), 1, Choice::Baseline);
     assert_eq!(times, time(noisy.clone(), 1, Choice::Baseline));
     assert_ne!(times, time(noisy, 2, Choice::Baseline));
     let mean = times.iter().sum::<u64>() as f64 / times.len() as f64;
     assert!((mean / 2e6 - 1.0).abs() < 0.01, "{mean}");
-    let throttled = Noise {
+    let throttled = FakeNoise {
         throttle_after: Some(100),
         throttle_factor: 1.5,
-        ..Noise::default()
+        ..FakeNoise::default()
     };
     let times = time(throttled, 1, Choice::Baseline);
     assert_eq!((times[99], times[100]), (2_000_000, 3_000_000));
-    let spiky = Noise {
+    let spiky = FakeNoise {
         spike_probability: 0.1,
         spike_factor: 3.0,
-        ..Noise::default()
+        ..FakeNoise::default()
     };
     let times = time(spiky, 1, Choice::Baseline);
     let spikes = times.iter().filter(|&&ns| ns == 6_000_000).count();
@@ -382,9 +383,9 @@ fn a_child_launches_what_it_is_told_to() {
         Ok("crash after 3") => LaunchOutcome::CrashAfter(3),
         _ => LaunchOutcome::Works,
     };
-    let (rig, function, plan) = rig(Rule {
+    let (rig, function, plan) = rig(ScriptRule {
         launch: Some(outcome),
-        ..Rule::default()
+        ..ScriptRule::default()
     });
     for launch in 0..5 {
         rig.launch(&function, &plan).unwrap();

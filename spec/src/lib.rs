@@ -15,36 +15,40 @@ pub mod codegen;
 pub mod config;
 pub mod csp;
 pub mod device;
-#[cfg(feature = "parse")]
-pub mod diagnostic;
 pub mod expr;
 pub mod hash;
-pub mod limits;
 pub mod model;
-pub mod occupancy;
 #[cfg(feature = "parse")]
 pub mod parse;
 pub mod plan;
-pub mod prelude;
 pub mod problem;
 pub mod selection;
 pub mod source;
 pub mod space;
-pub mod spelling;
 pub mod targets;
 #[cfg(test)]
 mod testing;
 mod text;
-pub mod time;
-pub mod validity;
 
+#[doc(inline)]
+pub use codegen::prelude;
+#[doc(inline)]
+pub use config::validity;
+#[doc(inline)]
+pub use device::limits;
+#[doc(inline)]
+pub use targets::occupancy;
+#[cfg(feature = "parse")]
+pub use text::diagnostic;
+pub use text::{spelling, time};
+
+pub use config::validity::Invalid;
 pub use config::{Config, ParamValue};
+pub use device::limits::{DeviceLimit, DeviceLimits};
 pub use device::{Backend, DeviceKey, DeviceKeyError, UnknownBackend};
 pub use expr::{EvalError, Expr, Scope, Value};
 pub use hash::{ConfigHash, Hash, NotAHash, SourceHash, SpecHash};
-pub use limits::{DeviceLimit, DeviceLimits};
 pub use model::*;
 pub use plan::{LaunchPlan, PlanError};
 pub use problem::{Problem, ProblemValue};
 pub use text::TextError;
-pub use validity::Invalid;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::config::Config;
+use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
-use crate::limits::DeviceLimits;
 use crate::model::{ArgSpec, Geometry, KernelSpec, ScalarArg, ScalarType};
 use crate::problem::Problem;
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::config::{Config, ParamValue};
-use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
-use crate::limits::DeviceLimit;
+use crate::device::limits::DeviceLimit;
+use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 use crate::model::{
     Access, ArgSpec, Baseline, Constraint, ElemRef, ElemType, Fill, Geometry, KernelSpec, Passing,
     ScalarArg, ScalarType, SliceArg, Tolerance, TunableParam, Work,
@@ -38,7 +38,7 @@ pub(crate) fn any_expr() -> impl Strategy<Value = Expr> {
             )
                 .prop_map(|(op, x, y)| Expr::Binary(op, Box::new(x), Box::new(y))),
             (
-                prop::sample::select(&Function::ALL[..]),
+                prop::sample::select(&BuiltinFunction::ALL[..]),
                 prop::collection::vec(inner, 1..4)
             )
                 .prop_filter_map("argument count", |(function, arguments)| {
@@ -78,7 +78,13 @@ pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
             (prop::sample::select(&OPERATORS[..5]), pair.clone())
                 .prop_map(|(op, (x, y))| Expr::Binary(op, Box::new(x), Box::new(y))),
             (
-                prop::sample::select(&[Function::Min, Function::Max, Function::DivCeil][..]),
+                prop::sample::select(
+                    &[
+                        BuiltinFunction::Min,
+                        BuiltinFunction::Max,
+                        BuiltinFunction::DivCeil
+                    ][..]
+                ),
                 pair
             )
                 .prop_map(|(function, (x, y))| Expr::Call(function, vec![x, y])),

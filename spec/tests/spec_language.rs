@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kiln_spec::DeviceLimit;
-use kiln_spec::expr::Function;
-use kiln_spec::parse::discover::{Layout, discover};
+use kiln_spec::expr::BuiltinFunction;
+use kiln_spec::parse::discover::{ModuleLayout, discover};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/spec-language.md");
@@ -18,7 +18,8 @@ fn the_example_of_the_page_is_a_kernel_without_mistakes() {
     let page = page();
     let example = page.split("```rust\n").nth(1).expect("an example");
     let example = example.split("```").next().expect("its end");
-    let found = discover(example, &Layout::Root, &BTreeSet::new()).expect("the example is Rust");
+    let found =
+        discover(example, &ModuleLayout::Root, &BTreeSet::new()).expect("the example is Rust");
     let [kernel] = &found.kernels[..] else {
         panic!("one kernel should be found")
     };
@@ -33,7 +34,7 @@ fn the_example_of_the_page_is_a_kernel_without_mistakes() {
 #[test]
 fn the_page_names_every_function_and_device_limit() {
     let page = page();
-    for function in Function::ALL {
+    for function in BuiltinFunction::ALL {
         assert!(
             page.contains(&format!("`{}(", function.name())),
             "{}",

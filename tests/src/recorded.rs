@@ -6,7 +6,7 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::Guide;
 use kiln_tuner::replay::transfer::median;
-use kiln_tuner::replay::{Plan, replay};
+use kiln_tuner::replay::{ReplayPlan, replay};
 use rayon::prelude::*;
 
 use crate::capability::recorded_data;
@@ -41,7 +41,7 @@ pub fn searches(
         .flat_map(|recording| (1..=seeds).map(move |seed| (recording, seed)))
         .collect();
     let search = |&(recording, seed): &(&Recording, u64)| {
-        let plan = Plan {
+        let plan = ReplayPlan {
             strategy,
             budget,
             batch,

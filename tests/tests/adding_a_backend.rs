@@ -21,14 +21,18 @@ fn methods(file: &str, name: &str) -> Vec<String> {
 #[test]
 fn the_page_says_what_every_method_promises() {
     let traits = [
-        ("runtime/src/compiler.rs", "Compiler", "## `Compiler`\n"),
+        ("runtime/src/compiler/mod.rs", "Compiler", "## `Compiler`\n"),
         (
-            "runtime/src/device.rs",
+            "runtime/src/device/mod.rs",
             "DeviceBackend",
             "## `DeviceBackend`\n",
         ),
-        ("runtime/src/device.rs", "Allocation", "### `Allocation`\n"),
-        ("runtime/src/device.rs", "Module", "### `Module`\n"),
+        (
+            "runtime/src/device/mod.rs",
+            "Allocation",
+            "### `Allocation`\n",
+        ),
+        ("runtime/src/device/mod.rs", "Module", "### `Module`\n"),
     ];
     for (file, name, heading) in traits {
         let (_, section) = PAGE.split_once(heading).expect("there is a section");

@@ -13,7 +13,7 @@ use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{shared_artifacts, workspace};
 use kiln_tuner::candidate::Which;
 use kiln_tuner::candidate::inspect::{Inspected, corners};
-use kiln_tuner::compile_only::Target;
+use kiln_tuner::compile_only::CompileTarget;
 use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
 use kiln_tuner::tables::local;
 use rand::{RngExt as _, SeedableRng as _};
@@ -63,7 +63,7 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     let mut found = Found::default();
     let mut in_all = 0;
     for known in gpus() {
-        let target = Target::open(known.arch).expect("the compiler was found just now");
+        let target = CompileTarget::open(known.arch).expect("the compiler was found just now");
         let subjects: Vec<_> = project
             .kernels
             .iter()
@@ -200,7 +200,7 @@ fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
 }
 
 /// Compiles all subjects.
-fn compile(target: &Target, subjects: &[Subject<'_>], found: &mut Found) {
+fn compile(target: &CompileTarget, subjects: &[Subject<'_>], found: &mut Found) {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let artifacts = ArtifactCache::at(shared_artifacts(), DEFAULT_MAX_BYTES);
     let workshop = target.workshop(&artifacts, folder.path());
@@ -220,7 +220,7 @@ fn compile(target: &Target, subjects: &[Subject<'_>], found: &mut Found) {
 impl Found {
     fn count(
         &mut self,
-        target: &Target,
+        target: &CompileTarget,
         subject: &Subject<'_>,
         outcome: &Result<Inspected, Outcome>,
     ) {

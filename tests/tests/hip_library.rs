@@ -122,10 +122,10 @@ fn each_function_that_a_library_lacks_is_named() {
     for function in interface().functions {
         let renamed = function.name.replacen("hip", "hop", 1);
         let text = devices_with(&copies.replaced(function.name, &renamed), &[]);
-        let says = format!("it lacks the symbol {}", function.name);
+        let says = format!("it has no symbol `{}`", function.name);
         // A name that is the beginning of another's takes that away, too.
         assert!(
-            reason(&text).contains("it lacks the symbol "),
+            reason(&text).contains("it has no symbol `"),
             "{says}: {text}"
         );
     }

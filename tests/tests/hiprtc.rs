@@ -243,7 +243,7 @@ fn a_library_that_is_damaged_foreign_or_incomplete_is_told_and_never_loaded() {
     ] {
         told(
             &without(&whole, name),
-            &format!("it lacks the symbol {name}"),
+            &format!("it has no symbol `{name}`"),
         );
     }
     std::fs::remove_file(&library).unwrap();

@@ -16,9 +16,19 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_special(&path) {
         return fs::write(&path, bytes);
     }
-    let mut part = part(&path)?;
-    part.write_all(bytes)?;
+    let part = filled(&path, bytes)?;
+    part.as_file().sync_all()?;
     part.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Writes a file that only processes of this run read: it need not outlive the machine, so nothing waits for the disk.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_for_run(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = filled(path, bytes)?;
+    part.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
@@ -51,6 +61,13 @@ fn followed(path: &Path) -> PathBuf {
 
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|known| !known.is_file() && !known.is_dir())
+}
+
+fn filled(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut part = part(path)?;
+    // Through the file itself: its errors do not name the part.
+    part.as_file_mut().write_all(bytes)?;
+    Ok(part)
 }
 
 /// A file next to the one that it is to become: for all to read, as far as the system's mask goes, like any new file.

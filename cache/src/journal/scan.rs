@@ -168,14 +168,14 @@ impl<E> Splitter<'_, E> {
 }
 
 /// A sound record that waits for its successor.
-struct Held {
+struct HeldRecord {
     position: Position,
     payload: String,
 }
 
 struct Scanner<'s, E> {
     survey: JournalScan,
-    held: Option<Held>,
+    held: Option<HeldRecord>,
     /// Whether the piece before was damaged: pieces of one record are counted once.
     after_damage: bool,
     sink: Sink<'s, E>,
@@ -216,7 +216,7 @@ impl<E> Scanner<'_, E> {
         }
         self.follow(frame)?;
         let chain = frame.next_chain();
-        self.held = Some(Held {
+        self.held = Some(HeldRecord {
             position: Position {
                 journal: frame.journal,
                 sequence: frame.sequence,

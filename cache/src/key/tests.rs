@@ -169,7 +169,7 @@ fn an_explanation_names_the_field_with_both_values() {
     let explanation = explain(&stored, &Owned::new().key()).unwrap();
     assert_eq!(
         explanation.differences,
-        [Difference {
+        [KeyDifference {
             field: "driver".into(),
             stored: Some("driver 575".into()),
             wanted: Some("driver".into()),

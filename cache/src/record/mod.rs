@@ -14,7 +14,7 @@ pub use outcome::{ATTEMPTS, Against, FaultKind, MaxError, Outcome, Summary, all_
 pub use real::Real;
 pub use run::{RunEnded, RunSettings, RunStarted, TaskEnded, TimeSpent, printable};
 pub use trial::{ReferenceGrade, Trial, TrialId, TrialPlace};
-pub use winner::{Baseline, Confirm, ConfirmProcess, KeptReason, Verdict, Winner};
+pub use winner::{Confirm, ConfirmProcess, KeptReason, RecordedBaseline, Verdict, Winner};
 
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ use super::trial::ReferenceGrade;
 /// The reference of every speed-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Baseline {
+pub enum RecordedBaseline {
     /// A config of the kernel itself.
     Config {
         /// Its canonical text.
@@ -26,11 +26,11 @@ pub enum Baseline {
     },
 }
 
-impl fmt::Display for Baseline {
+impl fmt::Display for RecordedBaseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Baseline::Config { config } => f.write_str(config),
-            Baseline::Entry { entry } => write!(f, "entry {entry}"),
+            RecordedBaseline::Config { config } => f.write_str(config),
+            RecordedBaseline::Entry { entry } => write!(f, "entry {entry}"),
         }
     }
 }
@@ -136,7 +136,7 @@ pub struct Winner {
     /// Canonical text of the config; the baseline's own if the baseline was kept.
     pub config: String,
     /// The baseline that it was compared with.
-    pub baseline: Baseline,
+    pub baseline: RecordedBaseline,
     /// The decision.
     pub verdict: Verdict,
     /// The evidence; `None` if nothing reached the confirmation.

@@ -4,7 +4,7 @@
 
 use kiln_cache::key::KeyParts;
 use kiln_cache::record::{
-    Against, Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade,
+    Against, Confirm, ConfirmProcess, KeptReason, MaxError, Real, RecordedBaseline, ReferenceGrade,
     RunSettings, SearchDone, TaskEnded, TimeSpent, TrialPlace, Verdict,
 };
 use kiln_cache::{Cache, OpenOptions, Outcome, Summary, Trial, TuningKey, Warning, Winner};
@@ -164,7 +164,7 @@ pub fn winner(key: &TuningKey, n: u64) -> Winner {
         device: device(),
         key: key.hash(),
         config: format!("BLOCK={n},UNROLL=4"),
-        baseline: Baseline::Config {
+        baseline: RecordedBaseline::Config {
             config: "BLOCK=1,UNROLL=1".into(),
         },
         verdict: if n.is_multiple_of(2) { proven } else { kept },

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::error::{DefinitionError, FieldProblem};
 use super::literal::Literal;
-use super::model::{Constraint, Definition, Param};
+use super::model::{DefinedConstraint, Definition, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
@@ -37,13 +37,13 @@ pub(crate) fn is_t1(text: &str) -> Result<bool, DefinitionError> {
         #[serde(borrow, rename = "ConfigurationSpace")]
         space: Option<&'a RawValue>,
     }
-    let whole = Source { text };
+    let whole = JsonSource { text };
     Ok(whole.parse::<Top<'_>>(text, "the file")?.space.is_some())
 }
 
 /// Reads a definition.
 pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
-    let source = Source { text };
+    let source = JsonSource { text };
     let file: DefinitionFile<'_> = source.parse(text, "the file")?;
     let mut params = Vec::with_capacity(file.params.len());
     for (i, raw) in file.params.iter().enumerate() {
@@ -77,12 +77,15 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
 }
 
 /// A constraint on these parameters.
-pub(crate) fn constraint(text: String, params: &[Param]) -> Result<Constraint, ConstraintError> {
+pub(crate) fn constraint(
+    text: String,
+    params: &[Param],
+) -> Result<DefinedConstraint, ConstraintError> {
     let expr = python::parse(&text)?;
     let known = |name: &str| params.iter().any(|param| param.name == name);
     match expr.unknown_name(&known) {
         Some(name) => Err(ConstraintError::UnknownParam { name: name.into() }),
-        None => Ok(Constraint { text, expr }),
+        None => Ok(DefinedConstraint { text, expr }),
     }
 }
 
@@ -147,11 +150,11 @@ fn literal(raw: &str) -> Result<Literal, FieldProblem> {
 
 /// The text of a file; its parts are slices of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct JsonSource<'a> {
     pub(crate) text: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> JsonSource<'a> {
     /// Reads a part of the file.
     pub(crate) fn parse<'b, T: Deserialize<'b>>(
         &self,

@@ -14,7 +14,7 @@ mod tests;
 pub use error::{DefinitionError, FieldProblem};
 pub use figures::{dead_values, index_sum, sum_of_indices, valid};
 pub use literal::Literal;
-pub use model::{Constraint, Definition, Param, Solved};
+pub use model::{DefinedConstraint, Definition, Param, Solved};
 
 impl Definition {
     /// Reads a definition or a T1 file.

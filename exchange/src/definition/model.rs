@@ -17,11 +17,11 @@ pub struct Param {
 
 /// A constraint.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constraint {
+pub struct DefinedConstraint {
     /// As written.
     pub text: String,
     /// As read.
-    pub expr: python::Expr,
+    pub expr: python::PythonExpr,
 }
 
 /// The configs of a definition.
@@ -41,7 +41,7 @@ pub struct Definition {
     /// The parameters, in order.
     pub params: Vec<Param>,
     /// The constraints; a config must meet all of them.
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<DefinedConstraint>,
 }
 
 impl Definition {

@@ -4,7 +4,7 @@ use kiln_spec::csp::{Function, Value};
 
 /// A Python expression, as far as definitions of search spaces use them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expr {
+pub enum PythonExpr {
     /// A number or truth value.
     Value(Value),
     /// A string.
@@ -12,57 +12,57 @@ pub enum Expr {
     /// A parameter, or the variable of a comprehension.
     Name(String),
     /// An operator or function of one to three arguments.
-    Apply(Function, Vec<Expr>),
+    Apply(Function, Vec<PythonExpr>),
     /// `a and b and …`
-    All(Vec<Expr>),
+    All(Vec<PythonExpr>),
     /// `a or b or …`
-    Any(Vec<Expr>),
+    Any(Vec<PythonExpr>),
     /// `a < b <= c`: every pair of neighbours.
-    Chain(Box<Expr>, Vec<(Function, Expr)>),
+    Chain(Box<PythonExpr>, Vec<(Function, PythonExpr)>),
     /// `x in [a, b]`; negated for `not in`.
     In {
         /// The value to look for.
-        item: Box<Expr>,
+        item: Box<PythonExpr>,
         /// The list to look in.
-        list: Vec<Expr>,
+        list: Vec<PythonExpr>,
         /// Whether the value must be absent.
         negated: bool,
     },
     /// `[a, b]` or `(a, b)`
-    List(Vec<Expr>),
+    List(Vec<PythonExpr>),
     /// `[element for variable in list if condition]`
     Comprehension {
         /// The value of each element.
-        element: Box<Expr>,
+        element: Box<PythonExpr>,
         /// The name that stands for the items of the list.
         variable: String,
         /// The list.
-        list: Box<Expr>,
+        list: Box<PythonExpr>,
         /// The condition that items must meet.
-        condition: Option<Box<Expr>>,
+        condition: Option<Box<PythonExpr>>,
     },
     /// `range(…)`
-    Range(Vec<Expr>),
+    Range(Vec<PythonExpr>),
 }
 
-impl Expr {
+impl PythonExpr {
     /// The first name in it that `known` does not accept.
     pub fn unknown_name<'a>(&'a self, known: &dyn Fn(&str) -> bool) -> Option<&'a str> {
-        let any = |parts: &'a [Expr]| parts.iter().find_map(|part| part.unknown_name(known));
+        let any = |parts: &'a [PythonExpr]| parts.iter().find_map(|part| part.unknown_name(known));
         match self {
-            Expr::Value(_) | Expr::Text(_) => None,
-            Expr::Name(name) => (!known(name)).then_some(name),
-            Expr::Apply(_, parts)
-            | Expr::All(parts)
-            | Expr::Any(parts)
-            | Expr::List(parts)
-            | Expr::Range(parts) => any(parts),
-            Expr::Chain(first, rest) => {
+            PythonExpr::Value(_) | PythonExpr::Text(_) => None,
+            PythonExpr::Name(name) => (!known(name)).then_some(name),
+            PythonExpr::Apply(_, parts)
+            | PythonExpr::All(parts)
+            | PythonExpr::Any(parts)
+            | PythonExpr::List(parts)
+            | PythonExpr::Range(parts) => any(parts),
+            PythonExpr::Chain(first, rest) => {
                 let rest = || rest.iter().find_map(|(_, part)| part.unknown_name(known));
                 first.unknown_name(known).or_else(rest)
             }
-            Expr::In { item, list, .. } => item.unknown_name(known).or_else(|| any(list)),
-            Expr::Comprehension {
+            PythonExpr::In { item, list, .. } => item.unknown_name(known).or_else(|| any(list)),
+            PythonExpr::Comprehension {
                 element,
                 variable,
                 list,

@@ -2,7 +2,7 @@
 
 use kiln_spec::csp::{Function, Semantics, Value};
 
-use super::ast::Expr;
+use super::ast::PythonExpr;
 use super::error::ListError;
 use crate::definition::literal::Literal;
 
@@ -13,7 +13,7 @@ pub(crate) const MAX_ITEMS: usize = 1 << 20;
 ///
 /// # Errors
 /// If the expression is not a list, has no value, or is too long.
-pub(crate) fn list(expr: &Expr) -> Result<Vec<Literal>, ListError> {
+pub(crate) fn list(expr: &PythonExpr) -> Result<Vec<Literal>, ListError> {
     Evaluation { left: MAX_ITEMS }.list(expr, &[])
 }
 
@@ -34,14 +34,14 @@ impl Evaluation {
         Ok(())
     }
 
-    fn list(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Vec<Literal>, ListError> {
+    fn list(&mut self, expr: &PythonExpr, scope: &Scope<'_>) -> Result<Vec<Literal>, ListError> {
         match expr {
-            Expr::List(items) => {
+            PythonExpr::List(items) => {
                 self.spend(items.len())?;
                 items.iter().map(|item| self.value(item, scope)).collect()
             }
-            Expr::Range(arguments) => self.range(arguments, scope),
-            Expr::Comprehension {
+            PythonExpr::Range(arguments) => self.range(arguments, scope),
+            PythonExpr::Comprehension {
                 element,
                 variable,
                 list,
@@ -61,7 +61,7 @@ impl Evaluation {
                 }
                 Ok(found)
             }
-            Expr::Apply(Function::Add, parts) => {
+            PythonExpr::Apply(Function::Add, parts) => {
                 let mut all = Vec::new();
                 for part in parts {
                     all.extend(self.list(part, scope)?);
@@ -72,7 +72,11 @@ impl Evaluation {
         }
     }
 
-    fn range(&mut self, arguments: &[Expr], scope: &Scope<'_>) -> Result<Vec<Literal>, ListError> {
+    fn range(
+        &mut self,
+        arguments: &[PythonExpr],
+        scope: &Scope<'_>,
+    ) -> Result<Vec<Literal>, ListError> {
         let mut ends = Vec::new();
         for argument in arguments {
             match self.value(argument, scope)? {
@@ -102,7 +106,7 @@ impl Evaluation {
         Ok(items)
     }
 
-    fn truth(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<bool, ListError> {
+    fn truth(&mut self, expr: &PythonExpr, scope: &Scope<'_>) -> Result<bool, ListError> {
         let value = self.value(expr, scope)?;
         match apply(Function::Truth, &[value])? {
             Literal::Bool(truth) => Ok(truth),
@@ -110,21 +114,21 @@ impl Evaluation {
         }
     }
 
-    fn value(&mut self, expr: &Expr, scope: &Scope<'_>) -> Result<Literal, ListError> {
+    fn value(&mut self, expr: &PythonExpr, scope: &Scope<'_>) -> Result<Literal, ListError> {
         match expr {
-            Expr::Value(value) => Literal::of(*value).ok_or(ListError::NoValue),
-            Expr::Text(text) => Ok(Literal::Text(text.clone())),
-            Expr::Name(name) => {
+            PythonExpr::Value(value) => Literal::of(*value).ok_or(ListError::NoValue),
+            PythonExpr::Text(text) => Ok(Literal::Text(text.clone())),
+            PythonExpr::Name(name) => {
                 let known = scope.iter().rev().find(|(known, _)| known == name);
                 let value = known.map(|(_, value)| value.clone());
                 value.ok_or_else(|| ListError::UnknownName { name: name.clone() })
             }
-            Expr::Apply(function, arguments) => {
+            PythonExpr::Apply(function, arguments) => {
                 let values = arguments.iter().map(|x| self.value(x, scope));
                 apply(*function, &values.collect::<Result<Vec<_>, _>>()?)
             }
-            Expr::All(parts) | Expr::Any(parts) => {
-                let deciding = matches!(expr, Expr::Any(_));
+            PythonExpr::All(parts) | PythonExpr::Any(parts) => {
+                let deciding = matches!(expr, PythonExpr::Any(_));
                 for part in parts {
                     if self.truth(part, scope)? == deciding {
                         return Ok(Literal::Bool(deciding));
@@ -132,7 +136,7 @@ impl Evaluation {
                 }
                 Ok(Literal::Bool(!deciding))
             }
-            Expr::Chain(first, rest) => {
+            PythonExpr::Chain(first, rest) => {
                 let mut left = self.value(first, scope)?;
                 for (function, right) in rest {
                     let right = self.value(right, scope)?;
@@ -143,9 +147,10 @@ impl Evaluation {
                 }
                 Ok(Literal::Bool(true))
             }
-            Expr::In { .. } | Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => {
-                Err(ListError::NestedList)
-            }
+            PythonExpr::In { .. }
+            | PythonExpr::List(_)
+            | PythonExpr::Comprehension { .. }
+            | PythonExpr::Range(_) => Err(ListError::NestedList),
         }
     }
 }

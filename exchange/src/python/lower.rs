@@ -1,8 +1,8 @@
 //! Python expressions as terms of a model.
 
-use kiln_spec::csp::{Function, Graph, TermId, Value};
+use kiln_spec::csp::{ExprGraph, Function, TermId, Value};
 
-use super::ast::Expr;
+use super::ast::PythonExpr;
 use super::error::ConstraintError;
 
 /// The meaning of names.
@@ -33,33 +33,33 @@ impl Names<'_> {
 /// # Errors
 /// If a name is not a parameter, or a list is used as a value.
 pub(crate) fn lower(
-    expr: &Expr,
-    graph: &mut Graph,
+    expr: &PythonExpr,
+    graph: &mut ExprGraph,
     names: &mut Names<'_>,
 ) -> Result<TermId, ConstraintError> {
     match expr {
-        Expr::Value(value) => Ok(graph.constant(*value)),
-        Expr::Text(text) => {
+        PythonExpr::Value(value) => Ok(graph.constant(*value)),
+        PythonExpr::Text(text) => {
             let value = names.text(text);
             Ok(graph.constant(value))
         }
-        Expr::Name(name) => match names.params.iter().position(|param| param == name) {
+        PythonExpr::Name(name) => match names.params.iter().position(|param| param == name) {
             Some(param) => Ok(graph.param(param)),
             None => Err(ConstraintError::UnknownParam { name: name.clone() }),
         },
-        Expr::Apply(function, arguments) => {
+        PythonExpr::Apply(function, arguments) => {
             let terms = all(arguments, graph, names)?;
             Ok(graph.apply(*function, &terms))
         }
-        Expr::All(parts) => {
+        PythonExpr::All(parts) => {
             let terms = all(parts, graph, names)?;
             joined(graph, Function::And, &terms, true)
         }
-        Expr::Any(parts) => {
+        PythonExpr::Any(parts) => {
             let terms = all(parts, graph, names)?;
             joined(graph, Function::Or, &terms, false)
         }
-        Expr::Chain(first, rest) => {
+        PythonExpr::Chain(first, rest) => {
             let mut left = lower(first, graph, names)?;
             let mut terms = Vec::new();
             for (function, right) in rest {
@@ -69,7 +69,7 @@ pub(crate) fn lower(
             }
             joined(graph, Function::And, &terms, true)
         }
-        Expr::In {
+        PythonExpr::In {
             item,
             list,
             negated,
@@ -97,13 +97,15 @@ pub(crate) fn lower(
             }
             Ok(found)
         }
-        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => Err(ConstraintError::List),
+        PythonExpr::List(_) | PythonExpr::Comprehension { .. } | PythonExpr::Range(_) => {
+            Err(ConstraintError::List)
+        }
     }
 }
 
 fn all(
-    exprs: &[Expr],
-    graph: &mut Graph,
+    exprs: &[PythonExpr],
+    graph: &mut ExprGraph,
     names: &mut Names<'_>,
 ) -> Result<Vec<TermId>, ConstraintError> {
     exprs.iter().map(|x| lower(x, graph, names)).collect()
@@ -111,7 +113,7 @@ fn all(
 
 /// Terms joined from left to right; `empty` if there are none.
 fn joined(
-    graph: &mut Graph,
+    graph: &mut ExprGraph,
     function: Function,
     terms: &[TermId],
     empty: bool,

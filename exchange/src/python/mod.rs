@@ -10,6 +10,6 @@ mod parser;
 mod token;
 pub(crate) mod write;
 
-pub use ast::Expr;
+pub use ast::PythonExpr;
 pub use error::{ConstraintError, ListError, ParseError, TranslateError};
 pub use parser::parse;

@@ -2,9 +2,9 @@
 
 use kiln_spec::csp::{Function, Value};
 
-use super::ast::Expr;
+use super::ast::PythonExpr;
 use super::error::ParseError;
-use super::token::{Token, tokens};
+use super::token::{PythonToken, tokens};
 
 /// The deepest nesting of an expression: brackets, and operators of one precedence in a row.
 const DEPTH: usize = 100;
@@ -13,7 +13,7 @@ const DEPTH: usize = 100;
 ///
 /// # Errors
 /// If the text is not an expression.
-pub fn parse(text: &str) -> Result<Expr, ParseError> {
+pub fn parse(text: &str) -> Result<PythonExpr, ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Result<Expr, ParseError> {
 }
 
 struct Parser {
-    tokens: Vec<Token>,
+    tokens: Vec<PythonToken>,
     at: usize,
     /// The number of open brackets.
     depth: usize,
@@ -43,17 +43,17 @@ fn limited(levels: usize) -> Result<(), ParseError> {
     Ok(())
 }
 
-fn shown(token: &Token) -> String {
+fn shown(token: &PythonToken) -> String {
     match token {
-        Token::Number(Value::Int(x)) => format!("`{x}`"),
-        Token::Number(_) => "a number".into(),
-        Token::Text(text) => format!("the string '{text}'"),
-        Token::Name(name) => format!("`{name}`"),
-        Token::Symbol(symbol) => format!("`{symbol}`"),
+        PythonToken::Number(Value::Int(x)) => format!("`{x}`"),
+        PythonToken::Number(_) => "a number".into(),
+        PythonToken::Text(text) => format!("the string '{text}'"),
+        PythonToken::Name(name) => format!("`{name}`"),
+        PythonToken::Symbol(symbol) => format!("`{symbol}`"),
     }
 }
 
-fn unexpected(token: &Token) -> ParseError {
+fn unexpected(token: &PythonToken) -> ParseError {
     ParseError::Unexpected {
         found: shown(token),
     }
@@ -61,13 +61,15 @@ fn unexpected(token: &Token) -> ParseError {
 
 impl Parser {
     fn symbol(&mut self, symbol: &str) -> bool {
-        let found = matches!(self.tokens.get(self.at), Some(Token::Symbol(s)) if *s == symbol);
+        let found =
+            matches!(self.tokens.get(self.at), Some(PythonToken::Symbol(s)) if *s == symbol);
         self.at += usize::from(found);
         found
     }
 
     fn word(&mut self, word: &str) -> bool {
-        let found = matches!(self.tokens.get(self.at), Some(Token::Name(name)) if name == word);
+        let found =
+            matches!(self.tokens.get(self.at), Some(PythonToken::Name(name)) if name == word);
         self.at += usize::from(found);
         found
     }
@@ -88,7 +90,7 @@ impl Parser {
         limited(self.height)
     }
 
-    fn conditional(&mut self) -> Result<Expr, ParseError> {
+    fn conditional(&mut self) -> Result<PythonExpr, ParseError> {
         self.depth += 1;
         limited(self.depth)?;
         let value = self.disjunction()?;
@@ -101,7 +103,7 @@ impl Parser {
             }
             let otherwise = self.conditional()?;
             self.taller(height)?;
-            Expr::Apply(Function::Select, vec![condition, value, otherwise])
+            PythonExpr::Apply(Function::Select, vec![condition, value, otherwise])
         } else {
             value
         };
@@ -109,7 +111,7 @@ impl Parser {
         Ok(expr)
     }
 
-    fn disjunction(&mut self) -> Result<Expr, ParseError> {
+    fn disjunction(&mut self) -> Result<PythonExpr, ParseError> {
         let mut parts = vec![self.conjunction()?];
         let mut height = self.height;
         while self.word("or") {
@@ -120,11 +122,11 @@ impl Parser {
         self.taller(0)?;
         Ok(match parts.len() {
             1 => parts.remove(0),
-            _ => Expr::Any(parts),
+            _ => PythonExpr::Any(parts),
         })
     }
 
-    fn conjunction(&mut self) -> Result<Expr, ParseError> {
+    fn conjunction(&mut self) -> Result<PythonExpr, ParseError> {
         let mut parts = vec![self.negation()?];
         let mut height = self.height;
         while self.word("and") {
@@ -135,11 +137,11 @@ impl Parser {
         self.taller(0)?;
         Ok(match parts.len() {
             1 => parts.remove(0),
-            _ => Expr::All(parts),
+            _ => PythonExpr::All(parts),
         })
     }
 
-    fn negation(&mut self) -> Result<Expr, ParseError> {
+    fn negation(&mut self) -> Result<PythonExpr, ParseError> {
         let mut negations = 0;
         while self.word("not") {
             negations += 1;
@@ -153,28 +155,30 @@ impl Parser {
         };
         for _ in 0..needed {
             self.taller(0)?;
-            expr = Expr::Apply(Function::Not, vec![expr]);
+            expr = PythonExpr::Apply(Function::Not, vec![expr]);
         }
         Ok(expr)
     }
 
-    fn comparison(&mut self) -> Result<Expr, ParseError> {
+    fn comparison(&mut self) -> Result<PythonExpr, ParseError> {
         let first = self.sum()?;
         let mut height = self.height;
         let negated = match (self.tokens.get(self.at), self.tokens.get(self.at + 1)) {
-            (Some(Token::Name(word)), Some(Token::Name(next))) if word == "not" && next == "in" => {
+            (Some(PythonToken::Name(word)), Some(PythonToken::Name(next)))
+                if word == "not" && next == "in" =>
+            {
                 self.at += 2;
                 Some(true)
             }
             _ => self.word("in").then_some(false),
         };
         if let Some(negated) = negated {
-            let Expr::List(list) = self.sum()? else {
+            let PythonExpr::List(list) = self.sum()? else {
                 return Err(ParseError::ExpectedList);
             };
             self.taller(height)?;
             let item = Box::new(first);
-            return Ok(Expr::In {
+            return Ok(PythonExpr::In {
                 item,
                 list,
                 negated,
@@ -189,12 +193,12 @@ impl Parser {
         self.taller(0)?;
         Ok(match rest.is_empty() {
             true => first,
-            false => Expr::Chain(Box::new(first), rest),
+            false => PythonExpr::Chain(Box::new(first), rest),
         })
     }
 
     fn comparator(&mut self) -> Option<Function> {
-        let Some(Token::Symbol(symbol)) = self.tokens.get(self.at) else {
+        let Some(PythonToken::Symbol(symbol)) = self.tokens.get(self.at) else {
             return None;
         };
         let function = match *symbol {
@@ -210,11 +214,11 @@ impl Parser {
         Some(function)
     }
 
-    fn sum(&mut self) -> Result<Expr, ParseError> {
+    fn sum(&mut self) -> Result<PythonExpr, ParseError> {
         self.left(Self::product, &[("+", Function::Add), ("-", Function::Sub)])
     }
 
-    fn product(&mut self) -> Result<Expr, ParseError> {
+    fn product(&mut self) -> Result<PythonExpr, ParseError> {
         const OPERATORS: [(&str, Function); 4] = [
             ("*", Function::Mul),
             ("//", Function::FloorDiv),
@@ -227,19 +231,19 @@ impl Parser {
     /// Operators of one precedence, from left to right.
     fn left(
         &mut self,
-        operand: fn(&mut Self) -> Result<Expr, ParseError>,
+        operand: fn(&mut Self) -> Result<PythonExpr, ParseError>,
         operators: &[(&str, Function)],
-    ) -> Result<Expr, ParseError> {
+    ) -> Result<PythonExpr, ParseError> {
         let mut expr = operand(self)?;
         while let Some(operator) = operators.iter().find(|operator| self.symbol(operator.0)) {
             let height = self.height;
-            expr = Expr::Apply(operator.1, vec![expr, operand(self)?]);
+            expr = PythonExpr::Apply(operator.1, vec![expr, operand(self)?]);
             self.taller(height)?;
         }
         Ok(expr)
     }
 
-    fn sign(&mut self) -> Result<Expr, ParseError> {
+    fn sign(&mut self) -> Result<PythonExpr, ParseError> {
         let mut negative = false;
         let mut signed = false;
         loop {
@@ -255,14 +259,16 @@ impl Parser {
         let expr = self.power()?;
         self.taller(0)?;
         Ok(match (negative, signed) {
-            (true, _) => Expr::Apply(Function::Neg, vec![expr]),
+            (true, _) => PythonExpr::Apply(Function::Neg, vec![expr]),
             // `+True` is a number.
-            (false, true) => Expr::Apply(Function::Add, vec![expr, Expr::Value(Value::Int(0))]),
+            (false, true) => {
+                PythonExpr::Apply(Function::Add, vec![expr, PythonExpr::Value(Value::Int(0))])
+            }
             (false, false) => expr,
         })
     }
 
-    fn power(&mut self) -> Result<Expr, ParseError> {
+    fn power(&mut self) -> Result<PythonExpr, ParseError> {
         let base = self.atom()?;
         if !self.symbol("**") {
             return Ok(base);
@@ -273,28 +279,28 @@ impl Parser {
         let exponent = self.sign()?;
         self.depth -= 1;
         self.taller(height)?;
-        Ok(Expr::Apply(Function::Pow, vec![base, exponent]))
+        Ok(PythonExpr::Apply(Function::Pow, vec![base, exponent]))
     }
 
-    fn atom(&mut self) -> Result<Expr, ParseError> {
+    fn atom(&mut self) -> Result<PythonExpr, ParseError> {
         let token = self.tokens.get(self.at).cloned();
         self.at += 1;
         self.height = 1;
         match token {
-            Some(Token::Number(value)) => Ok(Expr::Value(value)),
-            Some(Token::Text(text)) => Ok(Expr::Text(text)),
-            Some(Token::Symbol("(")) => self.parenthesised(),
-            Some(Token::Symbol("[")) => self.list(),
-            Some(Token::Name(name)) => match name.as_str() {
-                "True" => Ok(Expr::Value(Value::Bool(true))),
-                "False" => Ok(Expr::Value(Value::Bool(false))),
+            Some(PythonToken::Number(value)) => Ok(PythonExpr::Value(value)),
+            Some(PythonToken::Text(text)) => Ok(PythonExpr::Text(text)),
+            Some(PythonToken::Symbol("(")) => self.parenthesised(),
+            Some(PythonToken::Symbol("[")) => self.list(),
+            Some(PythonToken::Name(name)) => match name.as_str() {
+                "True" => Ok(PythonExpr::Value(Value::Bool(true))),
+                "False" => Ok(PythonExpr::Value(Value::Bool(false))),
                 "and" | "or" | "not" | "in" | "if" | "else" | "for" | "is" | "lambda" => {
                     Err(ParseError::Unexpected {
                         found: format!("`{name}`"),
                     })
                 }
                 _ if self.symbol("(") => self.call(&name),
-                _ => Ok(Expr::Name(name)),
+                _ => Ok(PythonExpr::Name(name)),
             },
             Some(token) => Err(unexpected(&token)),
             None => Err(ParseError::EndsTooEarly),
@@ -302,9 +308,9 @@ impl Parser {
     }
 
     /// After `(`: an expression in parentheses, or a tuple.
-    fn parenthesised(&mut self) -> Result<Expr, ParseError> {
+    fn parenthesised(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol(")") {
-            return Ok(Expr::List(Vec::new()));
+            return Ok(PythonExpr::List(Vec::new()));
         }
         let first = self.conditional()?;
         if self.symbol(")") {
@@ -314,13 +320,13 @@ impl Parser {
         let (mut items, height) = (vec![first], self.height);
         items.extend(self.items(")")?);
         self.taller(height)?;
-        Ok(Expr::List(items))
+        Ok(PythonExpr::List(items))
     }
 
     /// After `[`: a list or a comprehension.
-    fn list(&mut self) -> Result<Expr, ParseError> {
+    fn list(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol("]") {
-            return Ok(Expr::List(Vec::new()));
+            return Ok(PythonExpr::List(Vec::new()));
         }
         let first = self.conditional()?;
         if self.word("for") {
@@ -333,11 +339,11 @@ impl Parser {
             self.expect("]")?;
         }
         self.taller(height)?;
-        Ok(Expr::List(items))
+        Ok(PythonExpr::List(items))
     }
 
-    fn comprehension(&mut self, element: Expr) -> Result<Expr, ParseError> {
-        let Some(Token::Name(variable)) = self.tokens.get(self.at).cloned() else {
+    fn comprehension(&mut self, element: PythonExpr) -> Result<PythonExpr, ParseError> {
+        let Some(PythonToken::Name(variable)) = self.tokens.get(self.at).cloned() else {
             return Err(ParseError::ExpectedVariable);
         };
         self.at += 1;
@@ -353,7 +359,7 @@ impl Parser {
         };
         self.taller(height)?;
         self.expect("]")?;
-        Ok(Expr::Comprehension {
+        Ok(PythonExpr::Comprehension {
             element: Box::new(element),
             variable,
             list: Box::new(list),
@@ -362,7 +368,7 @@ impl Parser {
     }
 
     /// Expressions with commas between them, up to a bracket.
-    fn items(&mut self, end: &'static str) -> Result<Vec<Expr>, ParseError> {
+    fn items(&mut self, end: &'static str) -> Result<Vec<PythonExpr>, ParseError> {
         let mut items = Vec::new();
         let mut height = 1;
         while !self.symbol(end) {
@@ -378,17 +384,17 @@ impl Parser {
     }
 
     /// After a name and `(`.
-    fn call(&mut self, name: &str) -> Result<Expr, ParseError> {
+    fn call(&mut self, name: &str) -> Result<PythonExpr, ParseError> {
         let mut arguments = self.items(")")?;
         // A function of n arguments becomes n - 1 functions of two.
         self.height += arguments.len();
         self.taller(0)?;
         let function = match (name, arguments.len()) {
-            ("range", 1..=3) => return Ok(Expr::Range(arguments)),
+            ("range", 1..=3) => return Ok(PythonExpr::Range(arguments)),
             ("list", 1) => return Ok(arguments.remove(0)),
-            ("abs", 1) => return Ok(Expr::Apply(Function::Abs, arguments)),
-            ("bool", 1) => return Ok(Expr::Apply(Function::Truth, arguments)),
-            ("pow", 2) => return Ok(Expr::Apply(Function::Pow, arguments)),
+            ("abs", 1) => return Ok(PythonExpr::Apply(Function::Abs, arguments)),
+            ("bool", 1) => return Ok(PythonExpr::Apply(Function::Truth, arguments)),
+            ("pow", 2) => return Ok(PythonExpr::Apply(Function::Pow, arguments)),
             ("min", 2..) => Function::Min,
             ("max", 2..) => Function::Max,
             ("min" | "max" | "abs" | "range" | "list" | "bool" | "pow", count) => {
@@ -400,7 +406,7 @@ impl Parser {
             _ => return Err(ParseError::UnknownFunction { name: name.into() }),
         };
         let arguments = arguments.into_iter();
-        let pair = |x, y| Expr::Apply(function, vec![x, y]);
+        let pair = |x, y| PythonExpr::Apply(function, vec![x, y]);
         arguments.reduce(pair).ok_or(ParseError::EndsTooEarly)
     }
 }

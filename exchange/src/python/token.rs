@@ -6,7 +6,7 @@ use super::error::ParseError;
 
 /// A word.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Token {
+pub(crate) enum PythonToken {
     Number(Value),
     Text(String),
     /// A name or a keyword.
@@ -28,7 +28,7 @@ const MAX_WORDS: usize = 1 << 16;
 ///
 /// # Errors
 /// If a part of the text is not a word.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<PythonToken>, ParseError> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
@@ -41,10 +41,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
                     .take_while(|c| c.is_alphanumeric() || *c == '_')
                     .collect();
                 let length = name.len();
-                (Token::Name(name), length)
+                (PythonToken::Name(name), length)
             }
             _ => match SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
-                Some(symbol) => (Token::Symbol(symbol), symbol.len()),
+                Some(symbol) => (PythonToken::Symbol(symbol), symbol.len()),
                 None => return Err(ParseError::Character { found: first }),
             },
         };
@@ -57,17 +57,17 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
     Ok(tokens)
 }
 
-fn quoted(text: &str, quote: char) -> Result<(Token, usize), ParseError> {
+fn quoted(text: &str, quote: char) -> Result<(PythonToken, usize), ParseError> {
     let inner = &text[1..];
     let end = inner.find(quote).ok_or(ParseError::UnterminatedString)?;
     if inner[..end].contains('\\') {
         return Err(ParseError::Backslash);
     }
-    Ok((Token::Text(inner[..end].into()), end + 2))
+    Ok((PythonToken::Text(inner[..end].into()), end + 2))
 }
 
 /// Decimal integers and floating-point numbers.
-fn number(text: &str) -> Result<(Token, usize), ParseError> {
+fn number(text: &str) -> Result<(PythonToken, usize), ParseError> {
     let mut length = 0;
     let mut previous = ' ';
     for c in text.chars() {
@@ -97,5 +97,5 @@ fn number(text: &str) -> Result<(Token, usize), ParseError> {
                 })?,
         )
     };
-    Ok((Token::Number(value), length))
+    Ok((PythonToken::Number(value), length))
 }

@@ -1,7 +1,7 @@
 //! Expressions of a spec in Python, with the same value for every config: `/` towards zero, `%` with the sign of the
 //! dividend, and without a value if the spec's expression has none.
 
-use kiln_spec::expr::{BinaryOp, Function, UnaryOp};
+use kiln_spec::expr::{BinaryOp, BuiltinFunction, UnaryOp};
 use kiln_spec::model::ElemType;
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Expr, ParamValue, Scope, Value};
@@ -314,11 +314,11 @@ fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
 }
 
 fn call(
-    function: Function,
+    function: BuiltinFunction,
     arguments: &[Expr],
     scope: &LaunchScope<'_>,
 ) -> Result<Translation, TranslateError> {
-    if function == Function::SizeOf {
+    if function == BuiltinFunction::SizeOf {
         return size_of(&arguments[0], scope);
     }
     let pieces = arguments.iter().map(|argument| piece(argument, scope));
@@ -327,18 +327,18 @@ fn call(
     let ranges = pieces.iter().map(Translation::bounds);
     let ranges = ranges.collect::<Result<Vec<_>, _>>()?;
     match function {
-        Function::Min | Function::Max => {
+        BuiltinFunction::Min | BuiltinFunction::Max => {
             let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
             let text = format!("{}({})", function.name(), texts.join(", "));
             let pick = |ends: Vec<i128>| match function {
-                Function::Min => ends.into_iter().min(),
+                BuiltinFunction::Min => ends.into_iter().min(),
                 _ => ends.into_iter().max(),
             };
             let least = pick(ranges.iter().map(|range| range.0).collect());
             let most = pick(ranges.iter().map(|range| range.1).collect());
             arithmetic(text, ATOM, least.zip(most), &parts)
         }
-        Function::NextPowerOfTwo => next_power_of_two(&pieces[0], ranges[0]),
+        BuiltinFunction::NextPowerOfTwo => next_power_of_two(&pieces[0], ranges[0]),
         _ => div_ceil(&pieces[0], &pieces[1], ranges[0], ranges[1]),
     }
 }

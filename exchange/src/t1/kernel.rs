@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::T1Error;
 use super::write;
-use crate::definition::{Constraint, Definition, DefinitionError, Literal, Param};
+use crate::definition::{DefinedConstraint, Definition, DefinitionError, Literal, Param};
 use crate::python;
 use crate::python::write::{condition, integer};
 
@@ -84,7 +84,7 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
         .iter()
         .map(|constraint| &constraint.expr);
     let limits = limits(scope);
-    let mut constraints: Vec<Constraint> = Vec::new();
+    let mut constraints: Vec<DefinedConstraint> = Vec::new();
     for expr in declared.chain(&limits) {
         let piece = condition(expr, scope).map_err(|error| T1Error::Constraint {
             expr: expr.to_string(),
@@ -101,7 +101,7 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
             text: piece.text.clone(),
             error,
         })?;
-        constraints.push(Constraint {
+        constraints.push(DefinedConstraint {
             text: piece.text,
             expr: parsed,
         });

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::definition::error::{DefinitionError, FieldProblem};
-use crate::definition::json::{Source, check, constraint};
+use crate::definition::json::{JsonSource, check, constraint};
 use crate::definition::model::{Definition, Param};
 use crate::python::{self, evaluate};
 
@@ -47,7 +47,7 @@ struct T1Condition {
 
 /// Reads a T1 file.
 pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
-    let source = Source { text };
+    let source = JsonSource { text };
     let file: T1File<'_> = source.parse(text, "the file")?;
     let space: Space<'_> = source.parse(file.space.get(), "`ConfigurationSpace`")?;
     let mut params = Vec::with_capacity(space.params.len());

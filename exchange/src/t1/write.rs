@@ -29,7 +29,7 @@ pub(crate) fn pretty(value: &Value) -> String {
 pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, T1Error> {
     let params = definition.params.iter().map(parameter);
     let params = params.collect::<Result<Vec<_>, _>>()?;
-    let condition = |constraint: &crate::definition::Constraint| {
+    let condition = |constraint: &crate::definition::DefinedConstraint| {
         let used = definition.params.iter().filter(|param| {
             let others = |name: &str| name != param.name;
             constraint.expr.unknown_name(&others).is_some()

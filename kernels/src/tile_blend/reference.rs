@@ -4,7 +4,7 @@ use kiln::Element;
 
 /// The tiles of one axis of an image.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis {
+pub struct TileAxis {
     /// How many there are.
     pub tiles: usize,
     /// Pixels of a tile.
@@ -13,11 +13,11 @@ pub struct Axis {
     pub overlap: usize,
 }
 
-impl Axis {
+impl TileAxis {
     /// As many tiles as cover that many pixels.
-    pub fn new(extent: u32, tile: u32, overlap: u32) -> Axis {
+    pub fn new(extent: u32, tile: u32, overlap: u32) -> TileAxis {
         let once = extent.max(overlap + 1) - overlap;
-        Axis {
+        TileAxis {
             tiles: once.div_ceil(tile - overlap) as usize,
             tile: tile as usize,
             overlap: overlap as usize,
@@ -73,8 +73,8 @@ pub fn tile_blend<T: Element>(
     image: &mut [f64],
 ) {
     let (ys, xs) = (
-        Axis::new(height, tile, overlap),
-        Axis::new(width, tile, overlap),
+        TileAxis::new(height, tile, overlap),
+        TileAxis::new(width, tile, overlap),
     );
     let extents = [channels, height, width].map(|extent| extent as usize);
     let tile_extents = [extents[0], ys.tile, xs.tile];
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_tiles_as_cover_the_image() {
-        let tiles = [1, 8, 64, 65, 120, 121].map(|extent| Axis::new(extent, 64, 8).tiles);
+        let tiles = [1, 8, 64, 65, 120, 121].map(|extent| TileAxis::new(extent, 64, 8).tiles);
         assert_eq!(tiles, [1, 1, 1, 2, 2, 3]);
     }
 }

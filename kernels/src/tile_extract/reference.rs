@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-use crate::tile_blend::reference::{Axis, place};
+use crate::tile_blend::reference::{TileAxis, place};
 
 /// Tiles out of an image; shapes are those of [`super::tile_extract()`].
 ///
@@ -20,8 +20,8 @@ pub fn tile_extract<T: Element>(
     image: &[T],
     tiles: &mut [f64],
 ) {
-    let ys = Axis::new(height, tile, overlap);
-    let xs = Axis::new(width, tile, overlap);
+    let ys = TileAxis::new(height, tile, overlap);
+    let xs = TileAxis::new(width, tile, overlap);
     let extents = [channels, height, width].map(|extent| extent as usize);
     let tile_extents = [extents[0], ys.tile, xs.tile];
     let per_image = ys.tiles * xs.tiles;

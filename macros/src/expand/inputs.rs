@@ -9,10 +9,10 @@ use syn::spanned::Spanned as _;
 use super::launch_fn::{elem_tokens, plain_type, scalar_type};
 use super::paths::{inputs_adapter, local, private};
 use super::reference::for_each_type;
-use super::{Checked, plain};
+use super::{CheckedKernel, plain};
 
 /// The adapter, if the spec names a function.
-pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
+pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     let path = kernel.parsed.attr.inputs.as_ref()?;
     let adapter = inputs_adapter(&kernel.parsed.function.ident);
     let call = local("call");
@@ -28,7 +28,7 @@ pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
 }
 
 /// Takes the inputs out, calls the function, gives them back.
-fn one_call(kernel: &Checked, path: &syn::Path, call: &Ident) -> TokenStream {
+fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
     for (number, arg) in kernel.parsed.function.taken() {
         let data = local(&format!("argument_{number}"));

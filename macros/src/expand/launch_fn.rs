@@ -6,11 +6,11 @@ use kiln_spec::{ElemRef, ElemType, ScalarType};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::Checked;
+use super::CheckedKernel;
 use super::paths::{local, private, public};
 
 /// The launch function.
-pub(super) fn emit(kernel: &Checked) -> TokenStream {
+pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let name = &function.ident;
     let names: Vec<&str> = kernel
@@ -153,7 +153,7 @@ pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
 }
 
 /// For each slice whose length depends on the config, a function that says what it is.
-pub(super) fn lengths(kernel: &Checked) -> TokenStream {
+pub(super) fn lengths(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let types: Vec<Ident> = spec
         .types
@@ -189,7 +189,7 @@ pub(super) fn lengths(kernel: &Checked) -> TokenStream {
 }
 
 /// The arguments that are sizes of the problem, with their types.
-pub(super) fn size_params(kernel: &Checked) -> Vec<TokenStream> {
+pub(super) fn size_params(kernel: &CheckedKernel) -> Vec<TokenStream> {
     let sizes = kernel.parsed.function.args.iter();
     let sizes = sizes.filter(|arg| arg.is_dimension()).map(|arg| {
         let (ident, ty) = (&arg.ident, param_type(arg));
@@ -199,7 +199,7 @@ pub(super) fn size_params(kernel: &Checked) -> Vec<TokenStream> {
 }
 
 /// The problem's dimensions in declared order, as integers.
-pub(super) fn dimensions(kernel: &Checked) -> Vec<TokenStream> {
+pub(super) fn dimensions(kernel: &CheckedKernel) -> Vec<TokenStream> {
     let spec = &kernel.parsed.spec;
     let dims = spec.dimensions().into_iter().map(|dim| {
         if spec.types.iter().any(|ty| &*ty.name == dim) {
@@ -255,7 +255,7 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
 }
 
 /// What the documentation says next to the author's own words.
-fn docs(kernel: &Checked) -> TokenStream {
+fn docs(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let name = &spec.name;
     let own = kernel.parsed.function.attrs.iter();

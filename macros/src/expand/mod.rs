@@ -19,14 +19,14 @@ use kiln_spec::source::SourceScan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::baked::{self, Baked, BuildWarning};
-use crate::load::{Loaded, Site};
+use crate::baked::{self, BakedRows, BuildWarning};
+use crate::load::{DeclarationSite, Loaded};
 
 /// A kernel with everything that its items are made of.
-pub(crate) struct Checked {
+pub(crate) struct CheckedKernel {
     parsed: ParsedKernel,
     source: Loaded,
-    baked: Baked,
+    baked: BakedRows,
     package: String,
 }
 
@@ -34,7 +34,11 @@ pub(crate) struct Checked {
 ///
 /// A mistake becomes errors at their places and a launch function without a body, so that code that calls it is
 /// not reported as well.
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream, site: &Site) -> TokenStream {
+pub(crate) fn expand(
+    attribute: TokenStream,
+    item: TokenStream,
+    site: &DeclarationSite,
+) -> TokenStream {
     match check(attribute.clone(), item.clone(), site) {
         Ok(checked) => items(&checked),
         Err(diagnostics) => {
@@ -51,7 +55,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, site: &Site) -> 
     }
 }
 
-fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Checked, Diagnostics> {
+fn check(
+    attribute: TokenStream,
+    item: TokenStream,
+    site: &DeclarationSite,
+) -> Result<CheckedKernel, Diagnostics> {
     let parsed = kiln_spec::parse::kernel(attribute, item)?;
     let source = load(&parsed, site)?;
     let name = parsed.function.ident.span();
@@ -64,7 +72,7 @@ fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Check
         let texts: Vec<&str> = baked.warnings.iter().map(BuildWarning::text).collect();
         return Err(one(name.into(), &texts.join("\n")));
     }
-    Ok(Checked {
+    Ok(CheckedKernel {
         parsed,
         source,
         baked,
@@ -73,7 +81,7 @@ fn check(attribute: TokenStream, item: TokenStream, site: &Site) -> Result<Check
 }
 
 /// Reads the source and compares the declaration with it.
-fn load(parsed: &ParsedKernel, site: &Site) -> Result<Loaded, Diagnostics> {
+fn load(parsed: &ParsedKernel, site: &DeclarationSite) -> Result<Loaded, Diagnostics> {
     let span = match &parsed.attr.source {
         Some(source) => source.span,
         None => parsed.function.ident.span().into(),
@@ -97,7 +105,7 @@ fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
     diagnostics
 }
 
-fn items(kernel: &Checked) -> TokenStream {
+fn items(kernel: &CheckedKernel) -> TokenStream {
     let items = [
         launch_fn::emit(kernel),
         plain::layouts(kernel),

@@ -6,7 +6,7 @@ use kiln_spec::parse::declaration::ArgDecl;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Checked;
+use super::CheckedKernel;
 use super::launch_fn::{plain_type, scalar_type};
 
 /// `let data: Type = ..;` from the bytes that a call has.
@@ -45,7 +45,7 @@ fn value(plain: &Plain, at: usize, call: &Ident, number: usize) -> TokenStream {
 }
 
 /// Assertions that every struct is laid out in Rust as the spec has it, which is what the source is compared with.
-pub(super) fn layouts(kernel: &Checked) -> TokenStream {
+pub(super) fn layouts(kernel: &CheckedKernel) -> TokenStream {
     let args = kernel.parsed.function.args.iter();
     args.filter_map(|arg| arg.plain.as_ref())
         .map(|plain| layout(&plain.value))

@@ -3,12 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::Checked;
+use super::CheckedKernel;
 use super::launch_fn::{dimensions, size_params};
 use super::paths::private;
 
 /// A function of the kernel's element types and sizes.
-pub(super) fn emit(kernel: &Checked) -> TokenStream {
+pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let types = spec.types.iter();
     let types: Vec<_> = types.map(|ty| format_ident!("{}", &*ty.name)).collect();

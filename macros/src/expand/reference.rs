@@ -8,10 +8,10 @@ use syn::spanned::Spanned as _;
 
 use super::launch_fn::{elem_tokens, elem_type, plain_type, scalar_type};
 use super::paths::{local, private, reference_adapter};
-use super::{Checked, plain};
+use super::{CheckedKernel, plain};
 
 /// The adapter, where the spec names a Rust function.
-pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
+pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     let Some(ReferenceDecl::Rust(path)) = &kernel.parsed.attr.reference else {
         return None;
     };
@@ -29,7 +29,7 @@ pub(super) fn adapter(kernel: &Checked) -> Option<TokenStream> {
 }
 
 /// Takes the arguments out, calls the function, gives the outputs back.
-fn one_call(kernel: &Checked, path: &syn::Path, call: &Ident) -> TokenStream {
+fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let args = kernel.parsed.function.taken();
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
     for (number, arg) in args {
@@ -73,7 +73,11 @@ fn one_call(kernel: &Checked, path: &syn::Path, call: &Ident) -> TokenStream {
 }
 
 /// The code once for each combination of element types, with the type parameters' names as aliases.
-pub(super) fn for_each_type(kernel: &Checked, call: &Ident, code: &TokenStream) -> TokenStream {
+pub(super) fn for_each_type(
+    kernel: &CheckedKernel,
+    call: &Ident,
+    code: &TokenStream,
+) -> TokenStream {
     let spec = &kernel.parsed.spec;
     spec.types.iter().rev().fold(code.clone(), |inner, param| {
         let name = &*param.name;

@@ -7,10 +7,10 @@ use quote::{format_ident, quote};
 use super::launch_fn::{elem_tokens, scalar_type};
 use super::paths::{self, local, private};
 use super::reference::for_each_type;
-use super::{Checked, plain};
+use super::{CheckedKernel, plain};
 
 /// Calls the launch function with arguments that are known at run time only.
-pub(super) fn launch_adapter(kernel: &Checked) -> TokenStream {
+pub(super) fn launch_adapter(kernel: &CheckedKernel) -> TokenStream {
     let name = &kernel.parsed.function.ident;
     let adapter = paths::launch_adapter(name);
     let call = local("call");
@@ -24,7 +24,7 @@ pub(super) fn launch_adapter(kernel: &Checked) -> TokenStream {
     }
 }
 
-fn one_call(kernel: &Checked, call: &Ident) -> TokenStream {
+fn one_call(kernel: &CheckedKernel, call: &Ident) -> TokenStream {
     let function = &kernel.parsed.function;
     let (mut takes, mut passes, mut puts) = (vec![], vec![], vec![]);
     for (number, arg) in function.taken() {
@@ -66,7 +66,7 @@ fn one_call(kernel: &Checked, call: &Ident) -> TokenStream {
 }
 
 /// The smoke test.
-pub(super) fn test(kernel: &Checked) -> TokenStream {
+pub(super) fn test(kernel: &CheckedKernel) -> TokenStream {
     let name = &kernel.parsed.function.ident;
     let module = paths::smoke_module(name);
     quote! {

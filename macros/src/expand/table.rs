@@ -6,7 +6,7 @@ use kiln_spec::{Config, ElemType, LaunchPlan, ParamValue, Problem, ProblemValue}
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Checked;
+use super::CheckedKernel;
 use super::launch_fn::{self, elem_type};
 use super::paths::{inputs_adapter, launch_adapter, private, reference_adapter};
 use super::problem;
@@ -15,7 +15,7 @@ use crate::baked::FreshRow;
 use crate::symbols::Symbols;
 
 /// `pub mod <kernel> { pub static KERNEL … }`.
-pub(super) fn module(kernel: &Checked) -> TokenStream {
+pub(super) fn module(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let (vis, name) = (&function.vis, &function.ident);
     let doc = format!("What is baked of the tuned kernel `{name}`.");
@@ -36,7 +36,7 @@ pub(super) fn module(kernel: &Checked) -> TokenStream {
     }
 }
 
-fn parts(kernel: &Checked) -> TokenStream {
+fn parts(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let (name, package, json) = (&spec.name, &kernel.package, spec.to_json());
     let source = kernel.source.text.text();
@@ -85,7 +85,7 @@ fn parts(kernel: &Checked) -> TokenStream {
 }
 
 /// The symbols of an entry's config in each dialect.
-fn symbols(kernel: &Checked, entry: &str, config: &Config, problem: &Problem) -> TokenStream {
+fn symbols(kernel: &CheckedKernel, entry: &str, config: &Config, problem: &Problem) -> TokenStream {
     let (spec, source) = (&kernel.parsed.spec, kernel.source.text.hash());
     let Symbols { cpu, cuda, hip } = Symbols::new(source, spec, entry, config, problem)
         .expect("the config of a checked spec should have a symbol");
@@ -94,7 +94,7 @@ fn symbols(kernel: &Checked, entry: &str, config: &Config, problem: &Problem) ->
 }
 
 /// One row of the const table.
-fn row_literal(kernel: &Checked, fresh: &FreshRow) -> TokenStream {
+fn row_literal(kernel: &CheckedKernel, fresh: &FreshRow) -> TokenStream {
     let (row, resolved) = (&fresh.row, &fresh.resolved);
     let (path, device_path, backend_path) = (
         private("BakedRow"),
@@ -187,7 +187,7 @@ fn image(fresh: &FreshRow) -> TokenStream {
 }
 
 /// A problem of only types for each combination of element types; the last parameter varies fastest.
-fn type_combinations(kernel: &Checked) -> Vec<Problem> {
+fn type_combinations(kernel: &CheckedKernel) -> Vec<Problem> {
     let types = &kernel.parsed.spec.types;
     let mut combinations: Vec<Vec<ElemType>> = vec![Vec::new()];
     for param in types {
@@ -205,7 +205,7 @@ fn type_combinations(kernel: &Checked) -> Vec<Problem> {
 }
 
 /// A trait for each type parameter, which only its declared types have.
-fn type_bounds(kernel: &Checked) -> TokenStream {
+fn type_bounds(kernel: &CheckedKernel) -> TokenStream {
     let bounds = kernel.parsed.spec.types.iter().map(|param| {
         let name = format_ident!("{}", &*param.name, span = Span::call_site());
         let list: Vec<&str> = param.choices.iter().map(|ty| ty.name()).collect();

@@ -10,7 +10,7 @@ use kiln_spec::parse::ParsedKernel;
 use proc_macro2::TokenStream;
 
 use super::expand;
-use crate::load::Site;
+use crate::load::DeclarationSite;
 
 const SOURCE: &str = r#"
 #include "common.cuh"
@@ -41,7 +41,7 @@ const ITEM: &str = r#"
 /// A package with the kernel above.
 struct Package {
     folder: tempfile::TempDir,
-    site: Site,
+    site: DeclarationSite,
 }
 
 impl Package {
@@ -59,7 +59,7 @@ impl Package {
             fs::write(path, text).unwrap();
         }
         let file = folder.path().join("src/lib.rs");
-        let site = Site::new(Some(&file), Path::new("/nowhere"), "example".into());
+        let site = DeclarationSite::new(Some(&file), Path::new("/nowhere"), "example".into());
         Package { folder, site }
     }
 

@@ -3,11 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::Checked;
+use super::CheckedKernel;
 use crate::load::{STRICT_VARIABLE, TUNED_VARIABLE};
 
 /// One anonymous constant that names the files and variables; it leaves no bytes in the program.
-pub(super) fn emit(kernel: &Checked) -> TokenStream {
+pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let paths = kernel.source.paths.iter().chain(&kernel.baked.paths);
     let files = paths.filter_map(|path| path.to_str());
     let variables = [TUNED_VARIABLE, STRICT_VARIABLE];

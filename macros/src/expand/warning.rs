@@ -7,10 +7,10 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::Checked;
+use super::CheckedKernel;
 
 /// A warning at the kernel's name for everything that is not baked and should be.
-pub(super) fn emit(kernel: &Checked) -> TokenStream {
+pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let levels = function.attrs.iter().filter(|attr| {
         let path = attr.path();

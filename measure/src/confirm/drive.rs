@@ -2,7 +2,7 @@
 
 use super::evidence::{ClaimResult, Doubt, ProcessPlan, ProcessRecord};
 use super::sequence::ClaimTest;
-use super::settings::{Claim, ConfirmSettings, Expected};
+use super::settings::{Claim, ConfirmSettings, RaceEstimate};
 use crate::fault::Fault;
 use crate::lab::{Lab, run_checked};
 use crate::order::BLOCK;
@@ -23,7 +23,7 @@ const MAX_LOST: u32 = 3;
 pub fn confirm(
     lab: &mut dyn Lab,
     claim: Claim,
-    expected: Expected,
+    expected: RaceEstimate,
     settings: ConfirmSettings,
     earlier: Vec<ProcessRecord>,
     on_process: &mut dyn FnMut(&ProcessRecord),

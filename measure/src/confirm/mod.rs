@@ -22,4 +22,4 @@ mod tests;
 pub use drive::{Sequential, confirm, drive};
 pub use evidence::{ClaimResult, Decision, Doubt, ProcessPlan, ProcessRecord, TestStatistics};
 pub use sequence::ClaimTest;
-pub use settings::{Claim, ConfirmSettings, Expected};
+pub use settings::{Claim, ConfirmSettings, RaceEstimate};

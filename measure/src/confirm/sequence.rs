@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::effect::{Effect, effect_of};
 use super::evidence::{ClaimResult, Decision, Doubt, ProcessPlan, ProcessRecord, TestStatistics};
 use super::ledger::ClearedEffects;
-use super::settings::{Claim, ConfirmSettings, Expected};
+use super::settings::{Claim, ConfirmSettings, RaceEstimate};
 use crate::arm::ArmId;
 use crate::interval::median_interval;
 use crate::order::{block_plan, two_sided_opening};
@@ -24,7 +24,7 @@ const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 #[derive(Clone, Debug)]
 pub struct ClaimTest {
     claim: Claim,
-    expected: Expected,
+    expected: RaceEstimate,
     settings: ConfirmSettings,
     records: Vec<ProcessRecord>,
     effects: Vec<Effect>,
@@ -35,7 +35,7 @@ pub struct ClaimTest {
 
 impl ClaimTest {
     /// A claim with no process run.
-    pub fn new(claim: Claim, expected: Expected, settings: ConfirmSettings) -> Self {
+    pub fn new(claim: Claim, expected: RaceEstimate, settings: ConfirmSettings) -> Self {
         Self {
             claim,
             expected,

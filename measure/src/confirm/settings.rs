@@ -26,7 +26,7 @@ impl Claim {
 
 /// The result of the race. Only used to decide how many blocks a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
+pub struct RaceEstimate {
     /// Time of the challenger over that of the defender.
     pub ratio: f64,
     /// Span of one sample of the defender, in nanoseconds.

@@ -19,8 +19,8 @@ fn settings() -> ConfirmSettings {
     ConfirmSettings::new(Resolution { tick_ns: 500 }, 11)
 }
 
-fn expected(times_ns: [u64; 2]) -> Expected {
-    Expected {
+fn expected(times_ns: [u64; 2]) -> RaceEstimate {
+    RaceEstimate {
         ratio: times_ns[1] as f64 / times_ns[0] as f64,
         defender_span_ns: times_ns[0],
         challenger_span_ns: times_ns[1],

@@ -9,14 +9,14 @@ use crate::summary::{Quartiles, median};
 /// The number of past rounds that the near rule uses.
 const NEAR_ROUNDS: usize = 8;
 
-struct Lane {
+struct ArmLane {
     arm: ArmId,
     /// One entry per round: the sample, if the arm ran in that round.
     samples: Vec<Option<Sample>>,
     fate: Option<Fate>,
 }
 
-impl Lane {
+impl ArmLane {
     fn is_live(&self) -> bool {
         self.fate.is_none()
     }
@@ -38,7 +38,7 @@ impl Lane {
 /// Lane 0 is the anchor; lane 1 the incumbent if that is another arm.
 pub(super) struct Board {
     settings: RaceSettings,
-    lanes: Vec<Lane>,
+    lanes: Vec<ArmLane>,
     incumbent: usize,
     leader: usize,
     /// Lanes that led after some round.
@@ -53,10 +53,10 @@ const ANCHOR: usize = 0;
 
 impl Board {
     pub(super) fn new(card: &RaceCard<'_>, settings: &RaceSettings) -> Self {
-        let mut lanes: Vec<Lane> = Vec::with_capacity(card.contenders.len() + 2);
+        let mut lanes: Vec<ArmLane> = Vec::with_capacity(card.contenders.len() + 2);
         for arm in [card.anchor, card.incumbent].iter().chain(card.contenders) {
             if lanes.iter().all(|lane| lane.arm != *arm) {
-                lanes.push(Lane {
+                lanes.push(ArmLane {
                     arm: *arm,
                     samples: Vec::new(),
                     fate: None,
@@ -150,7 +150,7 @@ impl Board {
         let mut sum_ns = 0u64;
         for (count, arm) in order.iter().enumerate() {
             let lane = self.lanes.iter().find(|lane| lane.arm == *arm);
-            let span_ns = lane.and_then(Lane::last_span_ns).unwrap_or(request_ns);
+            let span_ns = lane.and_then(ArmLane::last_span_ns).unwrap_or(request_ns);
             sum_ns = sum_ns.saturating_add(span_ns);
             if sum_ns > request_ns {
                 return count.max(1);
@@ -245,7 +245,7 @@ impl Board {
     }
 
     fn entry(&self, lane: usize) -> RaceEntry {
-        let Lane { arm, samples, fate } = &self.lanes[lane];
+        let ArmLane { arm, samples, fate } = &self.lanes[lane];
         let samples: Vec<Sample> = samples.iter().flatten().copied().collect();
         let spans = Quartiles::of_launches(samples.iter().map(|sample| sample.span_ns).collect());
         let ratio_to_incumbent = self.ratio_by_leader(lane, self.incumbent);

@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
 use self::samples::{KEPT, PROVEN, SampleCache, failure, measured, spent, trials};
-use super::{CurveFigures, Records, RunFigures, Wanted, curves_page, page};
+use super::{CurveFigures, Records, RunFigures, RunSelector, curves_page, page};
 use kiln_exchange::curves::{Curves, SearchRun};
 use kiln_exchange::recording::RecordedTrial;
 
@@ -387,41 +387,41 @@ fn the_same_records_give_the_same_page() {
 #[test]
 fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
     let sample = SampleCache::new();
-    let find = |wanted: Wanted| {
+    let find = |wanted: RunSelector| {
         let records = Records::read(sample.cache()).unwrap();
         let found = records.find(&wanted).map(|run| run.started.run);
         found.map_err(|failure| failure.to_string())
     };
-    let empty = find(Wanted::default()).unwrap_err();
+    let empty = find(RunSelector::default()).unwrap_err();
     assert!(
         empty.contains("holds no run") && empty.contains("help: run `tune run`"),
         "{empty}"
     );
     sample.run("gemm", &trials(3), None);
     sample.run("softmax", &trials(3), None);
-    let of = |kernel: &str| Wanted {
+    let of = |kernel: &str| RunSelector {
         kernels: vec![kernel.into()],
-        ..Wanted::default()
+        ..RunSelector::default()
     };
-    assert_eq!(find(Wanted::default()), Ok(2));
+    assert_eq!(find(RunSelector::default()), Ok(2));
     assert_eq!(find(of("gemm")), Ok(1));
-    let device = |device: &str| Wanted {
+    let device = |device: &str| RunSelector {
         device: Some(device.into()),
-        ..Wanted::default()
+        ..RunSelector::default()
     };
     assert_eq!(find(device("fake")), Ok(2));
     for (wanted, says) in [
         (
-            Wanted {
+            RunSelector {
                 run: Some(9),
-                ..Wanted::default()
+                ..RunSelector::default()
             },
             "there is no run 9; the cache holds runs 1 to 2",
         ),
         (of("conv"), "with a task of the kernel conv"),
         (device("cuda:0"), "on the device `cuda:0`"),
         (
-            Wanted {
+            RunSelector {
                 run: Some(2),
                 ..of("gemm")
             },

@@ -2,13 +2,13 @@
 
 use kiln_cache::key::KeyParts;
 use kiln_cache::record::{
-    Baseline, Confirm, ConfirmProcess, KeptReason, MaxError, Real, ReferenceGrade, RunEnded,
-    RunSettings, TaskEnded, TimeSpent, TrialPlace, Verdict,
+    Confirm, ConfirmProcess, KeptReason, MaxError, Real, RecordedBaseline, ReferenceGrade,
+    RunEnded, RunSettings, TaskEnded, TimeSpent, TrialPlace, Verdict,
 };
 use kiln_cache::{Cache, OpenOptions, Outcome, Summary, Trial, TuningKey, Winner};
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, SpecHash};
 
-use crate::{Records, RunFigures, Wanted, gather};
+use crate::{Records, RunFigures, RunSelector, gather};
 
 /// A cache in a folder of its own.
 pub(super) struct SampleCache {
@@ -149,7 +149,7 @@ pub(super) fn winner(key: &TuningKey, config: &str, verdict: Verdict) -> Winner 
         device: device(),
         key: key.hash(),
         config: config.into(),
-        baseline: Baseline::Config {
+        baseline: RecordedBaseline::Config {
             config: "TILE=1".into(),
         },
         verdict,
@@ -287,9 +287,9 @@ impl SampleCache {
     pub(super) fn figures(&self, run: u64) -> RunFigures {
         let view = Cache::view(self.folder.path()).unwrap();
         let records = Records::read(&view).unwrap();
-        let wanted = Wanted {
+        let wanted = RunSelector {
             run: Some(run),
-            ..Wanted::default()
+            ..RunSelector::default()
         };
         gather(&view, &records, records.find(&wanted).unwrap(), &[]).unwrap()
     }

@@ -126,6 +126,26 @@ pub(crate) enum FileFault {
     Nothing,
 }
 
+/// Why a vendor's library cannot be loaded.
+#[derive(Debug, Error)]
+pub(crate) enum LibraryError {
+    /// It is not a whole library of this machine.
+    #[error(transparent)]
+    File(#[from] FileFault),
+    /// The dynamic loader refuses it.
+    #[error("{error}")]
+    Refused {
+        /// What the loader says.
+        error: libloading::Error,
+    },
+    /// It lacks a function.
+    #[error("it has no symbol `{name}`")]
+    NoSymbol {
+        /// The function.
+        name: String,
+    },
+}
+
 /// Whether a file is a shared library for this machine, with all its bytes.
 ///
 /// # Errors

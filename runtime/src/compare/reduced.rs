@@ -2,9 +2,9 @@
 
 use kiln_spec::{Comparison, Tolerance};
 
-use super::{EXACT, MaxError, bound, rounding};
-use crate::element::distance;
-use crate::reference::Wide;
+use super::{EXACT, WorstElement, bound, rounding};
+use crate::data::element::distance;
+use crate::data::reference::Wide;
 
 /// Compares what two outputs come to; they need not have one length.
 ///
@@ -16,7 +16,7 @@ pub(super) fn compare(
     got: &Wide,
     want: &Wide,
     tolerance: &Tolerance,
-) -> Option<MaxError> {
+) -> Option<WorstElement> {
     let name = match comparison {
         Comparison::Sum => "sum",
         Comparison::Max => "max",
@@ -26,7 +26,7 @@ pub(super) fn compare(
     let error = match (got.to_whole(), want.to_whole()) {
         (Some(got), Some(want)) => {
             let (got, want) = (whole(comparison, got)?, whole(comparison, want)?);
-            MaxError {
+            WorstElement {
                 output: format!("{name}({output})"),
                 index: 0,
                 got: got as f64,
@@ -50,7 +50,7 @@ pub(super) fn compare(
                 }
                 _ => bound(tolerance, want.elem_type(), want_value, 0.0),
             };
-            MaxError {
+            WorstElement {
                 output: format!("{name}({output})"),
                 index: 0,
                 got,
@@ -96,7 +96,7 @@ mod tests {
         absolute: 0.0,
     };
 
-    fn floats(comparison: Comparison, got: &[f64], want: &[f64]) -> MaxError {
+    fn floats(comparison: Comparison, got: &[f64], want: &[f64]) -> WorstElement {
         let (got, want) = (Wide::F32(got.to_vec()), Wide::F32(want.to_vec()));
         compare("y", comparison, &got, &want, &TOLERANCE).unwrap()
     }

@@ -65,7 +65,7 @@ pub fn kernels(image: &[u8]) -> Result<Vec<AmdKernel>, AmdMetadataError> {
     let note = note(image)?.ok_or(AmdMetadataError::NoNote)?;
     let root = Reader(note).value(MAX_LEVELS);
     let root = root.ok_or(AmdMetadataError::Damaged)?;
-    let Some(Value::Array(kernels)) = root.get("amdhsa.kernels") else {
+    let Some(MessagePackValue::Array(kernels)) = root.get("amdhsa.kernels") else {
         return Err(AmdMetadataError::NoKernels);
     };
     let kernels = kernels.iter().map(AmdKernel::of).collect::<Option<_>>();
@@ -92,20 +92,21 @@ fn note(image: &[u8]) -> Result<Option<&[u8]>, AmdMetadataError> {
 }
 
 impl AmdKernel {
-    fn of(kernel: &Value<'_>) -> Option<AmdKernel> {
-        let Some(Value::Text(name)) = kernel.get(".name") else {
+    fn of(kernel: &MessagePackValue<'_>) -> Option<AmdKernel> {
+        let Some(MessagePackValue::Text(name)) = kernel.get(".name") else {
             return None;
         };
-        let no_arguments = Value::Array(Vec::new());
-        let Value::Array(arguments) = kernel.get(".args").unwrap_or(&no_arguments) else {
+        let no_arguments = MessagePackValue::Array(Vec::new());
+        let MessagePackValue::Array(arguments) = kernel.get(".args").unwrap_or(&no_arguments)
+        else {
             return None;
         };
-        let declared = |argument: &&Value<'_>| match argument.get(".value_kind") {
-            Some(Value::Text(kind)) => !kind.starts_with("hidden_"),
+        let declared = |argument: &&MessagePackValue<'_>| match argument.get(".value_kind") {
+            Some(MessagePackValue::Text(kind)) => !kind.starts_with("hidden_"),
             _ => false,
         };
         let number = |key: &str| match kernel.get(key) {
-            Some(Value::Number(number)) => u32::try_from(*number).ok(),
+            Some(MessagePackValue::Number(number)) => u32::try_from(*number).ok(),
             _ => None,
         };
         Some(AmdKernel {
@@ -124,22 +125,24 @@ impl AmdKernel {
 
 /// A value in MessagePack, as far as metadata has them.
 #[derive(Clone, Debug, PartialEq)]
-enum Value<'a> {
+enum MessagePackValue<'a> {
     Number(u64),
     Text(&'a str),
-    Array(Vec<Value<'a>>),
-    Map(Vec<(Value<'a>, Value<'a>)>),
+    Array(Vec<MessagePackValue<'a>>),
+    Map(Vec<(MessagePackValue<'a>, MessagePackValue<'a>)>),
     /// Nothing, a truth value, or a number below zero.
     Other,
 }
 
-impl<'a> Value<'a> {
+impl<'a> MessagePackValue<'a> {
     /// The value of a key of a map.
-    fn get(&self, key: &str) -> Option<&Value<'a>> {
-        let Value::Map(entries) = self else {
+    fn get(&self, key: &str) -> Option<&MessagePackValue<'a>> {
+        let MessagePackValue::Map(entries) = self else {
             return None;
         };
-        let found = entries.iter().find(|(name, _)| *name == Value::Text(key));
+        let found = entries
+            .iter()
+            .find(|(name, _)| *name == MessagePackValue::Text(key));
         found.map(|(_, value)| value)
     }
 }
@@ -149,18 +152,22 @@ struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     /// The next value; `None` if the bytes end early or are of a kind that metadata does not have.
-    fn value(&mut self, levels: u32) -> Option<Value<'a>> {
+    fn value(&mut self, levels: u32) -> Option<MessagePackValue<'a>> {
         let levels = levels.checked_sub(1)?;
         let kind = *self.take(1)?.first()?;
         let low = u64::from(kind);
         match kind {
-            0x00..=0x7f => Some(Value::Number(low)),
+            0x00..=0x7f => Some(MessagePackValue::Number(low)),
             0x80..=0x8f => self.map(low & 0xf, levels),
             0x90..=0x9f => self.array(low & 0xf, levels),
             0xa0..=0xbf => self.text(low & 0x1f),
-            0xc0 | 0xc2 | 0xc3 | 0xe0..=0xff => Some(Value::Other),
-            0xcc..=0xcf => self.number(1 << (kind - 0xcc)).map(Value::Number),
-            0xd0..=0xd3 => self.number(1 << (kind - 0xd0)).map(|_| Value::Other),
+            0xc0 | 0xc2 | 0xc3 | 0xe0..=0xff => Some(MessagePackValue::Other),
+            0xcc..=0xcf => self
+                .number(1 << (kind - 0xcc))
+                .map(MessagePackValue::Number),
+            0xd0..=0xd3 => self
+                .number(1 << (kind - 0xd0))
+                .map(|_| MessagePackValue::Other),
             0xd9..=0xdb => {
                 let length = self.number(1 << (kind - 0xd9))?;
                 self.text(length)
@@ -189,19 +196,19 @@ impl<'a> Reader<'a> {
         Some(digits.fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    fn text(&mut self, length: u64) -> Option<Value<'a>> {
+    fn text(&mut self, length: u64) -> Option<MessagePackValue<'a>> {
         let bytes = self.take(usize::try_from(length).ok()?)?;
-        std::str::from_utf8(bytes).ok().map(Value::Text)
+        std::str::from_utf8(bytes).ok().map(MessagePackValue::Text)
     }
 
-    fn array(&mut self, length: u64, levels: u32) -> Option<Value<'a>> {
+    fn array(&mut self, length: u64, levels: u32) -> Option<MessagePackValue<'a>> {
         let values = (0..length).map(|_| self.value(levels));
-        values.collect::<Option<_>>().map(Value::Array)
+        values.collect::<Option<_>>().map(MessagePackValue::Array)
     }
 
-    fn map(&mut self, length: u64, levels: u32) -> Option<Value<'a>> {
+    fn map(&mut self, length: u64, levels: u32) -> Option<MessagePackValue<'a>> {
         let entries = (0..length).map(|_| Some((self.value(levels)?, self.value(levels)?)));
-        entries.collect::<Option<_>>().map(Value::Map)
+        entries.collect::<Option<_>>().map(MessagePackValue::Map)
     }
 }
 
@@ -217,12 +224,18 @@ mod tests {
             0xde, 0x00, 0x00,
         ];
         let root = Reader(&bytes).value(MAX_LEVELS).unwrap();
-        assert_eq!(root.get("a"), Some(&Value::Number(7)));
-        assert_eq!(root.get("b"), Some(&Value::Number(1024)));
-        assert_eq!(root.get("c"), Some(&Value::Array(vec![Value::Other; 2])));
-        assert_eq!(root.get("d"), Some(&Value::Text("xy")));
-        assert_eq!(root.get("e"), Some(&Value::Array(vec![Value::Other])));
-        assert_eq!(root.get("f"), Some(&Value::Map(vec![])));
+        assert_eq!(root.get("a"), Some(&MessagePackValue::Number(7)));
+        assert_eq!(root.get("b"), Some(&MessagePackValue::Number(1024)));
+        assert_eq!(
+            root.get("c"),
+            Some(&MessagePackValue::Array(vec![MessagePackValue::Other; 2]))
+        );
+        assert_eq!(root.get("d"), Some(&MessagePackValue::Text("xy")));
+        assert_eq!(
+            root.get("e"),
+            Some(&MessagePackValue::Array(vec![MessagePackValue::Other]))
+        );
+        assert_eq!(root.get("f"), Some(&MessagePackValue::Map(vec![])));
         assert_eq!(root.get("g"), None);
         for end in 0..bytes.len() {
             assert_eq!(Reader(&bytes[..end]).value(MAX_LEVELS), None, "{end}");
@@ -239,19 +252,30 @@ mod tests {
 
     #[test]
     fn arguments_that_the_runtime_adds_are_not_counted() {
-        let argument = |kind| Value::Map(vec![(Value::Text(".value_kind"), Value::Text(kind))]);
-        let kernel = Value::Map(vec![
-            (Value::Text(".name"), Value::Text("gemm")),
+        let argument = |kind| {
+            MessagePackValue::Map(vec![(
+                MessagePackValue::Text(".value_kind"),
+                MessagePackValue::Text(kind),
+            )])
+        };
+        let kernel = MessagePackValue::Map(vec![
             (
-                Value::Text(".args"),
-                Value::Array(vec![
+                MessagePackValue::Text(".name"),
+                MessagePackValue::Text("gemm"),
+            ),
+            (
+                MessagePackValue::Text(".args"),
+                MessagePackValue::Array(vec![
                     argument("by_value"),
                     argument("global_buffer"),
                     argument("hidden_block_count_x"),
                     argument("hidden_dynamic_lds_size"),
                 ]),
             ),
-            (Value::Text(".max_flat_workgroup_size"), Value::Number(256)),
+            (
+                MessagePackValue::Text(".max_flat_workgroup_size"),
+                MessagePackValue::Number(256),
+            ),
         ]);
         let expected = AmdKernel {
             name: "gemm".into(),
@@ -260,6 +284,6 @@ mod tests {
             ..AmdKernel::default()
         };
         assert_eq!(AmdKernel::of(&kernel), Some(expected));
-        assert_eq!(AmdKernel::of(&Value::Map(vec![])), None);
+        assert_eq!(AmdKernel::of(&MessagePackValue::Map(vec![])), None);
     }
 }

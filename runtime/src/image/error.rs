@@ -3,7 +3,7 @@
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 /// The help for every image that was correct when it was baked.
 const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";

@@ -32,11 +32,11 @@ use cudarc::driver::{
 };
 
 use super::Place;
-use crate::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
+use crate::data::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
+use crate::data::element::Element;
 use crate::device::DeviceError;
-use crate::element::Element;
-use crate::lent::Lent;
-use crate::stream::Stream;
+use crate::device::lent::Lent;
+use crate::device::stream::Stream;
 
 /// Memory that cudarc itself allocated and tracks. Only its own types are: its trait `DevicePtr` is one that safe code can
 /// implement, with any address.

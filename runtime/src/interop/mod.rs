@@ -37,7 +37,7 @@ use kiln_spec::Backend;
 use crate::device::{DeviceBackend, DeviceError};
 
 #[cfg(doc)]
-use crate::{buffer::DeviceSlice, stream::Stream};
+use crate::{data::buffer::DeviceSlice, device::stream::Stream};
 
 /// The device of a foreign stream or slice: a backend, and the device's number as its driver counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

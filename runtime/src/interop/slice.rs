@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 
 use super::Place;
-use crate::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
+use crate::data::buffer::{DeviceSlice, DeviceSliceMut, RawSlice, sealed};
+use crate::data::element::Element;
 use crate::device::DeviceError;
-use crate::element::Element;
-use crate::lent::Lent;
-use crate::stream::Stream;
+use crate::device::lent::Lent;
+use crate::device::stream::Stream;
 
 #[cfg(doc)]
-use crate::graph::Graph;
+use crate::device::graph::Graph;
 
 /// An array of `T` in a device's memory that another library allocated.
 ///

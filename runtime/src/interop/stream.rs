@@ -5,8 +5,8 @@ use std::ffi::c_void;
 
 use super::Place;
 use super::vouched::VouchedStream;
+use crate::device::stream::Stream;
 use crate::device::{Device, DeviceError};
-use crate::stream::Stream;
 
 /// A stream of another library.
 ///

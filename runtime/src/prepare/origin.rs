@@ -4,13 +4,13 @@ use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Hash, NotAHash};
 
 use super::load;
-use crate::compile_error::CompileError;
+use crate::compiler::error::CompileError;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceBackend, DeviceError};
 use crate::image;
 use crate::kernel::Kernel;
-use crate::prepare_error::PrepareError;
-use crate::prepared::{NoImage, Origin, Prepared};
+use crate::prepare::error::PrepareError;
+use crate::prepare::prepared::{NoImage, Origin, Prepared};
 use crate::selection::Choice;
 
 /// Loads the image that was compiled ahead for a choice.

@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-use crate::arg_data::DataError;
-use crate::compare::MaxError;
-use crate::device_error::DeviceError;
+use crate::compare::WorstElement;
+use crate::data::arg_data::DataError;
+use crate::device::error::DeviceError;
 
 /// The source of an expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
+pub enum ExpectedSource {
     /// A plain-Rust reference.
     Reference,
     /// A launch of the entry that the spec names as reference.
@@ -31,9 +31,9 @@ pub enum RigError {
     #[error("{worst}")]
     Incorrect {
         /// The worst element.
-        worst: MaxError,
+        worst: WorstElement,
         /// The source of the expected value.
-        against: Against,
+        against: ExpectedSource,
     },
     /// An output holds NaN or infinity where the reference is finite.
     #[error("`{output}`[{index}] is not a finite number, but should be")]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kiln_spec::{ElemType, KernelSpec, Problem};
 use thiserror::Error;
 
+use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
-use crate::reference::{DataError, ReferenceCall, Wide, make_data};
 
 /// A file that holds no expected outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -3,15 +3,15 @@
 use kiln_spec::{Access, Comparison, ElemType, KernelSpec, Reference, SliceArg};
 
 use super::Layout;
-use super::error::{Against, RigError};
+use super::error::{ExpectedSource, RigError};
 use super::expected::Expected;
-use crate::buffer::RawSlice;
 use crate::compare::compare_output;
+use crate::data::buffer::RawSlice;
+use crate::device::lent::Lent;
+use crate::device::stream::Stream;
 use crate::device::{Allocation, ArgMemory, DeviceError};
 use crate::launch::Aligned;
-use crate::lent::Lent;
 use crate::parallel;
-use crate::stream::Stream;
 /// Bytes of a guard zone, before and after each buffer.
 const GUARD_BYTES: usize = 1024;
 /// The byte that fills guard zones.
@@ -179,7 +179,7 @@ impl HeldSlice {
         let len = self.initial.len() / self.ty.bytes();
         // What elements come to does not depend on how many there are.
         let any_length = self.spec.compare.is_some();
-        let fits = |want: &&crate::reference::Wide| {
+        let fits = |want: &&crate::data::reference::Wide| {
             want.elem_type() == self.ty && (any_length || want.len() == len)
         };
         let name = &self.spec.name;
@@ -204,9 +204,9 @@ impl HeldSlice {
             Some(worst) => Err(RigError::Incorrect {
                 worst,
                 against: match &spec.reference {
-                    _ if !expected.is_launched() => Against::Reference,
-                    Some(Reference::Entry(_)) => Against::ReferenceEntry,
-                    _ => Against::Baseline,
+                    _ if !expected.is_launched() => ExpectedSource::Reference,
+                    Some(Reference::Entry(_)) => ExpectedSource::ReferenceEntry,
+                    _ => ExpectedSource::Baseline,
                 },
             }),
         }

@@ -9,10 +9,10 @@ use std::time::Instant;
 use kiln_spec::LaunchPlan;
 use serde::{Deserialize, Serialize};
 
+use crate::device::graph::Graph;
+use crate::device::stream::Stream;
 use crate::device::{DeviceError, Function};
-use crate::graph::Graph;
 use crate::launch::launch_held;
-use crate::stream::Stream;
 
 use super::{Rig, RigError};
 

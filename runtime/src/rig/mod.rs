@@ -17,17 +17,17 @@ use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
 };
 
-use crate::buffer::RawSlice;
+use crate::data::buffer::RawSlice;
+use crate::data::reference::{ArgData, make_data_for};
+use crate::device::lent::Lent;
+use crate::device::stream::Stream;
 use crate::device::{Allocation, ArgMemory, Function, Schedule};
 use crate::launch::{Arg, launch_held_scheduled, time_held};
-use crate::lent::Lent;
 use crate::receipt::{RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, make_data_for};
-use crate::stream::Stream;
 
 use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, blocks};
 
-pub use error::{Against, RigError};
+pub use error::{ExpectedSource, RigError};
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
 
@@ -338,7 +338,10 @@ impl Rig {
                 && slice.spec.access != Access::In
             {
                 let bytes = slice.read(&self.stream)?;
-                expected.insert(argument, crate::reference::Wide::of_bytes(slice.ty, &bytes));
+                expected.insert(
+                    argument,
+                    crate::data::reference::Wide::of_bytes(slice.ty, &bytes),
+                );
             }
         }
         Ok(expected)

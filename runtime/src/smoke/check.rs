@@ -10,16 +10,16 @@ use super::report::{Check, CheckOutcome, Failure};
 use super::{SmokeOptions, problem};
 use crate::compare::compare_output;
 use crate::compiler::{BuildKind, CompileError};
+use crate::data::reference::{ArgData, Wide, make_data_for};
 use crate::device::Device;
-use crate::forced::{Forced, ReceiptSlot};
+use crate::device::stream::Stream;
 use crate::kernel::Kernel;
-use crate::launch_call::LaunchCall;
+use crate::launch::call::LaunchCall;
 use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::reference::{ArgData, Wide, make_data_for};
 use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
-use crate::stream::Stream;
+use crate::selection::forced::{Forced, ReceiptSlot};
 
 /// A checking build runs on problems of at most this many operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
@@ -34,7 +34,7 @@ pub(super) fn check(
     problem: Problem,
     seed: u64,
 ) -> Check {
-    let outcome = match Subject::new(kernel, device, choice, &problem, seed) {
+    let outcome = match CheckedLaunch::new(kernel, device, choice, &problem, seed) {
         Ok(subject) => subject.check(),
         Err(failure) => Err(failure),
     };
@@ -46,7 +46,7 @@ pub(super) fn check(
 }
 
 /// One choice for one problem on one device.
-struct Subject<'a> {
+struct CheckedLaunch<'a> {
     kernel: &'static Kernel,
     choice: Choice,
     problem: &'a Problem,
@@ -58,20 +58,20 @@ struct Subject<'a> {
     compared_with: ComparedWith,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> CheckedLaunch<'a> {
     fn new(
         kernel: &'static Kernel,
         device: &Device,
         choice: Choice,
         problem: &'a Problem,
         seed: u64,
-    ) -> Result<Subject<'a>, Failure> {
+    ) -> Result<CheckedLaunch<'a>, Failure> {
         let spec = kernel.spec();
-        crate::inputs::provide(kernel);
+        crate::data::inputs::provide(kernel);
         let data = make_data_for(spec, &kernel.config(choice), problem, seed)?;
         let stream = Stream::default_of(device.clone());
         let (want, compared_with) = expected(kernel, &stream, choice, problem, seed)?;
-        Ok(Subject {
+        Ok(CheckedLaunch {
             kernel,
             choice,
             problem,

@@ -8,11 +8,11 @@ use super::compared_with::ComparedWith;
 use super::report::Failure;
 use crate::compiler::BuildKind;
 use crate::device::Function;
+use crate::device::stream::Stream;
 use crate::kernel::Kernel;
 use crate::prepare::{self, PrepareError};
 use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
-use crate::stream::Stream;
 
 /// The outputs that a choice should compute for a problem and seed.
 pub(super) fn expected(

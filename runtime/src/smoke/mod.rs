@@ -120,7 +120,7 @@ fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
 /// As [`crate::open`].
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     if name == Backend::Cpu.name() {
-        return crate::devices::cpu_with_raised_limits();
+        return crate::device::devices::cpu_with_raised_limits();
     }
     crate::open(name)
 }

@@ -6,13 +6,13 @@ use kiln_spec::{Config, LaunchPlan, Problem};
 use thiserror::Error;
 
 use super::compared_with::ComparedWith;
-use crate::compare::MaxError;
+use crate::compare::WorstElement;
+use crate::data::reference::DataError;
 use crate::device::DeviceError;
 use crate::kernel::Kernel;
-use crate::launch_error::LaunchError;
-use crate::prepare_error::PrepareError;
+use crate::launch::error::LaunchError;
+use crate::prepare::error::PrepareError;
 use crate::receipt::ReceiptMismatch;
-use crate::reference::DataError;
 use crate::rig::RigError;
 use crate::selection::Choice;
 
@@ -117,7 +117,7 @@ pub enum Failure {
         /// Which entry computed it.
         entry: &'static str,
         /// The worst element.
-        error: MaxError,
+        error: WorstElement,
     },
     /// An input was changed.
     #[error("{entry} entry: the input `{argument}` was changed")]

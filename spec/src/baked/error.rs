@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
+use crate::config::validity::Invalid;
 use crate::text::TextError;
-use crate::validity::Invalid;
 
 /// Why a baked table (or the index of them) cannot be read, written or used.
 ///

@@ -16,10 +16,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use crate::model::Evidence;
 pub use error::BakedError;
 pub use image::Image;
 pub use index::Index;
-pub use row::{Evidence, Freshness, Hashes, ResolvedRow, Row, Speedup};
+pub use row::{Freshness, Hashes, ResolvedRow, Row, Speedup};
 pub use table::BakedTable;
 
 /// Name of the index in a `tuned/` folder.

@@ -4,8 +4,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::BakedError;
-use crate::spelling::nearest;
 use crate::text::shorten;
+use crate::text::spelling::nearest;
 
 /// Bytes of a file at most.
 pub(super) const MAX_BYTES: usize = 1 << 20;

@@ -1,48 +1,15 @@
 //! One row: the config baked for one problem on one device, with its evidence.
 
-use std::fmt;
-
 use super::{BakedError, Image};
 use crate::config::Config;
 use crate::device::{Backend, DeviceKey};
 use crate::expr::EvalError;
 use crate::hash::{Hash, SourceHash, SpecHash};
-use crate::model::KernelSpec;
+use crate::model::{Evidence, KernelSpec};
 use crate::plan::{LaunchPlan, LaunchScope, PlanError};
 use crate::problem::Problem;
 use crate::source::EntryPath;
 use crate::text::shorten;
-
-/// How good the evidence behind a row is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Evidence {
-    /// Confirmed against the baseline on the device itself.
-    Proven,
-    /// Taken from trials that were recorded elsewhere.
-    Replayed,
-    /// Derived from compile-time facts; never run.
-    Predicted,
-}
-
-impl Evidence {
-    /// Every grade, best first.
-    pub const ALL: [Evidence; 3] = [Evidence::Proven, Evidence::Replayed, Evidence::Predicted];
-
-    /// Its name in a table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Evidence::Proven => "proven",
-            Evidence::Replayed => "replayed",
-            Evidence::Predicted => "predicted",
-        }
-    }
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Baseline time over the config's time in millionths, with its 95 % interval: 1 100 000 is 10 % faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

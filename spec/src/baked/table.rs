@@ -7,8 +7,9 @@ use super::error::BakedError;
 use super::image::Image;
 use super::quoted::quoted;
 use super::reader::{FORMAT, Field, Fields, Text};
-use super::row::{self, Evidence, Hashes, Row, Speedup};
+use super::row::{self, Hashes, Row, Speedup};
 use crate::device::DeviceKey;
+use crate::model::Evidence;
 use crate::plan::LaunchPlan;
 use crate::text::shorten;
 

@@ -1,10 +1,10 @@
 //! `__constant__` variables against the spec.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::SliceArg;
 use crate::parse::ParsedKernel;
 use crate::source::{ConstantVariable, SourceScan};
-use crate::spelling::nearest;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::text::spelling::nearest;
 
 /// Reports `__constant__` variables that nobody gives a value (a kernel that reads zeros computes wrong results), and
 /// arguments that fill none.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::SpecCheck;
 use crate::config::ParamValue;
-use crate::diagnostic::SpanRange;
-use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
+use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 use crate::model::{Access, ElemType};
 use crate::parse::SpannedExpr;
-use crate::parse::declaration::Axis;
-use crate::spelling::nearest;
+use crate::parse::declaration::NamedValues;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// What an expression is for: which names it may use, and what its value is.
 #[derive(Clone, Copy)]
@@ -199,11 +199,11 @@ impl SpecCheck<'_> {
         ExprPart { expr, span, found }
     }
 
-    fn call(&mut self, function: Function, arguments: Vec<ExprPart<'_>>) -> FoundName {
+    fn call(&mut self, function: BuiltinFunction, arguments: Vec<ExprPart<'_>>) -> FoundName {
         let mut result = FoundName::Int;
         for part in arguments {
             let found = match function {
-                Function::SizeOf => self.element_type(part),
+                BuiltinFunction::SizeOf => self.element_type(part),
                 _ => self.want(part, FoundName::Int),
             };
             if found == FoundName::Wrong {
@@ -360,7 +360,7 @@ impl SpecCheck<'_> {
 }
 
 /// The kind of a parameter's values.
-fn param_kind(param: &Axis<ParamValue>) -> FoundName {
+fn param_kind(param: &NamedValues<ParamValue>) -> FoundName {
     let choices = param.values.iter().filter_map(|v| match &v.value {
         ParamValue::Choice(choice) => Some(choice.clone()),
         _ => None,

@@ -17,8 +17,8 @@ mod tests;
 
 pub use source::check_source;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
 /// Every mistake of meaning in a kernel spec, names aside; see [`names`].
 ///

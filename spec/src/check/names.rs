@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::reserved;
 use crate::config::ParamValue;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::ElemRef;
-use crate::parse::declaration::{ArgDecl, ArgKind, Axis, Name, ReferenceDecl, Spanned};
+use crate::parse::declaration::{ArgDecl, ArgKind, Name, NamedValues, ReferenceDecl, Spanned};
 use crate::parse::{KernelAttr, KernelFn};
 use crate::source::EntryPath;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
 pub(super) struct DeclaredNames<'a> {
     pub(super) attr: &'a KernelAttr,
@@ -125,7 +125,7 @@ impl DeclaredNames<'_> {
         }
     }
 
-    fn values<T: PartialEq + ToString>(&mut self, axis: &Axis<T>) {
+    fn values<T: PartialEq + ToString>(&mut self, axis: &NamedValues<T>) {
         let name = &axis.name.value;
         if axis.values.is_empty() {
             let help = "give it at least one value";
@@ -139,7 +139,7 @@ impl DeclaredNames<'_> {
         }
     }
 
-    fn one_kind(&mut self, param: &Axis<ParamValue>) {
+    fn one_kind(&mut self, param: &NamedValues<ParamValue>) {
         let Some(first) = param.values.first() else {
             return;
         };

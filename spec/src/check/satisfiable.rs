@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use super::SpecCheck;
 use crate::config::Config;
+use crate::config::validity::Invalid;
 use crate::csp::LayerBudget;
-use crate::diagnostic::SpanRange;
+use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, evaluate_bool};
-use crate::limits::DeviceLimits;
 use crate::model::{Constraint, Geometry, KernelSpec};
 use crate::plan::LaunchScope;
 use crate::problem::Problem;
 use crate::space::{SearchSpace, SpaceError};
 use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
-use crate::validity::Invalid;
+use crate::text::diagnostic::SpanRange;
 
 /// What one question may take: some milliseconds, also in an unoptimised macro.
 const BUDGET: LayerBudget = LayerBudget {

@@ -1,12 +1,12 @@
 //! A spec against its source.
 
 use super::constants;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::ArgSpec;
 use crate::parse::ParsedKernel;
 use crate::parse::declaration::ReferenceDecl;
 use crate::source::{EntryError, EntryPath, SourceScan, is_for_hosts};
-use crate::spelling::nearest;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::text::spelling::nearest;
 
 /// Every difference between a spec and its source: entries that are not there, another argument list,
 /// a parameter that neither the code nor the launch uses.

@@ -9,6 +9,8 @@ mod constants;
 mod defines;
 mod edit;
 mod error;
+#[doc(hidden)]
+pub mod prelude;
 mod rewrite;
 mod symbol;
 mod target;

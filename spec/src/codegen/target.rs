@@ -1,8 +1,8 @@
 //! What a translation unit is generated for.
 
+use crate::codegen::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 use crate::device::Backend;
 use crate::hash::Hash;
-use crate::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 
 /// The compiler family that a translation unit is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Variables that share no constraint, directly or through others, are independent of each other.
 
-use super::graph::{Graph, TermId};
+use super::graph::{ExprGraph, TermId};
 
 /// Variables that depend on each other, and the constraints on them.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct Component {
 }
 
 /// The components of the variables, by their first variable.
-pub(super) fn components(graph: &Graph, constraints: &[TermId]) -> Vec<Component> {
+pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Component> {
     let mut roots: Vec<usize> = (0..graph.variables.len()).collect();
     for constraint in constraints {
         let mut vars = graph.term(*constraint).vars.iter();

@@ -33,7 +33,7 @@ impl Count for u128 {
 
 /// Where a way goes through a level.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Step {
+pub(super) struct DagStep {
     node: u32,
     edge: usize,
 }
@@ -118,7 +118,7 @@ impl<C: Count> Dag<C> {
         &self,
         index: C,
         places: &mut [u32],
-        path: &mut [Step],
+        path: &mut [DagStep],
         mut visit: impl FnMut(usize, u32, C),
     ) {
         let path = &mut path[..self.params.len()];
@@ -130,7 +130,7 @@ impl<C: Count> Dag<C> {
             let edge = edges.start + before.partition_point(|first| *first <= left) - 1;
             left = left - self.before[edge];
             places[*param] = self.places[edge];
-            *step = Step { node, edge };
+            *step = DagStep { node, edge };
             node = self.children[edge];
         }
         let mut above = C::of(0);
@@ -153,7 +153,7 @@ impl<C: Count> Dag<C> {
     /// The index among a node's configs of the one with these places; `below` is that of the path's node.
     fn rest(
         &self,
-        path: &[Step],
+        path: &[DagStep],
         mut level: usize,
         mut node: u32,
         places: &[u32],

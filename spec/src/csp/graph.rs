@@ -8,7 +8,7 @@ use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 use super::varset::VarSet;
 
-/// A term of a [`Graph`].
+/// A term of a [`ExprGraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermId(pub(super) u32);
 
@@ -51,7 +51,7 @@ pub(super) struct Term {
 
 /// The expressions of a product of parameters. Variables are its parameters with more than one value.
 #[derive(Clone, Debug)]
-pub struct Graph {
+pub struct ExprGraph {
     pub(super) semantics: Semantics,
     pub(super) terms: Vec<Term>,
     known: WordMap<Op, TermId>,
@@ -61,10 +61,10 @@ pub struct Graph {
     pub(super) variables: Vec<usize>,
 }
 
-impl Graph {
+impl ExprGraph {
     /// A graph over parameters with these values. Parameters beyond the most that can vary have no value.
-    pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> Graph {
-        let mut graph = Graph {
+    pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> ExprGraph {
+        let mut graph = ExprGraph {
             semantics,
             terms: Vec::new(),
             known: WordMap::default(),

@@ -19,9 +19,9 @@ pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
         (Function::Or, [x, y]) => Some(Value::Bool(bool(*x)? || bool(*y)?)),
         (Function::Min | Function::Max | Function::DivCeil, [x, y]) => {
             let function = match function {
-                Function::Min => crate::expr::Function::Min,
-                Function::Max => crate::expr::Function::Max,
-                _ => crate::expr::Function::DivCeil,
+                Function::Min => crate::expr::BuiltinFunction::Min,
+                Function::Max => crate::expr::BuiltinFunction::Max,
+                _ => crate::expr::BuiltinFunction::DivCeil,
             };
             let result = arithmetic::call_pair(function, int(*x)?, int(*y)?);
             result.ok().map(Value::Int)

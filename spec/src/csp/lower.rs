@@ -2,10 +2,10 @@
 //! and products in the order in which their parts become known.
 
 use super::function::Function;
-use super::graph::{Fold, Graph, Op, TermId};
+use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::hashing::WordMap;
 use super::kind::Kind;
-use super::register::{Code, Reg, Register, Repr, Source, Values};
+use super::register::{Code, Reg, Register, RegisterSource, Repr, Values};
 use super::semantics::Semantics;
 use super::value::Value;
 
@@ -19,7 +19,7 @@ pub(super) struct Lowered {
 }
 
 /// Lowers constraints; `levels` is the level of each variable.
-pub(super) fn lower(graph: &Graph, constraints: &[TermId], levels: &[usize]) -> Lowered {
+pub(super) fn lower(graph: &ExprGraph, constraints: &[TermId], levels: &[usize]) -> Lowered {
     let mut lowering = ExprLowering {
         graph,
         levels,
@@ -42,10 +42,10 @@ pub(super) fn lower(graph: &Graph, constraints: &[TermId], levels: &[usize]) -> 
 }
 
 struct ExprLowering<'a> {
-    graph: &'a Graph,
+    graph: &'a ExprGraph,
     levels: &'a [usize],
     lowered: Lowered,
-    sources: WordMap<(Source, Repr, Option<usize>), Reg>,
+    sources: WordMap<(RegisterSource, Repr, Option<usize>), Reg>,
     terms: WordMap<TermId, Reg>,
 }
 
@@ -59,12 +59,12 @@ impl ExprLowering<'_> {
         let reg = match &term.op {
             Op::Const(value) => {
                 let bits = self.lowered.values.encode(*value, repr);
-                self.register(Source::Const(bits), repr, None)
+                self.register(RegisterSource::Const(bits), repr, None)
             }
             Op::Table { var, values } => {
                 let encode = |value: &_| self.lowered.values.encode(*value, repr);
                 let bits = values.iter().map(encode).collect();
-                self.register(Source::Table(bits), repr, Some(self.levels[*var]))
+                self.register(RegisterSource::Table(bits), repr, Some(self.levels[*var]))
             }
             Op::Linear { constant, terms } => self.sum(*constant, terms),
             Op::Fold(fold, ids) => {
@@ -82,7 +82,7 @@ impl ExprLowering<'_> {
         reg
     }
 
-    fn register(&mut self, source: Source, repr: Repr, level: Option<usize>) -> Reg {
+    fn register(&mut self, source: RegisterSource, repr: Repr, level: Option<usize>) -> Reg {
         let key = (source, repr, level);
         if let Some(reg) = self.sources.get(&key) {
             return *reg;
@@ -103,7 +103,7 @@ impl ExprLowering<'_> {
 
     fn code(&mut self, code: Code, x: Reg, y: Reg, repr: Repr) -> Reg {
         let level = self.level(x).max(self.level(y));
-        self.register(Source::Code(code, [x, y]), repr, level)
+        self.register(RegisterSource::Code(code, [x, y]), repr, level)
     }
 
     fn sum(&mut self, constant: i64, terms: &[(i64, TermId)]) -> Reg {
@@ -113,7 +113,7 @@ impl ExprLowering<'_> {
             parts.push(if *factor == 1 {
                 part
             } else {
-                let factor = self.register(Source::Const(*factor), Repr::Int, None);
+                let factor = self.register(RegisterSource::Const(*factor), Repr::Int, None);
                 self.code(Code::MulInt, part, factor, Repr::Int)
             });
         }
@@ -121,7 +121,7 @@ impl ExprLowering<'_> {
         if constant == 0 {
             return sum;
         }
-        let constant = self.register(Source::Const(constant), Repr::Int, None);
+        let constant = self.register(RegisterSource::Const(constant), Repr::Int, None);
         self.code(Code::AddInt, sum, constant, Repr::Int)
     }
 
@@ -156,14 +156,18 @@ impl ExprLowering<'_> {
         }
         let arguments: Vec<Reg> = ids.iter().map(|id| self.term(*id)).collect();
         let level = arguments.iter().map(|reg| self.level(*reg)).max().flatten();
-        self.register(Source::General(function, arguments), Repr::of(kind), level)
+        self.register(
+            RegisterSource::General(function, arguments),
+            Repr::of(kind),
+            level,
+        )
     }
 
     fn unary(&mut self, function: Function, x: TermId, kind: Kind) -> Option<Reg> {
         let code = match (function, self.graph.kind(x)) {
             (Function::Not, Kind::Bool) => {
                 let x = self.term(x);
-                let no = self.register(Source::Const(0), Repr::Int, None);
+                let no = self.register(RegisterSource::Const(0), Repr::Int, None);
                 return Some(self.code(Code::Eq, x, no, Repr::Bool));
             }
             (Function::Neg, Kind::Float { .. }) => Code::NegFloat,
@@ -205,13 +209,13 @@ impl ExprLowering<'_> {
             Repr::Int | Repr::Bool => {
                 // Nothing computes a register of no level, so a constant is converted here.
                 let known = match self.lowered.registers[reg.0 as usize].source {
-                    Source::Const(x) => Some(x),
+                    RegisterSource::Const(x) => Some(x),
                     _ => None,
                 };
                 Some(match known {
                     Some(x) => {
                         let bits = (x as f64).to_bits() as i64;
-                        self.register(Source::Const(bits), Repr::Float, None)
+                        self.register(RegisterSource::Const(bits), Repr::Float, None)
                     }
                     None => self.code(Code::IntToFloat, reg, reg, Repr::Float),
                 })
@@ -229,9 +233,9 @@ impl Lowered {
     /// The registers that one is computed from.
     pub(super) fn operands(&self, reg: Reg) -> &[Reg] {
         match &self.register(reg).source {
-            Source::Const(_) | Source::Table(_) => &[],
-            Source::Code(_, operands) => operands,
-            Source::General(_, arguments) => arguments,
+            RegisterSource::Const(_) | RegisterSource::Table(_) => &[],
+            RegisterSource::Code(_, operands) => operands,
+            RegisterSource::General(_, arguments) => arguments,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Constraint satisfaction: the valid configs of a product of parameters under constraints, without listing them.
 //!
-//! A [`Model`] has parameters, expressions (a [`Graph`]) and constraints; [`Model::solve`] gives the [`ConfigSet`].
+//! A [`Model`] has parameters, expressions (a [`ExprGraph`]) and constraints; [`Model::solve`] gives the [`ConfigSet`].
 //! The way there, a file each:
 //!
 //! 1. `graph`, `simplify`: expressions as one graph; equal parts are one, functions of one parameter are tables, sums and
@@ -43,7 +43,7 @@ mod varset;
 
 pub use error::CspError;
 pub use function::Function;
-pub use graph::{Graph, TermId};
+pub use graph::{ExprGraph, TermId};
 pub use layers::LayerBudget;
 pub use model::Model;
 pub use sample::{Estimate, ListedSet, RelaxedSet, SampleSize};

@@ -3,7 +3,7 @@
 use super::components::{Component, components};
 use super::error::CspError;
 use super::function::Function;
-use super::graph::{Fold, Graph, Op, TermId};
+use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::kind::Kind;
 use super::layers::{LayerBudget, layers};
 use super::lower::lower;
@@ -18,7 +18,7 @@ use super::varset::{CAPACITY, VarSet};
 /// Parameters with their values, and constraints on them.
 #[derive(Clone, Debug)]
 pub struct Model {
-    pub(super) graph: Graph,
+    pub(super) graph: ExprGraph,
     pub(super) domains: Vec<u32>,
     /// The parts of each constraint; all must be true.
     pub(super) constraints: Vec<Vec<TermId>>,
@@ -37,14 +37,14 @@ impl Model {
         }
         let length = |values: &Vec<Value>| u32::try_from(values.len()).unwrap_or(u32::MAX);
         Ok(Model {
-            graph: Graph::new(semantics, params),
+            graph: ExprGraph::new(semantics, params),
             domains: params.iter().map(length).collect(),
             constraints: Vec::new(),
         })
     }
 
     /// Where expressions are built.
-    pub fn graph(&mut self) -> &mut Graph {
+    pub fn graph(&mut self) -> &mut ExprGraph {
         &mut self.graph
     }
 
@@ -121,7 +121,7 @@ impl Model {
 
 /// The configs of one component.
 pub(super) fn solve_component(
-    graph: &mut Graph,
+    graph: &mut ExprGraph,
     mut component: Component,
     domains: &[u32],
     budget: &mut LayerBudget,
@@ -149,7 +149,7 @@ pub(super) fn solve_component(
 }
 
 /// Each constraint, after what it says before all of its variables have values.
-fn with_bounds(graph: &mut Graph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
+fn with_bounds(graph: &mut ExprGraph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
     let mut all = Vec::new();
     for constraint in constraints {
         let mut known = VarSet::default();

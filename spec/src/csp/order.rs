@@ -6,7 +6,7 @@
 
 use super::components::Component;
 use super::function::Function;
-use super::graph::{Fold, Graph, Op, TermId};
+use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::hashing::{WordMap, mix};
 use super::varset::VarSet;
 
@@ -17,7 +17,7 @@ const STARTS: usize = 4;
 const WORTH: f64 = 100.0;
 
 struct CostEstimate<'a> {
-    graph: &'a Graph,
+    graph: &'a ExprGraph,
     constraints: &'a [TermId],
     /// Base-2 logarithm of how many values a term can take.
     bits: WordMap<TermId, f64>,
@@ -28,7 +28,7 @@ struct CostEstimate<'a> {
 }
 
 /// An order of the component's variables.
-pub(super) fn order(graph: &Graph, component: &Component) -> Vec<usize> {
+pub(super) fn order(graph: &ExprGraph, component: &Component) -> Vec<usize> {
     if component.vars.len() <= 1 {
         return component.vars.clone();
     }

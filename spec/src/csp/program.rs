@@ -3,7 +3,7 @@
 
 use super::function::Function;
 use super::lower::Lowered;
-use super::register::{Code, Reg, Repr, Source};
+use super::register::{Code, Reg, RegisterSource, Repr};
 use super::semantics::Semantics;
 
 /// Where an operand comes from.
@@ -107,7 +107,7 @@ impl Planner<'_> {
         for check in lowered.checks.clone() {
             let register = lowered.register(check);
             let truth = if register.repr == Repr::Any { truth } else { 1 };
-            if let (Source::Table(bits), true) =
+            if let (RegisterSource::Table(bits), true) =
                 (&register.source, register.level == Some(self.level))
             {
                 kept.retain(|place| bits[*place as usize] == truth);
@@ -132,22 +132,22 @@ impl Planner<'_> {
         }
         let register = lowered.register(reg);
         let operand = match &register.source {
-            Source::Const(bits) => Operand::Const(*bits),
+            RegisterSource::Const(bits) => Operand::Const(*bits),
             _ if register.level != Some(self.level) => {
                 Operand::State(self.state.binary_search(&reg).unwrap_or(0))
             }
-            Source::Table(bits) => {
+            RegisterSource::Table(bits) => {
                 self.full.push(bits.clone());
                 Operand::Table(self.full.len() - 1)
             }
-            Source::Code(code, [x, y]) => {
+            RegisterSource::Code(code, [x, y]) => {
                 let (x, y) = (self.operand(lowered, *x), self.operand(lowered, *y));
                 let lane = self.lane();
                 let code = *code;
                 self.program.steps.push(Step::Code { code, x, y, lane });
                 Operand::Lane(lane)
             }
-            Source::General(function, arguments) => {
+            RegisterSource::General(function, arguments) => {
                 let of = |reg: &Reg| (self.operand(lowered, *reg), lowered.register(*reg).repr);
                 let arguments = arguments.iter().map(of).collect();
                 let lane = self.lane();

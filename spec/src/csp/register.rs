@@ -126,7 +126,7 @@ pub(super) struct Reg(pub(super) u32);
 
 /// How a register gets its value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum RegisterSource {
     Const(i64),
     /// One of the value for each value of the level's variable.
     Table(Vec<i64>),
@@ -137,7 +137,7 @@ pub(super) enum Source {
 
 #[derive(Clone, Debug)]
 pub(super) struct Register {
-    pub(super) source: Source,
+    pub(super) source: RegisterSource,
     pub(super) repr: Repr,
     /// The level at which it can be computed; `None` for a constant.
     pub(super) level: Option<usize>,

@@ -1,7 +1,7 @@
 //! What a constraint says while some of its variables have no value yet: bounds of monotone parts.
 
 use super::function::Function;
-use super::graph::{Fold, Graph, Op, TermId};
+use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::value::Value;
 use super::varset::VarSet;
 
@@ -21,7 +21,7 @@ impl RelaxedBound {
     }
 }
 
-impl Graph {
+impl ExprGraph {
     /// A condition on the variables of `known` alone that is true wherever the constraint can still come true;
     /// `None` where there is nothing to say.
     pub(super) fn relaxed(&mut self, constraint: TermId, known: &VarSet) -> Option<TermId> {

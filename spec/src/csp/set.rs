@@ -1,6 +1,6 @@
 //! The valid configs: a product of components, none of it expanded.
 
-use super::dag::{Count, Dag, Step};
+use super::dag::{Count, Dag, DagStep};
 use super::error::CspError;
 use super::reduce::Reduced;
 
@@ -126,12 +126,15 @@ impl ConfigSet {
     pub fn neighbours(&self, index: u128, mut visit: impl FnMut(usize, u32, u128)) {
         const FEW: usize = 64;
         assert!(index < self.len, "config {index} of {}", self.len);
-        let (mut few, mut many) = (([0; FEW], [Step::default(); FEW]), (Vec::new(), Vec::new()));
-        let (places, path): (&mut [u32], &mut [Step]) = if self.params <= FEW {
+        let (mut few, mut many) = (
+            ([0; FEW], [DagStep::default(); FEW]),
+            (Vec::new(), Vec::new()),
+        );
+        let (places, path): (&mut [u32], &mut [DagStep]) = if self.params <= FEW {
             (&mut few.0, &mut few.1)
         } else {
             many.0.resize(self.params, 0);
-            many.1.resize(self.params, Step::default());
+            many.1.resize(self.params, DagStep::default());
             (&mut many.0, &mut many.1)
         };
         let mut rest = index;

@@ -1,13 +1,13 @@
 //! Building terms: constants folded, sums and products flat, comparisons of integers with a constant on the right.
 
 use super::function::Function;
-use super::graph::{Fold, Graph, Op, TermId};
+use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::kind::{Kind, SAFE};
 use super::python::floor_div;
 use super::semantics::Semantics;
 use super::value::Value;
 
-impl Graph {
+impl ExprGraph {
     /// A function of terms.
     pub fn apply(&mut self, function: Function, arguments: &[TermId]) -> TermId {
         let semantics = self.semantics;
@@ -95,7 +95,8 @@ impl Graph {
             }
         }
         merged.retain(|(factor, _)| *factor != 0);
-        let is_table = |graph: &Graph, id: TermId| matches!(graph.term(id).op, Op::Table { .. });
+        let is_table =
+            |graph: &ExprGraph, id: TermId| matches!(graph.term(id).op, Op::Table { .. });
         let (mut tables, mut others): (Vec<_>, Vec<_>) =
             merged.into_iter().partition(|(_, id)| is_table(self, *id));
         tables.sort_by_key(|(_, id)| self.term(*id).vars.iter().next());
@@ -185,7 +186,7 @@ impl Graph {
             }
         }
         let deciding = fold == Fold::Any;
-        let truth = |graph: &Graph, id: TermId| match graph.known(id) {
+        let truth = |graph: &ExprGraph, id: TermId| match graph.known(id) {
             Some(Some(Value::Bool(truth))) => Some(truth),
             _ => None,
         };

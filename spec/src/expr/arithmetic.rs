@@ -1,6 +1,6 @@
 //! Exact integer arithmetic, shared by the evaluator and the compiled constraints of a search space.
 
-use super::{BinaryOp, Function};
+use super::{BinaryOp, BuiltinFunction};
 
 /// Why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +43,20 @@ pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Arit
 }
 
 /// A function of two integers; of more by folding.
-pub(crate) fn call_pair(function: Function, x: i128, y: i128) -> Result<i128, ArithmeticFault> {
+pub(crate) fn call_pair(
+    function: BuiltinFunction,
+    x: i128,
+    y: i128,
+) -> Result<i128, ArithmeticFault> {
     match function {
-        Function::Min => Ok(x.min(y)),
-        Function::Max => Ok(x.max(y)),
-        Function::DivCeil if y == 0 => Err(ArithmeticFault::DivisionByZero),
-        Function::DivCeil if x < 0 || y < 0 => Err(ArithmeticFault::Domain(
+        BuiltinFunction::Min => Ok(x.min(y)),
+        BuiltinFunction::Max => Ok(x.max(y)),
+        BuiltinFunction::DivCeil if y == 0 => Err(ArithmeticFault::DivisionByZero),
+        BuiltinFunction::DivCeil if x < 0 || y < 0 => Err(ArithmeticFault::Domain(
             "div_ceil takes non-negative integers",
         )),
-        Function::DivCeil => Ok(x / y + i128::from(x % y != 0)),
-        Function::NextPowerOfTwo | Function::SizeOf => {
+        BuiltinFunction::DivCeil => Ok(x / y + i128::from(x % y != 0)),
+        BuiltinFunction::NextPowerOfTwo | BuiltinFunction::SizeOf => {
             Err(ArithmeticFault::Domain("wrong number of arguments"))
         }
     }

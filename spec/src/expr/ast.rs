@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::DeviceLimit;
+use crate::device::limits::DeviceLimit;
 
 /// An expression over tunable parameters, problem sizes and device limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Expr {
     /// `x op y`.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `min(x, y)`, `x.div_ceil(y)`, …
-    Call(Function, Vec<Expr>),
+    Call(BuiltinFunction, Vec<Expr>),
 }
 
 /// A prefix operator.
@@ -105,7 +105,7 @@ impl BinaryOp {
 /// A function of the expression language. The first argument may be written as a receiver:
 /// `n.div_ceil(BLOCK)` is `div_ceil(n, BLOCK)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Function {
+pub enum BuiltinFunction {
     /// The smaller of two or more.
     Min,
     /// The larger of two or more.
@@ -118,29 +118,29 @@ pub enum Function {
     SizeOf,
 }
 
-impl Function {
+impl BuiltinFunction {
     /// Every function.
-    pub const ALL: [Function; 5] = [
-        Function::Min,
-        Function::Max,
-        Function::DivCeil,
-        Function::NextPowerOfTwo,
-        Function::SizeOf,
+    pub const ALL: [BuiltinFunction; 5] = [
+        BuiltinFunction::Min,
+        BuiltinFunction::Max,
+        BuiltinFunction::DivCeil,
+        BuiltinFunction::NextPowerOfTwo,
+        BuiltinFunction::SizeOf,
     ];
 
     /// Its name as written.
     pub fn name(self) -> &'static str {
         match self {
-            Function::Min => "min",
-            Function::Max => "max",
-            Function::DivCeil => "div_ceil",
-            Function::NextPowerOfTwo => "next_power_of_two",
-            Function::SizeOf => "size_of",
+            BuiltinFunction::Min => "min",
+            BuiltinFunction::Max => "max",
+            BuiltinFunction::DivCeil => "div_ceil",
+            BuiltinFunction::NextPowerOfTwo => "next_power_of_two",
+            BuiltinFunction::SizeOf => "size_of",
         }
     }
 
     /// The function of that name.
-    pub fn from_name(name: &str) -> Option<Function> {
+    pub fn from_name(name: &str) -> Option<BuiltinFunction> {
         Self::ALL
             .into_iter()
             .find(|function| function.name() == name)
@@ -149,9 +149,9 @@ impl Function {
     /// Whether it takes this many arguments.
     pub fn accepts(self, arguments: usize) -> bool {
         match self {
-            Function::Min | Function::Max => arguments >= 2,
-            Function::DivCeil => arguments == 2,
-            Function::NextPowerOfTwo | Function::SizeOf => arguments == 1,
+            BuiltinFunction::Min | BuiltinFunction::Max => arguments >= 2,
+            BuiltinFunction::DivCeil => arguments == 2,
+            BuiltinFunction::NextPowerOfTwo | BuiltinFunction::SizeOf => arguments == 1,
         }
     }
 }

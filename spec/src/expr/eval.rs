@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::arithmetic::{self, ArithmeticFault, IntResult};
-use super::{BinaryOp, Expr, Function, UnaryOp, Value};
-use crate::limits::{DeviceLimit, DeviceLimits};
+use super::{BinaryOp, BuiltinFunction, Expr, UnaryOp, Value};
+use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::model::ElemType;
 
 /// Why an expression has no value.
@@ -184,7 +184,7 @@ fn binary(expr: &Expr, op: BinaryOp, x: Value, y: Value) -> Result<Value, EvalEr
 
 fn call(
     expr: &Expr,
-    function: Function,
+    function: BuiltinFunction,
     arguments: &[Expr],
     scope: &dyn Scope,
 ) -> Result<Value, EvalError> {
@@ -195,11 +195,11 @@ fn call(
         ));
     }
     let first = &arguments[0];
-    if function == Function::SizeOf {
+    if function == BuiltinFunction::SizeOf {
         return size_of(expr, first, scope);
     }
     let mut result = evaluate_int(first, scope)?;
-    if function == Function::NextPowerOfTwo {
+    if function == BuiltinFunction::NextPowerOfTwo {
         result = arithmetic::next_power_of_two(result).map_err(|f| fault(expr, f))?;
     }
     for argument in &arguments[1..] {

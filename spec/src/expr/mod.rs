@@ -13,6 +13,6 @@ mod print;
 mod tests;
 mod value;
 
-pub use ast::{BinaryOp, Expr, Function, UnaryOp};
+pub use ast::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 pub use eval::{EvalError, Known, Scope, evaluate, evaluate_bool, evaluate_int, truth};
 pub use value::Value;

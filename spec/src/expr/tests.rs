@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{DeviceLimit, DeviceLimits};
+use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::targets::CPU_LIMITS;
 use crate::testing::{NAMES, any_expr, bool_expr};
 
@@ -109,7 +109,7 @@ fn name(name: &str) -> Box<Expr> {
 fn the_deepest_expression_survives_the_json_of_a_spec() {
     let mut expr = Expr::Name("n".into());
     while expr.depth() < Expr::MAX_DEPTH {
-        expr = Expr::Call(Function::Min, vec![expr, Expr::Int(1)]);
+        expr = Expr::Call(BuiltinFunction::Min, vec![expr, Expr::Int(1)]);
     }
     let mut spec = crate::testing::plain_spec(Vec::new());
     let crate::model::ArgSpec::Slice(slice) = &mut spec.args[1] else {
@@ -175,39 +175,39 @@ fn functions_do_what_their_documentation_says() {
             .map_err(|error| error.to_string())
     };
     assert_eq!(
-        value(Function::DivCeil, vec![int(7), int(3)]),
+        value(BuiltinFunction::DivCeil, vec![int(7), int(3)]),
         Ok(Value::Int(3))
     );
     assert_eq!(
-        value(Function::DivCeil, vec![int(6), int(3)]),
+        value(BuiltinFunction::DivCeil, vec![int(6), int(3)]),
         Ok(Value::Int(2))
     );
     assert_eq!(
-        value(Function::NextPowerOfTwo, vec![int(65)]),
+        value(BuiltinFunction::NextPowerOfTwo, vec![int(65)]),
         Ok(Value::Int(128))
     );
     assert_eq!(
-        value(Function::Min, vec![int(3), int(1), int(2)]),
+        value(BuiltinFunction::Min, vec![int(3), int(1), int(2)]),
         Ok(Value::Int(1))
     );
     assert_eq!(
-        value(Function::SizeOf, vec![Expr::Name("f16".into())]),
+        value(BuiltinFunction::SizeOf, vec![Expr::Name("f16".into())]),
         Ok(Value::Int(2))
     );
     assert_eq!(
-        value(Function::SizeOf, vec![Expr::Name("row".into())]),
+        value(BuiltinFunction::SizeOf, vec![Expr::Name("row".into())]),
         Err("`size_of(row)`: size_of takes an element type".into())
     );
     assert_eq!(
-        value(Function::DivCeil, vec![int(1), int(0)]),
+        value(BuiltinFunction::DivCeil, vec![int(1), int(0)]),
         Err("`div_ceil(1, 0)` divides by zero".into())
     );
     assert_eq!(
-        value(Function::DivCeil, vec![int(-1), int(2)]),
+        value(BuiltinFunction::DivCeil, vec![int(-1), int(2)]),
         Err("`div_ceil((-1), 2)`: div_ceil takes non-negative integers".into())
     );
     assert_eq!(
-        value(Function::Min, vec![int(1)]),
+        value(BuiltinFunction::Min, vec![int(1)]),
         Err("`min(1)`: wrong number of arguments".into())
     );
 }

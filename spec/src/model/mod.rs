@@ -1,6 +1,7 @@
 //! What the author of a kernel declares.
 
 mod argument;
+mod evidence;
 mod kernel;
 mod plain;
 mod types;
@@ -8,6 +9,7 @@ mod types;
 pub use argument::{
     Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, SliceArg, Tolerance,
 };
+pub use evidence::Evidence;
 pub use kernel::{
     Baseline, Constraint, Geometry, KernelSpec, Reference, TunableParam, TypeParam, Work,
 };

@@ -5,16 +5,16 @@ use syn::parse::{Parse, ParseStream, Parser};
 
 use super::SpannedExpr;
 use super::declaration::{
-    Axis, BaselineDecl, GeometryDecl, KernelAttr, Name, ReferenceDecl, Spanned,
+    BaselineDecl, GeometryDecl, KernelAttr, Name, NamedValues, ReferenceDecl, Spanned,
 };
 use super::expression::{error, error_at};
 use super::values::{Assign, list};
 use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::device::Backend;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::model::Tolerance;
-use crate::spelling::nearest;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
+use crate::text::spelling::nearest;
 
 /// Every item, with the form it has.
 const ITEMS: &[(&str, &str)] = &[
@@ -406,7 +406,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
     Ok(baseline)
 }
 
-impl Axis<ParamValue> {
+impl NamedValues<ParamValue> {
     /// Whether it has a value.
     pub fn has(&self, value: &ParamValue) -> bool {
         self.values.iter().any(|v| v.value == *value)

@@ -7,10 +7,10 @@ use super::plain::PlainDecl;
 use crate::baked::Evidence;
 use crate::config::ParamValue;
 use crate::device::Backend;
-use crate::diagnostic::SpanRange;
 use crate::model::{
     Access, Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance,
 };
+use crate::text::diagnostic::SpanRange;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -32,11 +32,11 @@ pub struct KernelAttr {
     /// `entry = ".."`.
     pub entry: Option<Spanned<String>>,
     /// `types(..)`.
-    pub types: Vec<Axis<ElemType>>,
+    pub types: Vec<NamedValues<ElemType>>,
     /// `sizes(..)`.
     pub sizes: Vec<SizeDecl>,
     /// `params(..)`.
-    pub params: Vec<Axis<ParamValue>>,
+    pub params: Vec<NamedValues<ParamValue>>,
     /// `where(..)`.
     pub constraints: Vec<SpannedExpr>,
     /// `baseline(..)`.
@@ -72,7 +72,7 @@ pub struct KernelAttr {
 
 /// `NAME in [..]`.
 #[derive(Clone, Debug)]
-pub struct Axis<T> {
+pub struct NamedValues<T> {
     /// The name.
     pub name: Name,
     /// Its values; the values of a range share its span.

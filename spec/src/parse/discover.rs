@@ -17,11 +17,11 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Meta, Token};
 
 use super::{ParsedKernel, kernel};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
 /// How a file's modules lie around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ModuleLayout {
     /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules lie next to it.
     Root,
     /// Any other file, with its name without `.rs`: its modules lie in a folder of that name.
@@ -57,7 +57,7 @@ pub struct ModuleFile {
     pub line: usize,
     /// Where the file may be, relative to the folder of the declaring file, with `/`; and its layout
     /// if it is there. The first that exists is the module.
-    pub candidates: Vec<(String, Layout)>,
+    pub candidates: Vec<(String, ModuleLayout)>,
 }
 
 /// Whether a source file can declare a kernel or a module in a file of its own: most files cannot, and need not be parsed.
@@ -86,13 +86,13 @@ fn is_of_a_word(character: char) -> bool {
 /// When the text is not Rust.
 pub fn discover(
     text: &str,
-    layout: &Layout,
+    layout: &ModuleLayout,
     features: &BTreeSet<String>,
 ) -> Result<Discovery, Diagnostic> {
     let file = syn::parse_file(text).map_err(Diagnostic::from)?;
     let folder = match layout {
-        Layout::Root => Vec::new(),
-        Layout::Named(name) => vec![name.clone()],
+        ModuleLayout::Root => Vec::new(),
+        ModuleLayout::Named(name) => vec![name.clone()],
     };
     let mut walk = SourceWalk {
         features,
@@ -185,7 +185,7 @@ impl SourceWalk<'_> {
         self.module.pop();
     }
 
-    fn candidates(&self, name: &str, path: Option<String>) -> Vec<(String, Layout)> {
+    fn candidates(&self, name: &str, path: Option<String>) -> Vec<(String, ModuleLayout)> {
         let below = |parts: &[&str]| {
             let folder = self.folder.iter().map(String::as_str);
             folder
@@ -195,11 +195,14 @@ impl SourceWalk<'_> {
         };
         match path {
             // At the top of a file a path starts at the file's own folder, whatever its layout.
-            Some(path) if self.module.len() == 1 => vec![(path, Layout::Root)],
-            Some(path) => vec![(below(&[&path]), Layout::Root)],
+            Some(path) if self.module.len() == 1 => vec![(path, ModuleLayout::Root)],
+            Some(path) => vec![(below(&[&path]), ModuleLayout::Root)],
             None => vec![
-                (below(&[&format!("{name}.rs")]), Layout::Named(name.into())),
-                (below(&[name, "mod.rs"]), Layout::Root),
+                (
+                    below(&[&format!("{name}.rs")]),
+                    ModuleLayout::Named(name.into()),
+                ),
+                (below(&[name, "mod.rs"]), ModuleLayout::Root),
             ],
         }
     }

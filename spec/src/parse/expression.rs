@@ -6,10 +6,10 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 
-use crate::diagnostic::SpanRange;
-use crate::expr::{BinaryOp, Expr, Function, UnaryOp};
-use crate::limits::DeviceLimit;
-use crate::spelling::nearest;
+use crate::device::limits::DeviceLimit;
+use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// An expression and where each of its parts was written.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ fn convert_node(syntax: &syn::Expr, depth: usize, spans: &mut Vec<SpanRange>) ->
 
 fn convert_call<'a>(
     call: &impl ToTokens,
-    function: Function,
+    function: BuiltinFunction,
     arguments: impl Iterator<Item = &'a syn::Expr>,
     depth: usize,
     spans: &mut Vec<SpanRange>,
@@ -155,9 +155,9 @@ fn convert_call<'a>(
         .collect::<syn::Result<Vec<_>>>()?;
     if !function.accepts(arguments.len()) {
         let wanted = match function {
-            Function::Min | Function::Max => "two or more arguments",
-            Function::DivCeil => "two arguments",
-            Function::NextPowerOfTwo | Function::SizeOf => "one argument",
+            BuiltinFunction::Min | BuiltinFunction::Max => "two or more arguments",
+            BuiltinFunction::DivCeil => "two arguments",
+            BuiltinFunction::NextPowerOfTwo | BuiltinFunction::SizeOf => "one argument",
         };
         return Err(error(
             call,
@@ -264,10 +264,10 @@ fn name(path: &syn::ExprPath) -> syn::Result<Expr> {
     Ok(Expr::Name(ident.to_string()))
 }
 
-fn function(ident: &syn::Ident) -> syn::Result<Function> {
+fn function(ident: &syn::Ident) -> syn::Result<BuiltinFunction> {
     let name = ident.to_string();
-    Function::from_name(&name).ok_or_else(|| {
-        let help = match nearest(&name, Function::ALL.map(Function::name)) {
+    BuiltinFunction::from_name(&name).ok_or_else(|| {
+        let help = match nearest(&name, BuiltinFunction::ALL.map(BuiltinFunction::name)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => LANGUAGE.to_string(),
         };

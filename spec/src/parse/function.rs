@@ -10,9 +10,9 @@ use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
 use super::expression::error;
 use super::plain::{PlainDecl, is_plain};
 use super::values::{list, plain_name};
-use crate::diagnostic::{Diagnostics, SpanRange};
 use crate::model::{Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
-use crate::spelling::nearest;
+use crate::text::diagnostic::{Diagnostics, SpanRange};
+use crate::text::spelling::nearest;
 
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
      #[len(n)] y: &mut [f32]); }`";

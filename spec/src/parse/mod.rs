@@ -23,7 +23,7 @@ pub use declaration::{KernelAttr, KernelFn};
 pub use expression::SpannedExpr;
 pub use parsed::ParsedKernel;
 
-use crate::diagnostic::Diagnostics;
+use crate::text::diagnostic::Diagnostics;
 
 /// Reads and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
 ///

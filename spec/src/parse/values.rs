@@ -4,12 +4,12 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Token, bracketed, parenthesized};
 
-use super::declaration::{Axis, ConfigDecl, DimValue, Name, ProblemDecl, SizeDecl, Spanned};
+use super::declaration::{ConfigDecl, DimValue, Name, NamedValues, ProblemDecl, SizeDecl, Spanned};
 use super::expression::{error, error_at, integer};
 use crate::config::ParamValue;
-use crate::diagnostic::SpanRange;
 use crate::model::{ElemType, ScalarType, Tolerance};
-use crate::spelling::nearest;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// Values of one tunable parameter at most: a range must not fill memory.
 const MAX_VALUES: usize = 4096;
@@ -155,13 +155,13 @@ fn elem_type(ident: &Ident) -> syn::Result<ElemType> {
     })
 }
 
-impl Parse for Axis<ElemType> {
-    fn parse(input: ParseStream) -> syn::Result<Axis<ElemType>> {
+impl Parse for NamedValues<ElemType> {
+    fn parse(input: ParseStream) -> syn::Result<NamedValues<ElemType>> {
         let name = input.parse()?;
         input.parse::<Token![in]>()?;
         let content;
         bracketed!(content in input);
-        Ok(Axis {
+        Ok(NamedValues {
             name,
             values: list(&content)?,
         })
@@ -169,8 +169,8 @@ impl Parse for Axis<ElemType> {
 }
 
 /// `NAME in [1, 2, 4]`, `NAME in 1..=8`, `NAME in pow2(16..=256)`.
-impl Parse for Axis<ParamValue> {
-    fn parse(input: ParseStream) -> syn::Result<Axis<ParamValue>> {
+impl Parse for NamedValues<ParamValue> {
+    fn parse(input: ParseStream) -> syn::Result<NamedValues<ParamValue>> {
         let name = input.parse()?;
         input.parse::<Token![in]>()?;
         let values = if input.peek(syn::token::Bracket) {
@@ -193,7 +193,7 @@ impl Parse for Axis<ParamValue> {
         if values.len() > MAX_VALUES {
             return Err(too_many(values[0].span));
         }
-        Ok(Axis { name, values })
+        Ok(NamedValues { name, values })
     }
 }
 
@@ -263,7 +263,7 @@ impl Range {
 }
 
 fn range_error(span: SpanRange, message: &str, help: &str) -> syn::Error {
-    crate::diagnostic::Diagnostic::new(span, message)
+    crate::text::diagnostic::Diagnostic::new(span, message)
         .help(help)
         .to_syn_error()
 }

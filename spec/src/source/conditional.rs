@@ -16,9 +16,9 @@ pub struct ConditionalFrame {
 
 /// The groups that are open, outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions(Vec<ConditionalFrame>);
+pub struct OpenConditionals(Vec<ConditionalFrame>);
 
-impl Conditions {
+impl OpenConditionals {
     /// Enters a group.
     pub fn open(&mut self, group: usize, guard: Option<String>) {
         let branch = 0;
@@ -68,7 +68,7 @@ impl Conditions {
 
     /// Whether at most one of two places is compiled: other branches of one group, or both under a
     /// guard of the same name.
-    pub fn excludes(&self, other: &Conditions) -> bool {
+    pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {
                 let branches = frame.group == theirs.group && frame.branch != theirs.branch;

@@ -262,7 +262,7 @@ impl Flattener<'_, '_> {
 
 /// Whether a header that the package does not have is one that comes with the device's compiler.
 fn is_device_header(path: &str) -> bool {
-    crate::prelude::CPU_PRELUDE
+    crate::codegen::prelude::CPU_PRELUDE
         .iter()
         .any(|(name, _)| *name == path)
 }

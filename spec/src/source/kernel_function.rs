@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::conditional::Conditions;
+use super::conditional::OpenConditionals;
 use super::error::Location;
 use super::lexer::{Token, TokenKind};
 use super::template::Template;
@@ -101,7 +101,7 @@ pub struct KernelFunction {
     /// Why it cannot be an entry.
     pub obstacle: Option<Obstacle>,
     /// The `#if` groups around it.
-    pub conditions: Conditions,
+    pub conditions: OpenConditionals,
     /// The file and line of its name.
     pub at: Location,
 }

@@ -24,7 +24,7 @@ mod signature;
 mod template;
 mod walk;
 
-pub use conditional::Conditions;
+pub use conditional::OpenConditionals;
 pub use constant::ConstantVariable;
 pub use ctype::{Aliases, CType};
 pub use entry::{Entry, EntryError};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::conditional::Conditions;
+use super::conditional::OpenConditionals;
 use super::error::Location;
 
 /// A `#define` in the source.
@@ -14,7 +14,7 @@ pub struct MacroDefinition {
     /// The directive.
     pub range: Range<usize>,
     /// The `#if` groups around it.
-    pub conditions: Conditions,
+    pub conditions: OpenConditionals,
     /// Names in its replacement.
     pub mentions: BTreeSet<String>,
     /// Whether this is `#undef NAME` rather than `#define NAME`.

@@ -3,9 +3,9 @@
 use thiserror::Error;
 
 use crate::config::Config;
+use crate::config::validity::Invalid;
 use crate::csp::CspError;
 use crate::problem::Problem;
-use crate::validity::Invalid;
 
 /// Why a search space cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

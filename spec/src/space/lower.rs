@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::csp::{self, Graph, TermId};
-use crate::expr::{BinaryOp, Expr, Function, Scope, UnaryOp, Value};
+use crate::csp::{self, ExprGraph, TermId};
+use crate::expr::{BinaryOp, BuiltinFunction, Expr, Scope, UnaryOp, Value};
 use crate::model::{ElemType, KernelSpec};
 
 /// Numbers for the names of choices and element types.
@@ -49,12 +49,12 @@ struct LoweredSpace {
 
 impl Lowering<'_> {
     /// The term of an expression; `None` if it needs a name or limit that has no value.
-    pub(super) fn lower(&mut self, expr: &Expr, graph: &mut Graph) -> Option<TermId> {
+    pub(super) fn lower(&mut self, expr: &Expr, graph: &mut ExprGraph) -> Option<TermId> {
         let lowered = self.part(expr, graph);
         (!lowered.missing).then_some(lowered.term)
     }
 
-    fn part(&mut self, expr: &Expr, graph: &mut Graph) -> LoweredSpace {
+    fn part(&mut self, expr: &Expr, graph: &mut ExprGraph) -> LoweredSpace {
         match expr {
             Expr::Int(x) => constant(csp::Value::Int((*x).into()), graph),
             Expr::Bool(x) => constant(csp::Value::Bool(*x), graph),
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn name(&mut self, name: &str, graph: &mut Graph) -> LoweredSpace {
+    fn name(&mut self, name: &str, graph: &mut ExprGraph) -> LoweredSpace {
         let axis = self.spec.params.iter().position(|p| &*p.name == name);
         let term = match (axis, self.constants.value(name)) {
             (Some(axis), _) => graph.param(axis),
@@ -95,14 +95,19 @@ impl Lowering<'_> {
         &mut self,
         function: csp::Function,
         parts: &[&Expr],
-        graph: &mut Graph,
+        graph: &mut ExprGraph,
     ) -> LoweredSpace {
         let parts: Vec<LoweredSpace> = parts.iter().map(|x| self.part(x, graph)).collect();
         let terms: Vec<TermId> = parts.iter().map(|part| part.term).collect();
         settled(graph.apply(function, &terms), &parts, graph)
     }
 
-    fn call(&mut self, function: Function, arguments: &[Expr], graph: &mut Graph) -> LoweredSpace {
+    fn call(
+        &mut self,
+        function: BuiltinFunction,
+        arguments: &[Expr],
+        graph: &mut ExprGraph,
+    ) -> LoweredSpace {
         if !function.accepts(arguments.len()) {
             return LoweredSpace {
                 term: graph.missing(),
@@ -110,13 +115,13 @@ impl Lowering<'_> {
             };
         }
         let pair = match function {
-            Function::SizeOf => return self.size_of(&arguments[0], graph),
-            Function::NextPowerOfTwo => {
+            BuiltinFunction::SizeOf => return self.size_of(&arguments[0], graph),
+            BuiltinFunction::NextPowerOfTwo => {
                 return self.apply(csp::Function::NextPowerOfTwo, &[&arguments[0]], graph);
             }
-            Function::Min => csp::Function::Min,
-            Function::Max => csp::Function::Max,
-            Function::DivCeil => csp::Function::DivCeil,
+            BuiltinFunction::Min => csp::Function::Min,
+            BuiltinFunction::Max => csp::Function::Max,
+            BuiltinFunction::DivCeil => csp::Function::DivCeil,
         };
         let parts: Vec<LoweredSpace> = arguments.iter().map(|x| self.part(x, graph)).collect();
         let mut term = parts[0].term;
@@ -127,7 +132,7 @@ impl Lowering<'_> {
     }
 
     /// Only a name has a size: that of a parameter's value, or of a constant.
-    fn size_of(&mut self, argument: &Expr, graph: &mut Graph) -> LoweredSpace {
+    fn size_of(&mut self, argument: &Expr, graph: &mut ExprGraph) -> LoweredSpace {
         let axis = match argument {
             Expr::Name(name) => self.spec.params.iter().position(|p| &*p.name == name),
             _ => None,
@@ -152,14 +157,14 @@ impl Lowering<'_> {
     }
 }
 
-fn constant(value: csp::Value, graph: &mut Graph) -> LoweredSpace {
+fn constant(value: csp::Value, graph: &mut ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term: graph.constant(value),
         missing: false,
     }
 }
 
-fn missing(graph: &mut Graph) -> LoweredSpace {
+fn missing(graph: &mut ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term: graph.missing(),
         missing: true,
@@ -167,7 +172,7 @@ fn missing(graph: &mut Graph) -> LoweredSpace {
 }
 
 /// What is known without its missing parts misses nothing.
-fn settled(term: TermId, parts: &[LoweredSpace], graph: &Graph) -> LoweredSpace {
+fn settled(term: TermId, parts: &[LoweredSpace], graph: &ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term,
         missing: parts.iter().any(|part| part.missing) && graph.value(term).is_none(),

@@ -24,7 +24,7 @@ pub use verification::verification_problems;
 
 use crate::config::{Config, ParamValue};
 use crate::csp::{CspError, LayerBudget, SampleSize};
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 use configs::Configs;

@@ -3,7 +3,7 @@
 use super::configs::Configs;
 use super::rules::{Rule, Rules};
 use crate::csp::LayerBudget;
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
 use crate::model::KernelSpec;
 
 /// How much of the product one rule rejects. Several rules may reject the same config.

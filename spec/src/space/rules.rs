@@ -3,8 +3,8 @@
 use super::error::SpaceError;
 use super::lower::{Lowering, ParamNames};
 use crate::csp::{Function, Model, Semantics, TermId, Value};
+use crate::device::limits::DeviceLimits;
 use crate::expr::Expr;
-use crate::limits::DeviceLimits;
 use crate::model::{ArgSpec, KernelSpec};
 use crate::plan::LaunchScope;
 use crate::problem::Problem;

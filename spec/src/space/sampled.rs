@@ -6,7 +6,7 @@ use super::configs::Configs;
 use super::rules::Rules;
 use crate::config::Config;
 use crate::csp::{CspError, Estimate, LayerBudget, ListedSet, SampleSize};
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::config::{Config, ParamValue};
-use crate::expr::{BinaryOp, Expr, Function, Known, evaluate_int, truth};
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
+use crate::expr::{BinaryOp, BuiltinFunction, Expr, Known, evaluate_int, truth};
 use crate::model::KernelSpec;
 use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
@@ -336,7 +336,7 @@ fn plausible(size: i128) -> Option<i64> {
 fn divisor_of<'a>(expr: &'a Expr, dimension: &str) -> Option<&'a Expr> {
     let (dividend, divisor) = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, x, y) => (&**x, &**y),
-        Expr::Call(Function::DivCeil, arguments) => match &arguments[..] {
+        Expr::Call(BuiltinFunction::DivCeil, arguments) => match &arguments[..] {
             [x, y] => (x, y),
             _ => return None,
         },

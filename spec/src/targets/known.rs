@@ -3,7 +3,7 @@
 use super::amd::AmdWgp;
 use super::nvidia::NvidiaSm;
 use crate::device::Backend;
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
 
 /// An architecture, as one product has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,8 @@
 mod amd;
 mod known;
 mod nvidia;
+#[doc(hidden)]
+pub mod occupancy;
 mod rows;
 
 pub use amd::AmdWgp;

@@ -4,7 +4,7 @@ use super::amd::AmdWgp;
 use super::known::{CPU_LIMITS, KnownTarget, MAX_THREADS_PER_BLOCK, Multiprocessor, Peaks, Source};
 use super::nvidia::NvidiaSm;
 use crate::device::Backend;
-use crate::limits::DeviceLimits;
+use crate::device::limits::DeviceLimits;
 
 /// What all targets of compute capability 8.6 to 9.0 have in common.
 const SM: NvidiaSm = NvidiaSm {

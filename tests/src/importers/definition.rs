@@ -75,7 +75,7 @@ pub(super) fn check_expression(bytes: &[u8]) {
     let definition = Definition {
         name: "expression".into(),
         params: params.into(),
-        constraints: vec![kiln_exchange::definition::Constraint {
+        constraints: vec![kiln_exchange::definition::DefinedConstraint {
             text: text.into(),
             expr,
         }],

@@ -2,7 +2,7 @@
 
 use kiln_exchange::definition::Definition;
 use kiln_exchange::definition::Literal;
-use kiln_exchange::python::Expr;
+use kiln_exchange::python::PythonExpr;
 use kiln_spec::csp::{Function, Semantics, Value};
 
 /// How many configs of the product meet every constraint; each is looked at.
@@ -39,15 +39,15 @@ pub(super) fn count(definition: &Definition) -> u128 {
 }
 
 /// `None` where Python raises.
-fn value(expr: &Expr, config: &[(&str, &Literal)]) -> Option<Literal> {
+fn value(expr: &PythonExpr, config: &[(&str, &Literal)]) -> Option<Literal> {
     match expr {
-        Expr::Value(value) => literal(*value, &[]),
-        Expr::Text(text) => Some(Literal::Text(text.clone())),
-        Expr::Name(name) => {
+        PythonExpr::Value(value) => literal(*value, &[]),
+        PythonExpr::Text(text) => Some(Literal::Text(text.clone())),
+        PythonExpr::Name(name) => {
             let found = config.iter().find(|(known, _)| known == name)?;
             Some(found.1.clone())
         }
-        Expr::Apply(Function::Select, parts) => {
+        PythonExpr::Apply(Function::Select, parts) => {
             let chosen = if truth(&value(&parts[0], config)?) {
                 1
             } else {
@@ -55,14 +55,14 @@ fn value(expr: &Expr, config: &[(&str, &Literal)]) -> Option<Literal> {
             };
             value(&parts[chosen], config)
         }
-        Expr::Apply(function, parts) => {
+        PythonExpr::Apply(function, parts) => {
             let parts: Option<Vec<Literal>> =
                 parts.iter().map(|part| value(part, config)).collect();
             apply(*function, &parts?)
         }
-        Expr::All(parts) => decided(parts, config, false),
-        Expr::Any(parts) => decided(parts, config, true),
-        Expr::Chain(first, rest) => {
+        PythonExpr::All(parts) => decided(parts, config, false),
+        PythonExpr::Any(parts) => decided(parts, config, true),
+        PythonExpr::Chain(first, rest) => {
             let mut left = value(first, config)?;
             for (function, right) in rest {
                 let right = value(right, config)?;
@@ -73,7 +73,7 @@ fn value(expr: &Expr, config: &[(&str, &Literal)]) -> Option<Literal> {
             }
             Some(Literal::Bool(true))
         }
-        Expr::In {
+        PythonExpr::In {
             item,
             list,
             negated,
@@ -86,12 +86,12 @@ fn value(expr: &Expr, config: &[(&str, &Literal)]) -> Option<Literal> {
             }
             Some(Literal::Bool(found != *negated))
         }
-        Expr::List(_) | Expr::Comprehension { .. } | Expr::Range(_) => None,
+        PythonExpr::List(_) | PythonExpr::Comprehension { .. } | PythonExpr::Range(_) => None,
     }
 }
 
 /// `and` and `or`: the operand that decides.
-fn decided(parts: &[Expr], config: &[(&str, &Literal)], by: bool) -> Option<Literal> {
+fn decided(parts: &[PythonExpr], config: &[(&str, &Literal)], by: bool) -> Option<Literal> {
     let mut last = Literal::Bool(!by);
     for part in parts {
         last = value(part, config)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kiln_exchange::of_recording;
 use kiln_exchange::recording::{Invalidity, RecordedTrial, Recording, parse};
 use kiln_search::{Guide, SpaceView};
-use kiln_tuner::replay::{Plan, replay};
+use kiln_tuner::replay::{ReplayPlan, replay};
 
 use super::assert_line;
 
@@ -102,7 +102,7 @@ fn reads_back(recording: &Recording) {
 fn is_searched(recording: &Recording) {
     let guide = Guide::default();
     for strategy in ["auto", "genetic"] {
-        let plan = Plan {
+        let plan = ReplayPlan {
             strategy,
             budget: 16,
             batch: 3,

@@ -10,7 +10,7 @@ use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
 use kiln::prepare::generate;
 use kiln::spec::codegen::{Target, TranslationUnit};
-use kiln::spec::parse::discover::{Layout, discover};
+use kiln::spec::parse::discover::{ModuleLayout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::space::SearchSpace;
 use kiln::spec::targets::{KnownTarget, TARGETS};
@@ -136,7 +136,7 @@ fn fixture(package: &str, file: &str) -> Vec<(KernelSpec, SourceText)> {
         .join(package)
         .join("src");
     let read = |name: &str| std::fs::read_to_string(source.join(name));
-    let found = discover(&read(file).unwrap(), &Layout::Root, &BTreeSet::new()).unwrap();
+    let found = discover(&read(file).unwrap(), &ModuleLayout::Root, &BTreeSet::new()).unwrap();
     let specs = found
         .kernels
         .into_iter()

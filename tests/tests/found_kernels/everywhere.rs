@@ -10,7 +10,7 @@ use kiln::prepare::generate;
 use kiln::reference::make_data;
 use kiln::smoke::{self, CheckOutcome, SmokeOptions};
 use kiln::spec::codegen::{Target, TranslationUnit};
-use kiln::spec::parse::discover::{Layout, discover};
+use kiln::spec::parse::discover::{ModuleLayout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::targets::TARGETS;
 use kiln::spec::{Backend, ProblemValue};
@@ -25,7 +25,7 @@ use crate::launches;
 fn tune_finds_the_same_declarations_as_the_macro() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found_kernels/kernels.rs");
     let text = std::fs::read_to_string(file).unwrap();
-    let found = discover(&text, &Layout::Root, &BTreeSet::new()).unwrap();
+    let found = discover(&text, &ModuleLayout::Root, &BTreeSet::new()).unwrap();
     let found: Vec<String> = found
         .kernels
         .into_iter()

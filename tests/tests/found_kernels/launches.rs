@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kiln::smoke::{self, CheckOutcome, SmokeOptions};
-use kiln::spec::parse::discover::{Layout, discover};
+use kiln::spec::parse::discover::{ModuleLayout, discover};
 use kiln::{Buffer, Choice, Element, LaunchCause, Stream, tuned_kernel};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout};
@@ -153,7 +153,7 @@ fn stream(test: &str) -> Option<Stream> {
 fn tune_reads_what_the_macro_reads() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found_kernels/launches.rs");
     let text = std::fs::read_to_string(file).unwrap();
-    let found = discover(&text, &Layout::Root, &BTreeSet::new()).unwrap();
+    let found = discover(&text, &ModuleLayout::Root, &BTreeSet::new()).unwrap();
     let found: Vec<String> = (found.kernels.into_iter())
         .map(|kernel| kernel.kernel.unwrap().spec.to_json())
         .collect();

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use kiln::{Buffer, Element, Stream, f16};
-use kiln_kernels::tile_blend::{reference::Axis, tile_blend};
+use kiln_kernels::tile_blend::{reference::TileAxis, tile_blend};
 use kiln_kernels::tile_extract::tile_extract;
 use kiln_tests::test_device::stream;
 
@@ -23,7 +23,8 @@ fn through_tiles<T: tile_extract::T + tile_blend::T + Element>(
     image: &[T],
     change: impl FnOnce(&mut [T]),
 ) -> Result<Vec<T>, Box<dyn Error>> {
-    let tiles = Axis::new(height, tile, overlap).tiles * Axis::new(width, tile, overlap).tiles;
+    let tiles =
+        TileAxis::new(height, tile, overlap).tiles * TileAxis::new(width, tile, overlap).tiles;
     let from = Buffer::from_slice(stream, image)?;
     let len = tiles * (channels * tile * tile) as usize;
     let mut cut = Buffer::<T>::zeros(stream, len)?;

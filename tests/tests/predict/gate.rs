@@ -12,7 +12,7 @@ use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::target;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune};
-use kiln_tuner::compile_only::Target;
+use kiln_tuner::compile_only::CompileTarget;
 use kiln_tuner::predict::{Facts, estimate};
 use kiln_tuner::project::{PackageSelection, Project};
 use kiln_tuner::task::{self, Conditions};
@@ -73,7 +73,7 @@ fn measured(root: &Path, time: impl Fn(f64) -> f64) {
     let project = Project::read(&args).expect("the package should be read");
     let kernel = &project.kernels[0];
     let known = target("sm_86").expect("the target should be known");
-    let compiler = Target::open("sm_86").expect("the compiler was found just now");
+    let compiler = CompileTarget::open("sm_86").expect("the compiler was found just now");
     let mut info: DeviceInfo = compiler.info.clone();
     info.key.name = known.product.into();
     let (cache, _) = Cache::open(&root.join("cache"), OpenOptions::new()).expect("the cache opens");

@@ -15,6 +15,7 @@ use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
+use crate::atomic_file;
 use crate::candidate::inspect::{
     self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources,
 };
@@ -39,8 +40,6 @@ pub struct Workshop<'a> {
     pub rules: LaunchRules<'a>,
     /// Compiles done (not served from the store).
     pub compiles: AtomicU64,
-    /// Numbers for files that are being written.
-    pub parts: AtomicU64,
 }
 
 /// A compiled candidate.
@@ -79,7 +78,7 @@ pub struct Draft {
 
 /// A candidate as the compiler left it.
 #[derive(Debug)]
-struct Built {
+struct BuiltCandidate {
     draft: Draft,
     artifact: Artifact,
     compile_ns: u64,
@@ -112,7 +111,6 @@ impl<'a> Workshop<'a> {
             limits: CompileLimits::default(),
             rules: LaunchRules::of(info),
             compiles: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
         }
     }
 
@@ -241,11 +239,11 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    fn build(&self, draft: Draft, build: BuildKind) -> Result<Built, Outcome> {
+    fn build(&self, draft: Draft, build: BuildKind) -> Result<BuiltCandidate, Outcome> {
         let start = Instant::now();
         let (artifact, fresh) = self.compile(&draft, build)?;
         let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(Built {
+        Ok(BuiltCandidate {
             draft,
             artifact,
             compile_ns: if fresh { elapsed } else { 0 },
@@ -253,14 +251,14 @@ impl<'a> Workshop<'a> {
     }
 
     /// What an entry takes up; only GPU images tell.
-    fn resources(&self, built: &Built, symbol: &str) -> Result<Resources, InspectError> {
+    fn resources(&self, built: &BuiltCandidate, symbol: &str) -> Result<Resources, InspectError> {
         let Artifact { image, log, .. } = &built.artifact;
         inspect::resources(self.backend, image, log, symbol)
     }
 
     /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
     /// read excludes nothing: the device has the last word.
-    fn cannot_launch(&self, built: &Built) -> Option<CannotLaunch> {
+    fn cannot_launch(&self, built: &BuiltCandidate) -> Option<CannotLaunch> {
         let unit = &built.draft.unit;
         let entries = [&unit.release, &unit.receipt];
         entries.into_iter().find_map(|entry| {
@@ -293,15 +291,9 @@ impl<'a> Workshop<'a> {
 
     /// Puts an image where workers of this run find it.
     fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
-        let hash = artifact.hash;
-        let path = self.folder.join(hash.to_string());
+        let path = self.folder.join(artifact.hash.to_string());
         if !path.exists() {
-            let part = self.folder.join(format!(
-                "{hash}.{}",
-                self.parts.fetch_add(1, Ordering::Relaxed)
-            ));
-            std::fs::write(&part, &artifact.image)?;
-            std::fs::rename(&part, &path)?;
+            atomic_file::write_for_run(&path, &artifact.image)?;
         }
         Ok(path)
     }

@@ -10,6 +10,7 @@ use kiln_cache::Outcome;
 use kiln_cache::record::{all_lines, one_line};
 use kiln_spec::Hash;
 
+use crate::atomic_file::without_path;
 use crate::lab::worker::WorkerError;
 
 /// What compilers and shells print when a disk is full.
@@ -75,7 +76,7 @@ pub fn of_worker_error(error: &WorkerError) -> Outcome {
 
 /// The outcome of a candidate that a file of Kiln's own could not be read or written for.
 pub fn of_io_error(path: &Path, error: &io::Error) -> Outcome {
-    let text = format!("{}: {error}", path.display());
+    let text = format!("{}: {}", path.display(), without_path(error));
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Outcome::DiskFull { text },
         _ => internal(text),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::{BakeArgs, Untuned};
-use crate::compile_only::Target;
+use crate::compile_only::CompileTarget;
 use crate::error::Failure;
 use crate::lab::machine;
 use crate::predict;
@@ -66,7 +66,10 @@ fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> 
 
 /// Bakes what the model picks for targets that were never measured.
 fn predicted(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
-    let targets = args.targets.iter().map(|arch| Target::isolated(arch));
+    let targets = args
+        .targets
+        .iter()
+        .map(|arch| CompileTarget::isolated(arch));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     let cache = machine::open_cache()?;
     let mut predictions = Vec::new();

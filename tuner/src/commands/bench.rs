@@ -16,7 +16,7 @@ use crate::run::budget::Budget;
 use crate::run::clock::unix_s;
 use crate::task::check_declared;
 use crate::watch::NothingWatched;
-use crate::watch::bench::Outcome;
+use crate::watch::bench::TimingOutcome;
 use crate::watch::device_bench::{self, BenchRun, Line, OnDevice, Tasks, tasks};
 use crate::watch::saved::Saved;
 use crate::watch::stage::{self, Setting};
@@ -98,7 +98,7 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
         print(&device_bench::to_text(reports));
     }
     let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
-    let failed = outcomes.any(|one| matches!(one.outcome, Outcome::Failed { .. }));
+    let failed = outcomes.any(|one| matches!(one.outcome, TimingOutcome::Failed { .. }));
     Ok(checked(!failed))
 }
 

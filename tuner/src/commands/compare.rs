@@ -14,7 +14,7 @@ use crate::watch::NothingWatched;
 use crate::watch::file_comparison::{Comparing, Report, matched, nothing_here};
 use crate::watch::plan::Chosen;
 use crate::watch::saved::Saved;
-use crate::watch::verdict::{Gate, Verdict};
+use crate::watch::verdict::{Gate, WatchVerdict};
 
 pub(super) fn run(
     args: &CompareArgs,
@@ -57,7 +57,7 @@ pub(super) fn run(
     };
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
-    if rows.iter().all(|row| row.verdict == Verdict::New) {
+    if rows.iter().all(|row| row.verdict == WatchVerdict::New) {
         // A watch that watches nothing must not pass.
         let file = args.file.clone();
         return Err(NothingWatched::Chosen { file }.into());

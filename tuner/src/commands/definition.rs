@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::output::{checked, print, print_json};
 use crate::cli::SpaceArgs;
 use crate::error::Failure;
-use crate::space::definition::{Described, Sample};
+use crate::space::definition::{DefinitionSample, DefinitionSpace};
 
 pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
@@ -24,7 +24,7 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     let cpu = cpu_time().saturating_sub(started);
     match solved {
         Solved::Sampled(list) => {
-            let sample = Sample::new(&definition, &list, cpu);
+            let sample = DefinitionSample::new(&definition, &list, cpu);
             match (args.count, args.output.json) {
                 (true, true) => print_json(&sample.to_count())?,
                 (true, false) => print(&format!("{}\n", sample.exact(path)?)),
@@ -33,7 +33,7 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
             }
         }
         Solved::Exact(set) => {
-            let described = Described::new(&definition, &set, cpu);
+            let described = DefinitionSpace::new(&definition, &set, cpu);
             match (args.count, args.output.json) {
                 (true, true) => print_json(&described.to_count())?,
                 (true, false) => print(&format!("{}\n", valid(&set))),

@@ -8,12 +8,12 @@ use kiln_spec::Problem;
 
 use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
-use crate::compile_only::Target;
+use crate::compile_only::CompileTarget;
 use crate::error::{Failure, UsageError};
 use crate::lab::machine;
 use crate::project::TunedKernel;
 use crate::tables::files::write_if_changed;
-use crate::task::stored::{self, Wanted};
+use crate::task::stored::{self, KeySelector};
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {
@@ -59,7 +59,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         format => {
             let cache = machine::open_cache()?;
             let (key, trials) = stored::one(
-                &Wanted {
+                &KeySelector {
                     key: args.key.as_deref(),
                     device: args.device.as_deref().unwrap_or_default(),
                 },
@@ -86,7 +86,7 @@ fn written(format: ExportFormat, results: &Results) -> Result<String, Failure> {
 fn t1(args: &ExportArgs, kernel: &TunedKernel, problem: &Problem) -> Result<String, Failure> {
     let (limits, device) = match &args.target {
         Some(arch) => {
-            let known = Target::known(arch)?;
+            let known = CompileTarget::known(arch)?;
             (known.limits, known.product.to_owned())
         }
         None => {

@@ -9,8 +9,8 @@ use super::output::{checked, print, print_json, read_project};
 use crate::candidate::inspect::{HostRow, InspectRow, host_to_text, to_text};
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
-use crate::compile_only::inspect::{HOST, Wanted, baked, host_row, inspect, subjects};
-use crate::compile_only::{self, Missing, Target, open_all};
+use crate::compile_only::inspect::{ConfigSelector, HOST, baked, host_row, inspect, subjects};
+use crate::compile_only::{self, CompileTarget, Missing, open_all};
 use crate::error::Failure;
 use crate::lab::threads;
 use crate::project::Project;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let mut package = args.package.clone();
     package.kernels.extend(words.kernels);
     let project = read_project(&package)?;
-    let wanted = Wanted {
+    let wanted = ConfigSelector {
         baseline: args.baseline,
         baked: args.baked,
         corners: args.all_corners,
@@ -48,13 +48,15 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         host_rows.extend(subjects.iter().map(host_row));
     }
     if args.output.json {
-        let rows = rows.iter().map(Row::Gpu);
-        let all: Vec<_> = rows.chain(host_rows.iter().map(Row::Host)).collect();
+        let rows = rows.iter().map(InspectedRow::Gpu);
+        let all: Vec<_> = rows
+            .chain(host_rows.iter().map(InspectedRow::Host))
+            .collect();
         print_json(&all)?;
     } else {
         let title = |arch: &str| {
             let target = targets.iter().find(|target| target.known.arch == arch);
-            target.map_or_else(String::new, Target::title)
+            target.map_or_else(String::new, CompileTarget::title)
         };
         print(&to_text(&rows, title));
         print(&host_to_text(&host_rows));
@@ -73,13 +75,13 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
 /// A row as JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Row<'a> {
+enum InspectedRow<'a> {
     Gpu(&'a InspectRow),
     Host(&'a HostRow),
 }
 
 /// What the words of the command line name.
-struct Words {
+struct InspectWords {
     targets: Vec<String>,
     kernels: Vec<String>,
     /// Whether a target was named; if none was, every known one is meant.
@@ -87,7 +89,7 @@ struct Words {
 }
 
 /// `--target sm_86 sm_89 gemm` is two targets and a kernel.
-fn words(args: &InspectArgs) -> Words {
+fn words(args: &InspectArgs) -> InspectWords {
     let known = compile_only::names();
     let is_target = |word: &String| word == HOST || known.contains(&word.as_str());
     let (more, kernels): (Vec<String>, _) = args.names.iter().cloned().partition(is_target);
@@ -101,7 +103,7 @@ fn words(args: &InspectArgs) -> Words {
     if !named {
         targets = known.into_iter().map(str::to_owned).collect();
     }
-    Words {
+    InspectWords {
         targets,
         kernels,
         named,
@@ -109,7 +111,10 @@ fn words(args: &InspectArgs) -> Words {
 }
 
 /// A kernel without baked rows has no line in the table: that is said next to it.
-fn say_where_nothing_is_baked(wanted: &Wanted<'_>, project: &Project) -> Result<(), Failure> {
+fn say_where_nothing_is_baked(
+    wanted: &ConfigSelector<'_>,
+    project: &Project,
+) -> Result<(), Failure> {
     for kernel in &project.kernels {
         if baked(wanted, project, kernel)?.is_empty() {
             let name = &kernel.spec.name;

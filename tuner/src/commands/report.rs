@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use kiln_cache::Cache;
 use kiln_exchange::curves::Curves;
-use kiln_report::{CurveFigures, Records, RunLine, Wanted, curves_page, gather, page};
+use kiln_report::{CurveFigures, Records, RunLine, RunSelector, curves_page, gather, page};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.list {
         return list(&records.lines(), args.output.json);
     }
-    let wanted = Wanted {
+    let wanted = RunSelector {
         run: args.run,
         kernels: args.kernels.clone(),
         device: args.device.clone(),

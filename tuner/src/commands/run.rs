@@ -7,7 +7,7 @@ use kiln::Kernel;
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::RunArgs;
 use crate::cli::options;
-use crate::compile_only::{self, CheckOptions, CheckReport, Target};
+use crate::compile_only::{self, CheckOptions, CheckReport, CompileTarget};
 use crate::error::Failure;
 use crate::lab::machine;
 use crate::lab::preflight;
@@ -16,7 +16,7 @@ use crate::project::Project;
 use crate::run::RunOptions;
 use crate::run::dry_run;
 use crate::run::interrupted;
-use crate::run::pipeline::{self, Run};
+use crate::run::pipeline::{self, RunInputs};
 use crate::tables::bake;
 
 pub(super) fn run(
@@ -45,7 +45,7 @@ pub(super) fn run(
     let cache = machine::open_cache()?;
     preflight::check(&device_name, &*device, args.allow_shared_gpu)?;
     let reporter = progress::reporter(args.verbose);
-    let report = pipeline::run(&Run {
+    let report = pipeline::run(&RunInputs {
         project: &project,
         device_name: &device_name,
         device: &*device,
@@ -88,7 +88,10 @@ fn compile_only(
     options: &RunOptions,
     project: &Project,
 ) -> Result<ExitCode, Failure> {
-    let targets = args.targets.iter().map(|arch| Target::isolated(arch));
+    let targets = args
+        .targets
+        .iter()
+        .map(|arch| CompileTarget::isolated(arch));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     interrupted::announce();
     let cache = machine::open_cache()?;

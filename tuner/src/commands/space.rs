@@ -6,7 +6,7 @@ use super::output::{checked, print, print_json, read_project};
 use crate::cli::SpaceArgs;
 use crate::error::Failure;
 use crate::lab::machine;
-use crate::space::kernel::{Count, Described};
+use crate::space::kernel::{DescribedKernel, KernelCount};
 
 pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.definition {
@@ -18,22 +18,22 @@ pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     for kernel in &project.kernels {
         for problem in kernel.spec.problems_on(device.info().key.backend) {
             let limits = &device.info().limits;
-            described.push(Described::new(kernel, problem, limits, args.configs)?);
+            described.push(DescribedKernel::new(kernel, problem, limits, args.configs)?);
         }
     }
     if args.count {
-        let counts: Vec<Count<'_>> = described.iter().map(Count::new).collect();
+        let counts: Vec<KernelCount<'_>> = described.iter().map(KernelCount::new).collect();
         if args.output.json {
             print_json(&counts)?;
         } else {
-            print(&counts.iter().map(Count::to_text).collect::<String>());
+            print(&counts.iter().map(KernelCount::to_text).collect::<String>());
         }
-        return Ok(checked(counts.iter().all(Count::is_known)));
+        return Ok(checked(counts.iter().all(KernelCount::is_known)));
     }
     if args.output.json {
         print_json(&described)?;
     } else {
-        let texts: Vec<_> = described.iter().map(Described::to_text).collect();
+        let texts: Vec<_> = described.iter().map(DescribedKernel::to_text).collect();
         print(&texts.join("\n"));
     }
     Ok(checked(true))

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::report::{CheckReport, TaskCheck};
-use super::target::Target;
+use super::target::CompileTarget;
 use crate::candidate::{Which, Workshop};
 use crate::error::Failure;
 use crate::lab::scratch::Scratch;
@@ -42,7 +42,7 @@ pub struct CheckOptions<'a> {
 ///
 /// # Errors
 /// When results cannot be stored. What is wrong with a kernel is in the report.
-pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Failure> {
+pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckReport, Failure> {
     let start = Instant::now();
     let compiler = &*target.compiler;
     let folder = Scratch::new(with.cache.folder())?;
@@ -56,7 +56,7 @@ pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Fa
     let tasks = task::only(tasks, &with.options.problems)?;
     let until = with.options.budget.map(|budget| start + budget);
     with.reporter.run_started(tasks.len(), with.options.budget);
-    let bench = Bench {
+    let bench = TargetContext {
         with,
         target,
         workshop: &workshop,
@@ -80,16 +80,16 @@ pub fn check(with: &CheckOptions<'_>, target: &Target) -> Result<CheckReport, Fa
 }
 
 /// What the tasks of one target share.
-struct Bench<'a> {
+struct TargetContext<'a> {
     with: &'a CheckOptions<'a>,
-    target: &'a Target,
+    target: &'a CompileTarget,
     workshop: &'a Workshop<'a>,
     pool: &'a rayon::ThreadPool,
     until: Option<Instant>,
 }
 
 /// What became of one config.
-enum Verdict {
+enum ConfigVerdict {
     /// It can be launched; whether it spills.
     Launchable { spills: bool },
     /// It cannot; which attempt found that, and whether it was known before.
@@ -100,7 +100,7 @@ enum Verdict {
     },
 }
 
-impl Bench<'_> {
+impl TargetContext<'_> {
     fn task(&self, index: usize, task: &Task<'_>) -> Result<TaskCheck, Failure> {
         let mut check = TaskCheck::new(task);
         let spec = &task.kernel.spec;
@@ -181,8 +181,8 @@ impl Bench<'_> {
         let mut trials = Vec::new();
         for (config, verdict) in verdicts? {
             match verdict {
-                Verdict::Launchable { spills } => check.count_launchable(spills),
-                Verdict::Excluded {
+                ConfigVerdict::Launchable { spills } => check.count_launchable(spills),
+                ConfigVerdict::Excluded {
                     outcome,
                     attempt,
                     known,
@@ -197,7 +197,7 @@ impl Bench<'_> {
         Ok(self.with.cache.finish_all(trials)?)
     }
 
-    fn config(&self, task: &Task<'_>, config: &Config) -> Result<Verdict, Failure> {
+    fn config(&self, task: &Task<'_>, config: &Config) -> Result<ConfigVerdict, Failure> {
         let id = TrialId {
             key: task.key.hash(),
             config: config.to_string(),
@@ -205,7 +205,7 @@ impl Bench<'_> {
         if let Some(trial) = self.with.cache.trial(&id)?
             && trial.stands()
         {
-            return Ok(Verdict::Excluded {
+            return Ok(ConfigVerdict::Excluded {
                 outcome: trial.outcome,
                 attempt: trial.attempt,
                 known: true,
@@ -216,10 +216,10 @@ impl Bench<'_> {
             .workshop
             .make(task.kernel, which, task.problem, BuildKind::Release);
         Ok(match made {
-            Ok(compiled) => Verdict::Launchable {
+            Ok(compiled) => ConfigVerdict::Launchable {
                 spills: compiled.spills() > 0,
             },
-            Err(outcome) => Verdict::Excluded {
+            Err(outcome) => ConfigVerdict::Excluded {
                 outcome,
                 attempt: self.with.cache.next_attempt(&id)?,
                 known: false,

@@ -9,7 +9,7 @@ use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem, TextError};
 use rayon::prelude::*;
 
 use super::error::TargetError;
-use super::target::Target;
+use super::target::CompileTarget;
 use crate::candidate::inspect::{HostRow, InspectRow, corners};
 use crate::candidate::{Which, Workshop};
 use crate::error::Failure;
@@ -21,7 +21,7 @@ pub const HOST: &str = "cpu";
 
 /// Which configs of a kernel are meant; the baseline and the baked rows if none is named.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct ConfigSelector<'a> {
     /// The baseline.
     pub baseline: bool,
     /// The configs of baked rows.
@@ -47,7 +47,10 @@ pub struct Subject<'a> {
 ///
 /// # Errors
 /// When there is no folder to work in.
-pub fn inspect(target: &Target, subjects: &[Subject<'_>]) -> Result<Vec<InspectRow>, Failure> {
+pub fn inspect(
+    target: &CompileTarget,
+    subjects: &[Subject<'_>],
+) -> Result<Vec<InspectRow>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
@@ -96,7 +99,7 @@ impl Subject<'_> {
     }
 }
 
-fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
+fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
     let spec = &subject.kernel.spec;
     let which = match &subject.config {
         Some(config) => Which::Config(config),
@@ -123,7 +126,7 @@ fn row(target: &Target, workshop: &Workshop<'_>, subject: &Subject<'_>) -> Inspe
 /// # Errors
 /// When a table cannot be read, or a config or problem that was asked for is none of a kernel.
 pub fn subjects<'a>(
-    wanted: &Wanted<'_>,
+    wanted: &ConfigSelector<'_>,
     project: &'a Project,
     limits: &DeviceLimits,
 ) -> Result<Vec<Subject<'a>>, Failure> {
@@ -158,7 +161,7 @@ pub fn subjects<'a>(
 
 /// The config that was written out, and the corners, where asked for.
 fn configs(
-    wanted: &Wanted<'_>,
+    wanted: &ConfigSelector<'_>,
     kernel: &TunedKernel,
     problem: &Problem,
     limits: &DeviceLimits,
@@ -180,7 +183,7 @@ fn configs(
 }
 
 /// The problems asked for; the first declared one where none is.
-fn problems(wanted: &Wanted<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
+fn problems(wanted: &ConfigSelector<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
     match wanted.problem {
         Some(text) => {
             let problem = kernel
@@ -198,7 +201,7 @@ fn problems(wanted: &Wanted<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, F
 /// # Errors
 /// When a table cannot be read.
 pub fn baked<'a>(
-    wanted: &Wanted<'_>,
+    wanted: &ConfigSelector<'_>,
     project: &Project,
     kernel: &'a TunedKernel,
 ) -> Result<Vec<Subject<'a>>, Failure> {

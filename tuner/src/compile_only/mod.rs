@@ -10,4 +10,4 @@ mod target;
 pub use check::{CheckOptions, check};
 pub use error::TargetError;
 pub use report::{CheckReport, TaskCheck};
-pub use target::{Missing, PRODUCT, Target, names, open_all};
+pub use target::{CompileTarget, Missing, PRODUCT, names, open_all};

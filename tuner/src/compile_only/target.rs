@@ -19,7 +19,7 @@ pub const PRODUCT: &str = "compile-only";
 
 /// A target with its compiler.
 #[derive(Debug)]
-pub struct Target {
+pub struct CompileTarget {
     /// Its row of the target table.
     pub known: &'static KnownTarget,
     /// Its compiler.
@@ -28,7 +28,7 @@ pub struct Target {
     pub info: DeviceInfo,
 }
 
-impl Target {
+impl CompileTarget {
     /// The row of the target table of a GPU's architecture.
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl Target {
     ///
     /// # Errors
     /// When the table has no such GPU, or its compiler is not installed.
-    pub fn open(arch: &str) -> Result<Target, Failure> {
-        let known = Target::known(arch)?;
+    pub fn open(arch: &str) -> Result<CompileTarget, Failure> {
+        let known = CompileTarget::known(arch)?;
         let compiler = kiln::compile_only::compiler(arch).map_err(TargetError::NoCompiler)?;
         let info = DeviceInfo {
             key: DeviceKey {
@@ -63,19 +63,19 @@ impl Target {
             ordinal: 0,
             timer_tick_ns: 0,
         };
-        Ok(Target {
+        Ok(CompileTarget {
             known,
             compiler,
             info,
         })
     }
 
-    /// As [`Target::open`], with compiles in processes of their own, whose time and memory are limited.
+    /// As [`CompileTarget::open`], with compiles in processes of their own, whose time and memory are limited.
     ///
     /// # Errors
-    /// As [`Target::open`]; when the running program, which those processes are, cannot be found.
-    pub fn isolated(arch: &str) -> Result<Target, Failure> {
-        let mut target = Target::open(arch)?;
+    /// As [`CompileTarget::open`]; when the running program, which those processes are, cannot be found.
+    pub fn isolated(arch: &str) -> Result<CompileTarget, Failure> {
+        let mut target = CompileTarget::open(arch)?;
         if let Some(isolated) = machine::isolated(&*target.compiler)? {
             target.compiler = Box::new(isolated);
         }
@@ -104,11 +104,11 @@ pub type Missing = Vec<(Vec<String>, String)>;
 ///
 /// # Errors
 /// When a name is of no target, or no compiler of any target is here.
-pub fn open_all(arches: &[String]) -> Result<(Vec<Target>, Missing), Failure> {
+pub fn open_all(arches: &[String]) -> Result<(Vec<CompileTarget>, Missing), Failure> {
     let (mut targets, mut missing) = (Vec::new(), Missing::new());
     for arch in arches {
-        Target::known(arch)?;
-        match Target::isolated(arch) {
+        CompileTarget::known(arch)?;
+        match CompileTarget::isolated(arch) {
             Ok(target) => targets.push(target),
             Err(error) => {
                 let why = error.to_string();

@@ -4,7 +4,6 @@
 //! GPU are compiled for the cpu for this, if their source compiles there.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::{BuildKind, Compiler};
@@ -66,10 +65,7 @@ impl CheckDevice {
         folder: &'a Path,
     ) -> Result<Workshop<'a>, NotChecked> {
         let compiler: &dyn Compiler = self.device.compiler()?;
-        Ok(Workshop {
-            parts: AtomicU64::new(1 << 32),
-            ..Workshop::new(compiler, self.info(), artifacts, folder)
-        })
+        Ok(Workshop::new(compiler, self.info(), artifacts, folder))
     }
 }
 

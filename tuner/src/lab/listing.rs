@@ -11,36 +11,36 @@ use serde::Serialize;
 /// What is here, what is compiled for without being here, and what is missing.
 #[derive(Serialize)]
 pub struct Listing {
-    devices: Vec<Listed>,
+    devices: Vec<ListedDevice>,
     /// Architectures that no device is needed to compile for: by whom, or what is missing.
-    targets: BTreeMap<&'static str, Compiler>,
+    targets: BTreeMap<&'static str, CompilerStatus>,
     /// GPUs that are not here, and why: a backend that has none, a device that does not open.
     missing: BTreeMap<String, String>,
 }
 
 /// A compiler, or what is missing.
 #[derive(Serialize)]
-enum Compiler {
+enum CompilerStatus {
     #[serde(rename = "Ok")]
     Found(String),
     #[serde(rename = "Err")]
     Missing(String),
 }
 
-impl Compiler {
-    fn of(compiler: Result<&dyn kiln::compiler::Compiler, &CompileError>) -> Compiler {
+impl CompilerStatus {
+    fn of(compiler: Result<&dyn kiln::compiler::Compiler, &CompileError>) -> CompilerStatus {
         match compiler {
-            Ok(compiler) => Compiler::Found(compiler.identity().to_string()),
-            Err(error) => Compiler::Missing(error.to_string()),
+            Ok(compiler) => CompilerStatus::Found(compiler.identity().to_string()),
+            Err(error) => CompilerStatus::Missing(error.to_string()),
         }
     }
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedDevice {
     name: String,
     key: String,
-    compiler: Compiler,
+    compiler: CompilerStatus,
     flags: Vec<String>,
     max_threads_per_block: u32,
     shared_bytes_per_block: u32,
@@ -56,13 +56,16 @@ impl Listing {
         let missing = kiln::devices::missing();
         let compiler = |arch| {
             let compiler = kiln::compile_only::compiler(arch);
-            Compiler::of(compiler.as_deref())
+            CompilerStatus::of(compiler.as_deref())
         };
         let without_device = TARGETS
             .iter()
             .filter(|target| target.backend != Backend::Cpu);
         Listing {
-            devices: devices.iter().map(|device| Listed::of(&**device)).collect(),
+            devices: devices
+                .iter()
+                .map(|device| ListedDevice::of(&**device))
+                .collect(),
             targets: without_device
                 .map(|target| (target.arch, compiler(target.arch)))
                 .collect(),
@@ -75,7 +78,7 @@ impl Listing {
 
     /// The text of `tune devices`.
     pub fn to_text(&self) -> String {
-        let mut text: String = self.devices.iter().map(Listed::to_text).collect();
+        let mut text: String = self.devices.iter().map(ListedDevice::to_text).collect();
         text += "compiled for without a device\n";
         for (arch, compiler) in &self.targets {
             text += &format!("  {arch:<10} {}\n", compiler_text(compiler));
@@ -87,10 +90,10 @@ impl Listing {
     }
 }
 
-fn compiler_text(compiler: &Compiler) -> String {
+fn compiler_text(compiler: &CompilerStatus) -> String {
     match compiler {
-        Compiler::Found(identity) => identity.clone(),
-        Compiler::Missing(error) => format!("no compiler: {}", indented(error)),
+        CompilerStatus::Found(identity) => identity.clone(),
+        CompilerStatus::Missing(error) => format!("no compiler: {}", indented(error)),
     }
 }
 
@@ -99,18 +102,18 @@ fn indented(text: &str) -> String {
     text.replace('\n', "\n             ")
 }
 
-impl Listed {
-    fn of(device: &dyn DeviceBackend) -> Listed {
+impl ListedDevice {
+    fn of(device: &dyn DeviceBackend) -> ListedDevice {
         let info = device.info();
         let compiler = device.compiler();
-        Listed {
+        ListedDevice {
             name: kiln::devices::name_of(device),
             key: info.key.to_string(),
             flags: compiler
                 .as_ref()
                 .map(|compiler| compiler.flags(BuildKind::Release))
                 .unwrap_or_default(),
-            compiler: Compiler::of(compiler.as_deref()),
+            compiler: CompilerStatus::of(compiler.as_deref()),
             max_threads_per_block: info.limits.max_threads_per_block,
             shared_bytes_per_block: info.limits.shared_bytes_per_block,
             multiprocessors: info.limits.multiprocessors,

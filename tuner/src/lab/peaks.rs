@@ -3,7 +3,7 @@
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem, expr};
 
-use kiln_measure::roofline::{Roofline, Work};
+use kiln_measure::roofline::{LeastWork, Roofline};
 
 /// A clock that no processor sold today reaches, in Hz: the bound must hold whatever the boost.
 const MAX_HZ: u64 = 7_000_000_000;
@@ -58,10 +58,10 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
 }
 
 /// The bytes of some work that a device's memory must serve at least: its last cache may hold the rest, of the launch before.
-pub fn beyond_the_cache(info: &DeviceInfo, work: Work) -> Work {
+pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,
-        _ => Work {
+        _ => LeastWork {
             bytes: work.bytes.saturating_sub(info.limits.l2_bytes),
             ..work
         },
@@ -69,7 +69,7 @@ pub fn beyond_the_cache(info: &DeviceInfo, work: Work) -> Work {
 }
 
 /// The work of one launch, as declared; 0 where nothing is declared or it has no value.
-pub fn work(spec: &KernelSpec, problem: &Problem) -> Work {
+pub fn work(spec: &KernelSpec, problem: &Problem) -> LeastWork {
     let amount = |declared: &Option<expr::Expr>| {
         let value = declared
             .as_ref()
@@ -78,7 +78,7 @@ pub fn work(spec: &KernelSpec, problem: &Problem) -> Work {
             .and_then(|value| u64::try_from(value).ok())
             .unwrap_or(0)
     };
-    Work {
+    LeastWork {
         flops: amount(&spec.work.flops),
         bytes: amount(&spec.work.bytes),
     }
@@ -161,7 +161,7 @@ mod tests {
         // The sum of two tensors of 33.5 million elements each: 402 MB, 120 us at 3.35 TB/s, of which the cache may hold 52 MB.
         let add = beyond_the_cache(
             &info,
-            Work {
+            LeastWork {
                 flops: 33_554_432,
                 bytes: 3 * 4 * 33_554_432,
             },
@@ -171,14 +171,14 @@ mod tests {
         // What stays in the cache is not bound by the memory.
         let small = beyond_the_cache(
             &info,
-            Work {
+            LeastWork {
                 flops: 1 << 20,
                 bytes: 12 << 20,
             },
         );
         assert!(roofline.check(small, 2_000).is_ok());
         // A product of 16-bit matrices of 8,192 at 800 TFLOP/s takes 1.4 ms; one of 0.1 ms did not do its work.
-        let product = Work {
+        let product = LeastWork {
             flops: 2 << 39,
             bytes: 0,
         };

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{Facts, Judged, estimate, judge, offered, rank};
 use crate::candidate::{Compiled, Which, Workshop};
-use crate::compile_only::Target;
+use crate::compile_only::CompileTarget;
 use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
 use crate::tables::bake;
@@ -76,7 +76,7 @@ impl Prediction {
 pub fn bake_untuned(
     project: &Project,
     cache: &Cache,
-    target: &Target,
+    target: &CompileTarget,
 ) -> Result<Vec<Prediction>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
@@ -91,7 +91,7 @@ pub fn bake_untuned(
 fn predict(
     kernel: &TunedKernel,
     cache: &Cache,
-    target: &Target,
+    target: &CompileTarget,
     workshop: &Workshop<'_>,
 ) -> Result<Prediction, Failure> {
     let device = DeviceKey {
@@ -125,7 +125,7 @@ fn predict(
 /// anew. The picks, by problem.
 fn pick(
     kernel: &TunedKernel,
-    target: &Target,
+    target: &CompileTarget,
     device: &DeviceKey,
     workshop: &Workshop<'_>,
     rows: &mut Vec<Row>,
@@ -151,7 +151,7 @@ fn pick(
 fn row(
     kernel: &TunedKernel,
     problem: &Problem,
-    target: &Target,
+    target: &CompileTarget,
     device: &DeviceKey,
     workshop: &Workshop<'_>,
 ) -> Option<Row> {

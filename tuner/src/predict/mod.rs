@@ -15,6 +15,6 @@ mod score;
 pub use bake::{Prediction, bake_untuned};
 pub use facts::Facts;
 pub use gate::{Judged, MIN_TRIALS, Refusal, judge, offered};
-pub use model::{Bound, Estimate, estimate};
+pub use model::{Bound, TimeEstimate, estimate};
 pub use rank::rank;
 pub use score::Score;

@@ -45,7 +45,7 @@ pub enum Bound {
 
 /// The guess for one config.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct TimeEstimate {
     /// Time of a launch, in seconds: for comparing configs of one kernel, for nothing else.
     pub seconds: f64,
     /// What bounds it.
@@ -53,9 +53,9 @@ pub struct Estimate {
 }
 
 /// The guess for a config on a target; `None` where it cannot be launched, or nothing is known of the target.
-pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<Estimate> {
+pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<TimeEstimate> {
     let peaks = known.peaks?;
-    let shape = Shape::new(facts);
+    let shape = WorkShape::new(facts);
     let filled = Filled::new(facts, &shape, known)?;
     let compute = compute_s(facts, &shape, &filled, known, &peaks);
     let memory = memory_s(facts, &shape, &filled, &peaks);
@@ -64,14 +64,14 @@ pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<Estimate> {
     } else {
         Bound::Memory
     };
-    Some(Estimate {
+    Some(TimeEstimate {
         seconds: compute.max(memory) * filled.tail,
         bound,
     })
 }
 
 /// How the work is divided.
-struct Shape {
+struct WorkShape {
     blocks: f64,
     threads_per_block: f64,
     threads: f64,
@@ -83,8 +83,8 @@ struct Shape {
     reuses: bool,
 }
 
-impl Shape {
-    fn new(facts: &Facts) -> Shape {
+impl WorkShape {
+    fn new(facts: &Facts) -> WorkShape {
         let blocks = facts
             .plan
             .grid
@@ -94,7 +94,7 @@ impl Shape {
             .max(1.0);
         let threads_per_block = (facts.plan.threads_per_block() as f64).max(1.0);
         let outputs = facts.outputs as f64;
-        Shape {
+        WorkShape {
             blocks,
             threads_per_block,
             threads: blocks * threads_per_block,
@@ -147,7 +147,7 @@ struct Filled {
 }
 
 impl Filled {
-    fn new(facts: &Facts, shape: &Shape, known: &KnownTarget) -> Option<Filled> {
+    fn new(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Option<Filled> {
         let needs = match &facts.resources {
             Some(resources) => block_needs(resources, &facts.plan),
             None => guessed_needs(facts, shape, known)?,
@@ -176,7 +176,7 @@ impl Filled {
 }
 
 /// What a block takes up before anything was compiled: as the compiler would, no more registers than fit.
-fn guessed_needs(facts: &Facts, shape: &Shape, known: &KnownTarget) -> Option<BlockNeeds> {
+fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Option<BlockNeeds> {
     let threads = u32::try_from(facts.plan.threads_per_block()).ok()?;
     // Hardware hands them out in multiples; round down to one that all targets divide.
     let most = (most_registers(known, threads) / 8.0).floor() * 8.0;
@@ -190,7 +190,7 @@ fn guessed_needs(facts: &Facts, shape: &Shape, known: &KnownTarget) -> Option<Bl
 }
 
 /// Words of a thread that find no register: what the compiler says, or what is wanted beyond what fits.
-fn spilled_words(facts: &Facts, shape: &Shape, known: &KnownTarget) -> f64 {
+fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     match &facts.resources {
         Some(resources) => {
             let spills = resources.spills;
@@ -206,7 +206,7 @@ fn spilled_words(facts: &Facts, shape: &Shape, known: &KnownTarget) -> f64 {
 /// Time that the issue slots take.
 fn compute_s(
     facts: &Facts,
-    shape: &Shape,
+    shape: &WorkShape,
     filled: &Filled,
     known: &KnownTarget,
     peaks: &Peaks,
@@ -227,7 +227,7 @@ fn compute_s(
 
 /// Time that memory takes: what must move at least, at the rate that the loads in flight allow, and what blocks fetch
 /// again from the last-level cache.
-fn memory_s(facts: &Facts, shape: &Shape, filled: &Filled, peaks: &Peaks) -> f64 {
+fn memory_s(facts: &Facts, shape: &WorkShape, filled: &Filled, peaks: &Peaks) -> f64 {
     let rate = peaks.memory_bytes_per_s as f64;
     let again = if shape.reuses {
         4.0 * facts.flops as f64 / shape.per_block.max(1.0).sqrt() / CACHE_FACTOR

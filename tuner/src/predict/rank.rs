@@ -4,11 +4,15 @@ use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::KnownTarget;
 
-use super::{Estimate, Facts, estimate};
+use super::{Facts, TimeEstimate, estimate};
 
 /// The configs of a space, those guessed fastest first; what cannot be launched is missing. Of a space too large to walk
 /// through, every so many configs are looked at.
-pub fn rank(spec: &KernelSpec, space: &SearchSpace, known: &KnownTarget) -> Vec<(usize, Estimate)> {
+pub fn rank(
+    spec: &KernelSpec,
+    space: &SearchSpace,
+    known: &KnownTarget,
+) -> Vec<(usize, TimeEstimate)> {
     const MAX_CONFIGS: usize = 10_000_000;
     let step = space.len().div_ceil(MAX_CONFIGS);
     let guess = |index: usize| {

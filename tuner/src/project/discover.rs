@@ -9,7 +9,7 @@ use cargo_metadata::{Package, Target};
 use kiln_spec::check::check_source;
 use kiln_spec::diagnostic::Diagnostics;
 use kiln_spec::parse::ParsedKernel;
-use kiln_spec::parse::discover::{Discovery, Layout, ModuleFile, discover, may_declare};
+use kiln_spec::parse::discover::{Discovery, ModuleFile, ModuleLayout, discover, may_declare};
 use kiln_spec::source::{ReadError, SourceScan, SourceText};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
@@ -19,7 +19,7 @@ use super::workspace::root_of;
 
 /// What was found in a package.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct DiscoveredKernels {
     /// Kernels, in the order of their files.
     pub kernels: Vec<TunedKernel>,
     /// Wrong declarations and unreadable files.
@@ -29,14 +29,14 @@ pub struct Found {
 }
 
 /// The kernels of a package.
-pub fn kernels(package: &Package, features: &BTreeSet<String>) -> Found {
+pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut found = with_features(package, &enabled(package, features));
     found.hidden = hidden(package, features, &found);
     found
 }
 
 /// What is declared with exactly these features.
-fn with_features(package: &Package, features: &BTreeSet<String>) -> Found {
+fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut walk = Walk::new(root_of(package), &package.name, features);
     // Kernels of tests and examples are not what a package ships.
     let shipped = package
@@ -48,13 +48,17 @@ fn with_features(package: &Package, features: &BTreeSet<String>) -> Found {
     for root in roots {
         walk.in_library = !root.is_bin();
         walk.module = vec![root.name.replace('-', "_")];
-        walk.file(root.src_path.as_std_path(), &Layout::Root);
+        walk.file(root.src_path.as_std_path(), &ModuleLayout::Root);
     }
     walk.found
 }
 
 /// The kernels that more features would bring in.
-fn hidden(package: &Package, given: &BTreeSet<String>, found: &Found) -> Vec<HiddenKernel> {
+fn hidden(
+    package: &Package,
+    given: &BTreeSet<String>,
+    found: &DiscoveredKernels,
+) -> Vec<HiddenKernel> {
     let all: BTreeSet<String> = package.features.keys().cloned().collect();
     if all.is_subset(&enabled(package, given)) {
         return Vec::new();
@@ -119,7 +123,7 @@ struct Walk<'a> {
     package: String,
     features: &'a BTreeSet<String>,
     seen: BTreeSet<PathBuf>,
-    found: Found,
+    found: DiscoveredKernels,
 }
 
 impl<'a> Walk<'a> {
@@ -131,12 +135,12 @@ impl<'a> Walk<'a> {
             package: package.to_owned(),
             features,
             seen: BTreeSet::new(),
-            found: Found::default(),
+            found: DiscoveredKernels::default(),
         }
     }
 
     /// Reads a file and, where it declares them, those of its modules.
-    fn file(&mut self, path: &Path, layout: &Layout) {
+    fn file(&mut self, path: &Path, layout: &ModuleLayout) {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(real) {
             return;
@@ -161,7 +165,11 @@ impl<'a> Walk<'a> {
     }
 
     /// A file's text and what it declares.
-    fn read(&self, path: &Path, layout: &Layout) -> Result<(String, Discovery), DeclarationError> {
+    fn read(
+        &self,
+        path: &Path,
+        layout: &ModuleLayout,
+    ) -> Result<(String, Discovery), DeclarationError> {
         let file = || path.to_owned();
         let text = fs::read_to_string(path).map_err(|error| DeclarationError::Unreadable {
             file: file(),
@@ -342,7 +350,7 @@ mod tests {
         )
     }
 
-    fn found(files: &[(&str, &str)], kernels: &[(&str, &str)]) -> Found {
+    fn found(files: &[(&str, &str)], kernels: &[(&str, &str)]) -> DiscoveredKernels {
         let folder = tempfile::tempdir().unwrap();
         let texts = files
             .iter()
@@ -364,7 +372,7 @@ mod tests {
         }
         let features = BTreeSet::new();
         let mut walk = Walk::new(folder.path().to_owned(), "tiny", &features);
-        walk.file(&folder.path().join("src/lib.rs"), &Layout::Root);
+        walk.file(&folder.path().join("src/lib.rs"), &ModuleLayout::Root);
         walk.found
     }
 

@@ -11,7 +11,7 @@ use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
 use super::error::{ParamDifference, ReplayError};
 use crate::candidate::{Which, Workshop};
-use crate::compile_only::Target;
+use crate::compile_only::CompileTarget;
 use crate::error::Failure;
 use crate::project::TunedKernel;
 use crate::tables::bake;
@@ -24,7 +24,7 @@ const COMPILED: usize = 8;
 
 /// What became of one problem.
 #[derive(Clone, Debug)]
-pub enum Replayed {
+pub enum ReplayedProblem {
     /// A config was picked.
     Picked {
         /// The config.
@@ -40,21 +40,23 @@ pub enum Replayed {
 
 /// What was baked of a recording.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ReplayBakeReport {
     device: String,
     recording: String,
-    problems: Vec<(String, Replayed)>,
+    problems: Vec<(String, ReplayedProblem)>,
     table: Option<PathBuf>,
 }
 
-impl Report {
+impl ReplayBakeReport {
     /// The report as text.
     pub fn to_text(&self, kernel: &str) -> String {
         let mut text = format!("{kernel} for {}, from {}\n", self.device, self.recording);
         for (problem, replayed) in &self.problems {
             let _ = match replayed {
-                Replayed::Kept => writeln!(text, "  ({problem}): kept the row that was measured"),
-                Replayed::Picked {
+                ReplayedProblem::Kept => {
+                    writeln!(text, "  ({problem}): kept the row that was measured")
+                }
+                ReplayedProblem::Picked {
                     config,
                     recorded_ms,
                     passed_over,
@@ -89,7 +91,7 @@ pub struct ToBake {
     /// Its problems.
     pub problems: Vec<Problem>,
     /// The architecture of the recorded device.
-    pub target: Target,
+    pub target: CompileTarget,
 }
 
 impl ToBake {
@@ -98,7 +100,7 @@ impl ToBake {
     /// # Errors
     /// When there is no such target or no compiler for it, or the text is not a problem of the kernel.
     pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
-        let target = Target::isolated(arch)?;
+        let target = CompileTarget::isolated(arch)?;
         let problems = match problem {
             None => kernel
                 .spec
@@ -133,7 +135,7 @@ pub fn bake(
     to_bake: &ToBake,
     recording: &Recording,
     runs: &[SearchRun],
-) -> Result<Report, Failure> {
+) -> Result<ReplayBakeReport, Failure> {
     let ToBake {
         kernel,
         problems,
@@ -147,7 +149,7 @@ pub fn bake(
     let artifacts = ArtifactCache::in_cache(&location::from_environment()?);
     let workshop = target.workshop(&artifacts, folder.path());
     let mut rows = bake::rows_of(kernel, &device)?;
-    let mut report = Report {
+    let mut report = ReplayBakeReport {
         device: device.to_string(),
         recording: recording.name.clone(),
         problems: Vec::new(),
@@ -160,7 +162,7 @@ pub fn bake(
             .iter()
             .any(|row| of_problem(row) && row.evidence == Evidence::Proven)
         {
-            report.problems.push((text, Replayed::Kept));
+            report.problems.push((text, ReplayedProblem::Kept));
             continue;
         }
         let (row, replayed) = pick(
@@ -173,7 +175,7 @@ pub fn bake(
     if report
         .problems
         .iter()
-        .any(|one| matches!(one.1, Replayed::Picked { .. }))
+        .any(|one| matches!(one.1, ReplayedProblem::Picked { .. }))
     {
         report.table = Some(bake::write_table(kernel, &device, rows, &kernel.tuned)?);
     }
@@ -181,7 +183,7 @@ pub fn bake(
 }
 
 /// The device that was recorded, with the target's architecture.
-fn device(recording: &Recording, target: &Target) -> Result<DeviceKey, ReplayError> {
+fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);
     let vendor = match known.backend {
@@ -243,10 +245,10 @@ fn pick(
     problem: &Problem,
     recording: &Recording,
     found: &[(f64, usize)],
-    target: &Target,
+    target: &CompileTarget,
     device: &DeviceKey,
     workshop: &Workshop<'_>,
-) -> Result<(Row, Replayed), ReplayError> {
+) -> Result<(Row, ReplayedProblem), ReplayError> {
     let spec = &kernel.spec;
     let mut compiled = 0;
     for (passed_over, (recorded_ms, index)) in found.iter().enumerate() {
@@ -276,7 +278,7 @@ fn pick(
             hashes: Hashes::now(spec, kernel.source.hash(), device.backend),
             image: None,
         };
-        let replayed = Replayed::Picked {
+        let replayed = ReplayedProblem::Picked {
             config: row.config.clone(),
             recorded_ms: *recorded_ms,
             passed_over,

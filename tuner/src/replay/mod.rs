@@ -10,6 +10,6 @@ pub mod transfer;
 #[cfg(test)]
 mod tests;
 
-pub use bake::{Replayed, Report, ToBake, bake, check};
+pub use bake::{ReplayBakeReport, ReplayedProblem, ToBake, bake, check};
 pub use error::{ParamDifference, ReplayError};
-pub use run::{Plan, replay};
+pub use run::{ReplayPlan, replay};

@@ -11,7 +11,7 @@ use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 
 /// How a recording is searched.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan<'a> {
+pub struct ReplayPlan<'a> {
     /// The strategy's name.
     pub strategy: &'a str,
     /// Configs to try, failed ones included.
@@ -27,18 +27,18 @@ pub struct Plan<'a> {
 }
 
 /// Searches a recording: the curve of the best time found, over configs tried.
-pub fn replay(recording: &Recording, plan: &Plan<'_>) -> SearchRun {
+pub fn replay(recording: &Recording, plan: &ReplayPlan<'_>) -> SearchRun {
     search(recording, plan).0
 }
 
 /// What a search of a recording tries.
-pub fn tried(recording: &Recording, plan: &Plan<'_>) -> Recording {
+pub fn tried(recording: &Recording, plan: &ReplayPlan<'_>) -> Recording {
     let (_, seen) = search(recording, plan);
     recording.restricted(|index| seen[index])
 }
 
 /// Searches a recording: its curve, and for each config whether it was tried.
-fn search(recording: &Recording, plan: &Plan<'_>) -> (SearchRun, Vec<bool>) {
+fn search(recording: &Recording, plan: &ReplayPlan<'_>) -> (SearchRun, Vec<bool>) {
     let space = &recording.space;
     let mut run = SearchRun::new(&recording.name, plan.strategy, plan.seed);
     let started = Instant::now();

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 use super::error::ReplayError;
-use super::run::{Plan, replay};
+use super::run::{ReplayPlan, replay};
 use super::transfer::{self, median};
 use crate::progress::Counter;
 use kiln_exchange::curves::SearchRun;
@@ -67,7 +67,7 @@ impl Sweep {
         let mut jobs = Vec::new();
         for (recording, guide) in recordings.iter().zip(guides) {
             for strategy in &self.strategies {
-                let plan = |seed| Plan {
+                let plan = |seed| ReplayPlan {
                     strategy,
                     budget: self.budget,
                     batch: self.batch,
@@ -79,7 +79,7 @@ impl Sweep {
             }
         }
         let counter = Counter::new("searches", jobs.len() as u64);
-        let search = |(recording, plan): &(&Recording, Plan<'_>)| {
+        let search = |(recording, plan): &(&Recording, ReplayPlan<'_>)| {
             let run = replay(recording, plan);
             counter.step();
             run

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::run::{Plan, replay, tried};
+use super::run::{ReplayPlan, replay, tried};
 use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
@@ -130,7 +130,7 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
 
 /// The part of a recording that a search of it from nothing tries.
 pub fn searched(source: &Recording, trials: usize, seed: u64, settings: Settings) -> Recording {
-    let plan = Plan {
+    let plan = ReplayPlan {
         strategy: "auto",
         budget: trials,
         batch: 1,
@@ -170,7 +170,7 @@ fn guided(
         priors,
         settings: trials.settings,
     };
-    let plan = Plan {
+    let plan = ReplayPlan {
         strategy: "auto",
         budget: trials.budget,
         batch: trials.batch,

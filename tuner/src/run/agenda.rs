@@ -15,7 +15,7 @@ const UNDECIDED_WEIGHT: usize = 16;
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TaskStanding {
     /// The baseline is kept, or something is proven; there is nothing left to do.
     Done,
     /// Something is proven, and there is more to search.
@@ -59,7 +59,7 @@ pub struct Agenda {
     /// Those that were never taken up, and whether they are the first of their kernel.
     fresh: VecDeque<(usize, bool)>,
     /// What is known of each task that was.
-    standings: BTreeMap<usize, Standing>,
+    standings: BTreeMap<usize, TaskStanding>,
     turns: Vec<usize>,
     numbers: Vec<usize>,
 }
@@ -103,17 +103,20 @@ impl Agenda {
         if !again || !self.fresh.is_empty() {
             return self.fresh.len();
         }
-        let waits = |(task, standing): (&usize, &Standing)| {
+        let waits = |(task, standing): (&usize, &TaskStanding)| {
             self.turns[*task] < MAX_TURNS
-                && matches!(standing, Standing::Undecided | Standing::Proven { .. })
+                && matches!(
+                    standing,
+                    TaskStanding::Undecided | TaskStanding::Proven { .. }
+                )
         };
         self.standings.iter().filter(|one| waits(*one)).count()
     }
 
     /// The next task and its weight.
     fn choose(&mut self) -> Option<(usize, usize)> {
-        let is_undecided = |standing| standing == Standing::Undecided;
-        let is_unfinished = |standing| matches!(standing, Standing::Proven { .. });
+        let is_undecided = |standing| standing == TaskStanding::Undecided;
+        let is_unfinished = |standing| matches!(standing, TaskStanding::Proven { .. });
         let undecided = match self.fresh.front() {
             // Firsts come first.
             Some((_, true)) => None,
@@ -131,10 +134,10 @@ impl Agenda {
     }
 
     /// Notes what became of a task's turn.
-    pub fn note(&mut self, task: usize, standing: Standing) {
+    pub fn note(&mut self, task: usize, standing: TaskStanding) {
         self.standings.insert(task, standing);
-        let gained = matches!(standing, Standing::Proven { large: true });
-        if !gained && standing != Standing::NotBegun {
+        let gained = matches!(standing, TaskStanding::Proven { large: true });
+        if !gained && standing != TaskStanding::NotBegun {
             // Other problems of its kernel promise little: they come last.
             let kernel = &self.kernels[task];
             let (later, sooner): (Vec<_>, Vec<_>) = self
@@ -146,7 +149,7 @@ impl Agenda {
     }
 
     /// A task that is wanted and has a turn left.
-    fn again(&self, wanted: impl Fn(usize, Standing) -> bool) -> Option<usize> {
+    fn again(&self, wanted: impl Fn(usize, TaskStanding) -> bool) -> Option<usize> {
         let has_turn = |task: usize| self.turns[task] < MAX_TURNS;
         let mut known = self
             .standings
@@ -166,10 +169,10 @@ impl Agenda {
 mod tests {
     use super::*;
 
-    const LARGE: Standing = Standing::Proven { large: true };
+    const LARGE: TaskStanding = TaskStanding::Proven { large: true };
 
     /// The order in which tasks are taken up, if each turn ends as `end` says.
-    fn order(kernels: &str, end: impl Fn(usize, bool) -> Standing) -> Vec<usize> {
+    fn order(kernels: &str, end: impl Fn(usize, bool) -> TaskStanding) -> Vec<usize> {
         let mut agenda = Agenda::new(kernels.split(' ').map(str::to_owned).collect());
         let mut order = Vec::new();
         while let Some(turn) = agenda.next_turn() {
@@ -182,8 +185,8 @@ mod tests {
     #[test]
     fn every_kernel_is_decided_before_any_has_a_second_problem() {
         let undecided = |task: usize, again: bool| match (task, again) {
-            (1, false) => Standing::Undecided,
-            _ => Standing::Done,
+            (1, false) => TaskStanding::Undecided,
+            _ => TaskStanding::Done,
         };
         assert_eq!(order("a b c a b c", undecided), [0, 1, 2, 1, 3, 5, 4]);
     }
@@ -191,7 +194,7 @@ mod tests {
     #[test]
     fn other_problems_of_kernels_that_gained_little_come_last() {
         let gains = |task: usize, _: bool| match task {
-            1 => Standing::Done,
+            1 => TaskStanding::Done,
             _ => LARGE,
         };
         assert_eq!(order("a b a b a", gains), [0, 1, 2, 4, 3, 0, 2, 3, 4]);
@@ -201,7 +204,7 @@ mod tests {
     fn what_ran_out_of_time_is_taken_up_once_more_and_what_is_undecided_first() {
         let ends = |task: usize, _: bool| match task {
             0 | 2 => LARGE,
-            _ => Standing::Undecided,
+            _ => TaskStanding::Undecided,
         };
         assert_eq!(order("a b a b a", ends), [0, 1, 1, 2, 4, 3, 3, 4, 0, 2]);
     }
@@ -211,7 +214,7 @@ mod tests {
         let mut agenda = Agenda::new(["a", "b", "a"].map(str::to_owned).to_vec());
         let first = agenda.next_turn().unwrap();
         assert_eq!((first.number, first.weight, first.behind), (0, 1, 2));
-        agenda.note(first.task, Standing::Undecided);
+        agenda.note(first.task, TaskStanding::Undecided);
         let second = agenda.next_turn().unwrap();
         assert_eq!((second.number, second.behind), (1, 1));
         agenda.note(second.task, LARGE);
@@ -235,7 +238,7 @@ mod tests {
         while let Some(turn) = agenda.next_turn() {
             behind.push((turn.task, turn.behind));
             let is_done = turn.task == 3 || turn.again;
-            agenda.note(turn.task, if is_done { Standing::Done } else { LARGE });
+            agenda.note(turn.task, if is_done { TaskStanding::Done } else { LARGE });
         }
         assert_eq!(
             behind,
@@ -245,6 +248,6 @@ mod tests {
 
     #[test]
     fn a_task_that_had_no_time_to_begin_is_not_taken_up_again() {
-        assert_eq!(order("a b", |_, _| Standing::NotBegun), [0, 1]);
+        assert_eq!(order("a b", |_, _| TaskStanding::NotBegun), [0, 1]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_cache::record::{self, Baseline, ConfirmProcess, KeptReason, Verdict};
+use kiln_cache::record::{self, ConfirmProcess, KeptReason, RecordedBaseline, Verdict};
 use kiln_cache::{Outcome, TrialId, Winner};
 use kiln_spec::Hash;
 
@@ -15,7 +15,7 @@ use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::run::series::Series;
-use kiln_measure::confirm::{ClaimTest, ProcessRecord};
+use kiln_measure::confirm::{ClaimTest, ProcessRecord, TestStatistics};
 use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
@@ -37,7 +37,7 @@ const BLOCK: usize = 4;
 
 /// A decision, and whether it stands.
 #[derive(Clone, Debug)]
-pub struct Ruling {
+pub struct TaskRuling {
     /// What is sealed.
     pub winner: Winner,
     /// Whether there was time enough to decide.
@@ -53,7 +53,7 @@ pub fn decide(
     evaluator: &mut Evaluator<'_>,
     baseline: &Compiled,
     slice: Slice,
-) -> Result<Ruling, EvaluateError> {
+) -> Result<TaskRuling, EvaluateError> {
     for _ in 0..MAX_FINALISTS {
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
@@ -63,7 +63,7 @@ pub fn decide(
         if let Some(winner) = &standing
             && winner.config == contender.config.to_string()
         {
-            return Ok(Ruling {
+            return Ok(TaskRuling {
                 winner: winner.clone(),
                 settled: true,
             });
@@ -80,17 +80,17 @@ pub fn decide(
         KeptReason::NothingValid
     };
     let kept = kept(evaluator, baseline, reason, None);
-    Ok(Ruling {
+    Ok(TaskRuling {
         winner: standing(context, evaluator)?.unwrap_or(kept),
         settled: true,
     })
 }
 
-impl Ruling {
+impl TaskRuling {
     /// A proof of an earlier run outlives a later config that could not be proven.
-    fn or_standing(self, standing: Option<Winner>) -> Ruling {
+    fn or_standing(self, standing: Option<Winner>) -> TaskRuling {
         match (&self.winner.verdict, standing) {
-            (Verdict::BaselineKept { .. }, Some(winner)) => Ruling { winner, ..self },
+            (Verdict::BaselineKept { .. }, Some(winner)) => TaskRuling { winner, ..self },
             _ => self,
         }
     }
@@ -217,7 +217,7 @@ fn confirm(
     finalist: &Finalist,
     contender: &Contender,
     slice: Slice,
-) -> Result<Result<Ruling, Outcome>, EvaluateError> {
+) -> Result<Result<TaskRuling, Outcome>, EvaluateError> {
     let id = TrialId {
         key: evaluator.task.key.hash(),
         config: contender.config.to_string(),
@@ -226,13 +226,7 @@ fn confirm(
         defender: ArmId(0),
         challenger: finalist.arm,
     };
-    let resolution = Resolution {
-        tick_ns: context.info.timer_tick_ns,
-    };
-    let mut settings = ConfirmSettings::new(resolution, context.options.seed);
-    settings.claims = context.claims.next();
-    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
-    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    let settings = settings(context, finalist, slice);
     let (series, mut test) = Series::begin(context, &id, |seed| {
         let settings = ConfirmSettings { seed, ..settings };
         ClaimTest::new(claim, finalist.expected, settings)
@@ -240,13 +234,8 @@ fn confirm(
     context
         .reporter
         .stage(Stage::Confirm, u64::from(settings.most_processes));
-    let mut stored = Ok(());
-    let mut process = series.processes;
-    let mut clocks_told = Vec::new();
-    let (cache, reporter) = (context.cache, context.reporter);
-    kiln_measure::drive(&mut evaluator.lab, &mut test, &mut |record| {
-        reporter.step();
-        let entry = process_record(
+    run_processes(context, evaluator, &mut test, &series, |process, record| {
+        process_record(
             &id,
             series.number,
             process,
@@ -254,28 +243,10 @@ fn confirm(
             claim,
             contender,
             record,
-        );
-        process += 1;
-        clocks_told.extend(entry.clock_khz.into_iter().flatten());
-        if stored.is_ok() {
-            stored = cache.confirm_process(entry);
-        }
-    });
+        )
+    })?;
     let verdict = test.verdict();
-    stored?;
-    say_clocks(context, evaluator, clocks_told);
-    let evidence = &verdict.evidence;
-    let confirm = evidence.median_ratio.map(|ratio| record::Confirm {
-        processes: evidence.processes,
-        wins: evidence.wins,
-        median_log_ratio_ppm: log_ppm(ratio),
-        low_log_ratio_ppm: evidence
-            .interval
-            .map_or(log_ppm(ratio), |interval| log_ppm(interval.low)),
-        high_log_ratio_ppm: evidence
-            .interval
-            .map_or(log_ppm(ratio), |interval| log_ppm(interval.high)),
-    });
+    let confirm = recorded(&verdict.evidence);
     let reason = match &verdict.decision {
         Decision::Faster => {
             context.claims.proved();
@@ -302,10 +273,62 @@ fn confirm(
         Decision::Inconclusive(_) => KeptReason::Inconclusive,
     };
     let settled = reason == KeptReason::NotProven;
-    Ok(Ok(Ruling {
+    Ok(Ok(TaskRuling {
         winner: kept(evaluator, baseline, reason, confirm),
         settled,
     }))
+}
+
+/// How a finalist is confirmed in the time that is left.
+fn settings(context: &RunContext<'_>, finalist: &Finalist, slice: Slice) -> ConfirmSettings {
+    let resolution = Resolution {
+        tick_ns: context.info.timer_tick_ns,
+    };
+    let mut settings = ConfirmSettings::new(resolution, context.options.seed);
+    settings.claims = context.claims.next();
+    let left = slice.confirm_left_of(1.0 / finalist.expected.ratio.max(1e-9));
+    settings.budget_ns = left.map_or(u64::MAX, nanoseconds);
+    settings
+}
+
+/// Runs the processes of a confirmation that its series does not have yet, and stores each.
+fn run_processes(
+    context: &RunContext<'_>,
+    evaluator: &mut Evaluator<'_>,
+    test: &mut ClaimTest,
+    series: &Series,
+    entry: impl Fn(u32, &ProcessRecord) -> ConfirmProcess,
+) -> Result<(), EvaluateError> {
+    let mut stored = Ok(());
+    let mut process = series.processes;
+    let mut clocks_told = Vec::new();
+    kiln_measure::drive(&mut evaluator.lab, test, &mut |record| {
+        context.reporter.step();
+        let entry = entry(process, record);
+        process += 1;
+        clocks_told.extend(entry.clock_khz.into_iter().flatten());
+        if stored.is_ok() {
+            stored = context.cache.confirm_process(entry);
+        }
+    });
+    stored?;
+    say_clocks(context, evaluator, clocks_told);
+    Ok(())
+}
+
+/// The evidence of a confirmation, as it is stored.
+fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
+    let ratio = evidence.median_ratio?;
+    let (low, high) = evidence
+        .interval
+        .map_or((ratio, ratio), |interval| (interval.low, interval.high));
+    Some(record::Confirm {
+        processes: evidence.processes,
+        wins: evidence.wins,
+        median_log_ratio_ppm: log_ppm(ratio),
+        low_log_ratio_ppm: log_ppm(low),
+        high_log_ratio_ppm: log_ppm(high),
+    })
 }
 
 /// Says it if the device ran at different clocks while a finalist was confirmed: ratios hold, since both sides take turns, but
@@ -331,7 +354,7 @@ fn proven(
     baseline: &Compiled,
     verdict: &kiln_measure::ClaimResult,
     confirm: Option<record::Confirm>,
-) -> Ruling {
+) -> TaskRuling {
     // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
     let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
@@ -353,7 +376,7 @@ fn proven(
         symbol: arm.release.clone(),
         ..kept(evaluator, baseline, KeptReason::NotProven, confirm)
     };
-    Ruling {
+    TaskRuling {
         winner,
         settled: true,
     }
@@ -374,11 +397,11 @@ fn kept(
         key: task.key.hash(),
         config: baseline.arm.config.to_string(),
         baseline: if spec.baseline_is_another_entry() {
-            Baseline::Entry {
+            RecordedBaseline::Entry {
                 entry: spec.baseline.entry.clone(),
             }
         } else {
-            Baseline::Config {
+            RecordedBaseline::Config {
                 config: baseline.arm.config.to_string(),
             }
         },

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use kiln::compiler::BuildKind;
 use kiln_cache::record::{Real, ReferenceGrade, TimeSpent};
 use kiln_cache::{Begin, Cache, CacheError, Outcome, Summary, Trial, TrialId};
-use kiln_spec::{Config, DeviceKey};
+use kiln_spec::{Backend, Config, DeviceKey};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -14,12 +14,15 @@ use crate::candidate::{Compiled, Which, Workshop};
 use crate::lab::NotChecked;
 use crate::lab::WorkerLab;
 use crate::lab::check::Checker;
+use crate::lab::peaks;
 use crate::lab::verify::{Case, KeptWorker, Proof, Verifier};
 use crate::lab::worker::{ArmJob, WorkerError};
 use crate::progress::{Reporter, Stage};
 use crate::run::clock::{RunClock, nanoseconds};
+use crate::run::context::RunContext;
 use crate::task::Task;
-use kiln_measure::{ArmId, Fate, Fault, RaceEntry, Roofline, Tournament, Work};
+use kiln_measure::span::Resolution;
+use kiln_measure::{ArmId, Fate, Fault, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 
 /// A config that compiled and verified.
 #[derive(Clone, Debug)]
@@ -73,7 +76,7 @@ pub struct Evaluator<'a> {
     /// The device.
     pub device: &'a DeviceKey,
     /// What the device can do at most, and what a launch must do at least.
-    pub bound: (Roofline, Work),
+    pub bound: (Roofline, LeastWork),
     /// The processes that race.
     pub lab: WorkerLab,
     /// The races so far.
@@ -101,6 +104,46 @@ pub enum EvaluateError {
     /// A trial could not be stored.
     #[error(transparent)]
     Cache(#[from] CacheError),
+}
+
+impl<'a> Evaluator<'a> {
+    /// With no trial yet. `cases` are those of every config, and those of finalists only.
+    pub fn new(
+        context: &RunContext<'a>,
+        task: &'a Task<'a>,
+        verifier: Verifier<'a>,
+        cases: (&'a [Case], &'a [Case]),
+        lab: WorkerLab,
+        checker: Result<Checker<'a>, NotChecked>,
+    ) -> Evaluator<'a> {
+        let info = context.info;
+        let on_the_host = info.key.backend == Backend::Cpu;
+        let work = peaks::work(&task.kernel.spec, task.problem);
+        let resolution = Resolution {
+            tick_ns: info.timer_tick_ns,
+        };
+        Evaluator {
+            task,
+            workshop: context.workshop,
+            verifier,
+            cases: cases.0,
+            final_cases: cases.1,
+            kept: (!on_the_host).then(KeptWorker::default),
+            cache: context.cache,
+            pool: context.pool,
+            reporter: context.reporter,
+            device: &info.key,
+            bound: (peaks::roofline(info), peaks::beyond_the_cache(info, work)),
+            lab,
+            tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
+            contenders: Vec::new(),
+            checker,
+            unchecked: None,
+            rng: context.rng(task, 1),
+            clock: context.clock,
+            spent: TimeSpent::default(),
+        }
+    }
 }
 
 impl Evaluator<'_> {

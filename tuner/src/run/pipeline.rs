@@ -25,12 +25,12 @@ use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
 use crate::run::RunOptions;
-use crate::run::agenda::{Agenda, MAX_TURNS, Standing};
+use crate::run::agenda::{Agenda, MAX_TURNS, TaskStanding};
 use crate::run::budget::{Budget, Share};
 use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
-use crate::run::report::{RunReport, TaskReport, TaskState, Totals};
+use crate::run::report::{RunReport, RunTotals, TaskReport, TaskState};
 use crate::run::tuning;
 use crate::tables::bake;
 use crate::task::{self, Conditions, Task};
@@ -38,7 +38,7 @@ use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
 
 /// Everything a run is given.
-pub struct Run<'a> {
+pub struct RunInputs<'a> {
     /// The kernels.
     pub project: &'a Project,
     /// The device's name on the command line.
@@ -61,17 +61,12 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
-pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
+pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
     let info = session.info();
     let conditions = Conditions::new(info, session.compiler(), run.options.regime);
-    for kernel in &run.project.kernels {
-        if let Some(why) = kernel.spec.left_out_on(info.key.backend) {
-            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
-            run.reporter.notice(&line);
-        }
-    }
+    tell_left_out(run, info.key.backend);
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
@@ -86,14 +81,21 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
 
     let folder = Scratch::new(run.cache.folder())?;
     let pool = threads::to_compile(run.options.jobs)?;
-    let check_device = match info.key.backend {
-        Backend::Cpu => None,
-        Backend::Fake => Some(Err(NotChecked::Fake)),
-        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
-    };
+    let check_device = check_device(info.key.backend);
     let check_workshop = match &check_device {
         Some(Ok(device)) => Some(device.workshop(session.artifacts(), folder.path())),
         _ => None,
+    };
+    let check = match (&check_device, &check_workshop) {
+        (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
+            workshop,
+            info: device.info(),
+            worker: &session.worker,
+            catalogue: run.catalogue,
+            folder: folder.path(),
+        }),
+        (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
+        _ => CheckPlace::Here,
     };
     let context = RunContext {
         device: run.device_name,
@@ -108,17 +110,7 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
         recordings: &recordings,
         catalogue: run.catalogue,
         worker: &session.worker,
-        check: match (&check_device, &check_workshop) {
-            (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
-                workshop,
-                info: device.info(),
-                worker: &session.worker,
-                catalogue: run.catalogue,
-                folder: folder.path(),
-            }),
-            (Some(Err(why)), _) | (_, Some(Err(why))) => CheckPlace::Nowhere(why.clone()),
-            _ => CheckPlace::Here,
-        },
+        check,
         folder: folder.path(),
         clock: &clock,
         claims: Claims::new(u32::try_from(tasks.len() * MAX_TURNS).unwrap_or(u32::MAX)),
@@ -127,29 +119,59 @@ pub fn run(run: &Run<'_>) -> Result<RunReport, Failure> {
     run.reporter.run_started(tasks.len(), run.options.budget);
     let (reports, launches) = all(&context, &tasks, &budget)?;
     run.reporter.run_finished();
+    finish(run, &context, &conditions, number, reports, launches)
+}
 
-    let tables = bake::bake(run.project, &conditions, run.cache, run.options.write)?;
+/// Bakes what was proven, records the end of the run, and reports it.
+fn finish(
+    run: &RunInputs<'_>,
+    context: &RunContext<'_>,
+    conditions: &Conditions<'_>,
+    number: u64,
+    reports: Vec<TaskReport>,
+    launches: u64,
+) -> Result<RunReport, Failure> {
+    let tables = bake::bake(run.project, conditions, run.cache, run.options.write)?;
     run.cache.finish_run(RunEnded {
         run: number,
         unix_s: unix_s(),
-        elapsed_ns: Some(clock.elapsed_ns()),
+        elapsed_ns: Some(context.clock.elapsed_ns()),
         tasks: reports.iter().map(TaskReport::ended).collect(),
     })?;
     let tuned = reports.iter().map(|task| task.kernel.as_str()).collect();
     Ok(RunReport {
         run: number,
-        device: info.key.to_string(),
+        device: context.info.key.to_string(),
         regime: conditions.regime.name(),
         without_table: bake::without_table(run.project, &tuned, &tables),
-        notices: bake::notices(&tables, info.key.backend, run.options.write),
+        notices: bake::notices(&tables, context.info.key.backend, run.options.write),
         tables,
         compiles: context.workshop.compiles.load(Ordering::Relaxed),
         launches,
         strategy_ns: reports.iter().map(|task| task.spent.strategy_ns).sum(),
-        totals: Totals::of(&reports),
+        totals: RunTotals::of(&reports),
         tasks: reports,
-        elapsed_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        elapsed_ms: context.clock.elapsed_ns() / 1_000_000,
     })
+}
+
+/// Says which kernels their specs leave out on this backend, and why.
+fn tell_left_out(run: &RunInputs<'_>, backend: Backend) {
+    for kernel in &run.project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(backend) {
+            let line = format!("{} is not tuned here: {why}", kernel.spec.name);
+            run.reporter.notice(&line);
+        }
+    }
+}
+
+/// The device that runs the checking builds of a GPU's kernels; none if the device itself runs them.
+fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
+    match backend {
+        Backend::Cpu => None,
+        Backend::Fake => Some(Err(NotChecked::Fake)),
+        Backend::Cuda | Backend::Hip => Some(CheckDevice::open()),
+    }
 }
 
 /// Tunes the tasks one after the other, in the order of the [`Agenda`].
@@ -196,15 +218,17 @@ fn mean(times_ns: &[u64]) -> Duration {
 }
 
 /// How a task stands after a turn, for the order of what comes next.
-fn standing(report: &TaskReport) -> Standing {
+fn standing(report: &TaskReport) -> TaskStanding {
     let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
     match (&report.state, verdict) {
-        (TaskState::NotSearched, _) => Standing::NotBegun,
-        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => Standing::Proven {
-            large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
-        },
-        (TaskState::Unfinished, _) => Standing::Undecided,
-        _ => Standing::Done,
+        (TaskState::NotSearched, _) => TaskStanding::NotBegun,
+        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => {
+            TaskStanding::Proven {
+                large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
+            }
+        }
+        (TaskState::Unfinished, _) => TaskStanding::Undecided,
+        _ => TaskStanding::Done,
     }
 }
 
@@ -230,7 +254,7 @@ fn one(
 }
 
 /// What the run was asked for, for its record.
-fn settings(run: &Run<'_>, regime: Regime) -> RunSettings {
+fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     let options = run.options;
     RunSettings {
         command: printable(run.command),

@@ -11,7 +11,7 @@ use crate::run::budget::Slice;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::earlier;
-use crate::run::evaluate::{EvaluateError, Evaluator};
+use crate::run::evaluate::{EvaluateError, Evaluated, Evaluator};
 use crate::run::report::TaskReport;
 use crate::run::space_view::KernelSpace;
 use crate::task::Task;
@@ -22,41 +22,41 @@ use kiln_search::{Guide, Strategy, Told, stop};
 const RECALLED: usize = 8;
 
 /// What ends a task early.
-pub(crate) enum Stop {
+pub(crate) enum SearchFailure {
     /// Why the task cannot be carried out; the others go on.
     Task(String),
     /// Results cannot be stored: the run ends.
     Storage(Box<Failure>),
 }
 
-impl From<EvaluateError> for Stop {
-    fn from(error: EvaluateError) -> Stop {
+impl From<EvaluateError> for SearchFailure {
+    fn from(error: EvaluateError) -> SearchFailure {
         match error {
             EvaluateError::Race(fault) => fault.into(),
-            EvaluateError::Cache(error) => Stop::Storage(Box::new(error.into())),
+            EvaluateError::Cache(error) => SearchFailure::Storage(Box::new(error.into())),
         }
     }
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
+impl From<Fault> for SearchFailure {
+    fn from(fault: Fault) -> SearchFailure {
         match fault {
             Fault {
                 outcome: Outcome::DiskFull { text },
                 ..
-            } => Stop::Storage(Box::new(Failure::DiskFull(text))),
+            } => SearchFailure::Storage(Box::new(Failure::DiskFull(text))),
             Fault {
                 arm: Some(ArmId(0)),
                 outcome,
-            } => Stop::Task(format!("the baseline failed while it was timed: {outcome}")),
-            Fault { outcome, .. } => Stop::Task(outcome.to_string()),
+            } => SearchFailure::Task(format!("the baseline failed while it was timed: {outcome}")),
+            Fault { outcome, .. } => SearchFailure::Task(outcome.to_string()),
         }
     }
 }
 
-impl From<kiln_cache::CacheError> for Stop {
-    fn from(error: kiln_cache::CacheError) -> Stop {
-        Stop::Storage(Box::new(error.into()))
+impl From<kiln_cache::CacheError> for SearchFailure {
+    fn from(error: kiln_cache::CacheError) -> SearchFailure {
+        SearchFailure::Storage(Box::new(error.into()))
     }
 }
 
@@ -69,13 +69,13 @@ pub(crate) fn search(
     slice: Slice,
     most: usize,
     report: &mut TaskReport,
-) -> Result<bool, Stop> {
+) -> Result<bool, SearchFailure> {
     let view = KernelSpace::new(space);
     let choosing = Instant::now();
     let guide = guide(context, task, space, report)?;
     let name = &context.options.strategy;
     let mut strategy = kiln_search::with_guide(name, &view, most, context.rng(task, 2), &guide)
-        .map_err(|error| Stop::Task(error.to_string()))?;
+        .map_err(|error| SearchFailure::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
     let mut first = first_configs(task, space, &guide);
@@ -111,15 +111,7 @@ pub(crate) fn search(
         }
         let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
         let evaluated = evaluator.batch(&configs, slice.search_until)?;
-        let told: Vec<Told> = evaluated
-            .iter()
-            .filter_map(|one| {
-                Some(Told {
-                    index: space.index_of(&one.config)?,
-                    cost: one.cost,
-                })
-            })
-            .collect();
+        let told = told(space, &evaluated);
         tried += asked.len();
         let choosing = Instant::now();
         strategy.tell(&told);
@@ -135,13 +127,24 @@ pub(crate) fn search(
     Ok(true)
 }
 
+/// The results of a batch, as strategies take them.
+fn told(space: &SearchSpace, evaluated: &[Evaluated]) -> Vec<Told> {
+    let told = evaluated.iter().filter_map(|one| {
+        Some(Told {
+            index: space.index_of(&one.config)?,
+            cost: one.cost,
+        })
+    });
+    told.collect()
+}
+
 /// What the search starts from.
 fn guide(
     context: &RunContext<'_>,
     task: &Task<'_>,
     space: &SearchSpace,
     report: &mut TaskReport,
-) -> Result<Guide, Stop> {
+) -> Result<Guide, SearchFailure> {
     if !context.options.transfer || context.options.strategy != "auto" {
         return Ok(Guide::default());
     }
@@ -216,7 +219,7 @@ fn recall(
     task: &Task<'_>,
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
-) -> Result<(), Stop> {
+) -> Result<(), SearchFailure> {
     let mut measured: Vec<(u64, String)> = context
         .cache
         .trials(task.key.hash())?

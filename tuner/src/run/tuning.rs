@@ -5,33 +5,31 @@ use std::time::{Duration, Instant};
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
 use kiln::reference::DataError;
-use kiln_cache::record::{Against, SearchDone, TimeSpent};
+use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
+use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
-use kiln_spec::{Backend, Config};
 
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
 use crate::lab::check::{CheckPlace, Checked, Checker};
 use crate::lab::footprint;
-use crate::lab::peaks;
 use crate::lab::reference::{Expectations, Oracle};
-use crate::lab::verify::{self, KeptWorker, Verifier};
+use crate::lab::verify::{self, Case, Verifier};
 use crate::lab::worker::linked_in;
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::lab::{FootprintError, NotChecked};
-use crate::run::budget::Share;
+use crate::run::budget::{Share, Slice};
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
-use crate::run::decide::{self, Ruling};
+use crate::run::decide::{self, TaskRuling};
 use crate::run::evaluate::Evaluator;
 use crate::run::report::{TaskReport, TaskState};
-use crate::run::searching::{self, Stop};
+use crate::run::searching::{self, SearchFailure};
 use crate::task::Task;
-use kiln_measure::span::Resolution;
 use kiln_measure::wealth::Wealth;
-use kiln_measure::{ArmId, Lab, Opening, RaceSettings, Tournament};
+use kiln_measure::{Lab, Opening};
 
 /// Tunes one kernel for one problem and seals the decision.
 ///
@@ -56,8 +54,8 @@ pub fn tune(
     let start = Instant::now();
     match search_and_decide(context, task, space, share, &mut report, &mut launches) {
         Ok(()) => {}
-        Err(Stop::Storage(failure)) => return Err(*failure),
-        Err(Stop::Task(reason)) => report.state = TaskState::Failed { reason },
+        Err(SearchFailure::Storage(failure)) => return Err(*failure),
+        Err(SearchFailure::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
     report.space = configs as u64;
@@ -66,7 +64,7 @@ pub fn tune(
 }
 
 /// A function that makes inputs is code of the kernel's own crate, which must be linked in.
-fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), Stop> {
+fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchFailure> {
     let spec = &task.kernel.spec;
     let Some(function) = &spec.inputs else {
         return Ok(());
@@ -75,7 +73,7 @@ fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), Stop> {
     if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
         return Ok(());
     }
-    Err(Stop::Task(
+    Err(SearchFailure::Task(
         DataError::NoInputs {
             kernel: spec.name.clone(),
             function: function.clone(),
@@ -91,30 +89,22 @@ fn search_and_decide(
     share: Share<'_>,
     report: &mut TaskReport,
     launches: &mut u64,
-) -> Result<(), Stop> {
+) -> Result<(), SearchFailure> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(context.info, task)?;
     check_inputs(context, task)?;
-    let space = space.map_err(|error| Stop::Task(error.to_string()))?;
-    let trials = context
-        .options
-        .trials
-        .unwrap_or(usize::MAX)
-        .min(space.len());
+    let space = space.map_err(|error| SearchFailure::Task(error.to_string()))?;
     let bench = bench(context, task);
     let baseline = make_baseline(context, task).map_err(without_baseline)?;
-    let expected = Expectations::new(
-        Oracle::of(
-            context.catalogue,
-            (task.kernel, problem),
-            context.workshop,
-            context.device,
-            &baseline.arm,
-        )
-        .map_err(|error| Stop::Task(error.to_string()))?,
-        bench.clone(),
-        context.folder,
+    let oracle = Oracle::of(
+        context.catalogue,
+        (task.kernel, problem),
+        context.workshop,
+        context.device,
+        &baseline.arm,
     );
+    let oracle = oracle.map_err(|error| SearchFailure::Task(error.to_string()))?;
+    let expected = Expectations::new(oracle, bench.clone(), context.folder);
     let small = verification_problems(
         spec,
         &some_configs(&space),
@@ -135,14 +125,7 @@ fn search_and_decide(
         &bench,
         &cases,
     );
-    let proof = verifier.verify(&baseline.arm, &cases);
-    proof.map_err(|error| {
-        let outcome = of_worker_error(&error);
-        without_baseline(match &checker {
-            Ok(checker) => checker.explain(Which::Baseline, &expected, outcome),
-            Err(_) => outcome,
-        })
-    })?;
+    verify_baseline(&verifier, &checker, &baseline, &cases)?;
     let baseline_unchecked = check_baseline(&checker, &expected)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
@@ -150,62 +133,63 @@ fn search_and_decide(
         .cloned()
         .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
     lab.set_rechecks(final_cases.is_empty());
-    let on_the_host = context.info.key.backend == Backend::Cpu;
     verifier.baseline_ns = lab.baseline_ns();
-    let slice = share
-        .slice()
-        .keep_for_confirming(confirm_time(lab.baseline_ns(), context.claims.next()));
-    let resolution = Resolution {
-        tick_ns: context.info.timer_tick_ns,
+    let cases = (trial_cases.as_slice(), final_cases.as_slice());
+    let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker);
+    let confirm_time = confirm_time(evaluator.lab.baseline_ns(), context.claims.next());
+    let slice = share.slice().keep_for_confirming(confirm_time);
+    let ruling = search_with(context, &space, &mut evaluator, &baseline, slice, report)?;
+    *launches = evaluator.lab.launches();
+    let Some((complete, ruling)) = ruling else {
+        report.state = TaskState::NotSearched;
+        return Ok(());
     };
-    let mut evaluator = Evaluator {
-        task,
-        workshop: context.workshop,
-        verifier,
-        cases: &trial_cases,
-        final_cases: &final_cases,
-        kept: (!on_the_host).then(KeptWorker::default),
-        cache: context.cache,
-        pool: context.pool,
-        reporter: context.reporter,
-        device: &context.info.key,
-        bound: (
-            peaks::roofline(context.info),
-            peaks::beyond_the_cache(context.info, peaks::work(spec, problem)),
-        ),
-        lab,
-        tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
-        contenders: Vec::new(),
-        checker,
-        unchecked: None,
-        rng: context.rng(task, 1),
-        clock: context.clock,
-        spent: TimeSpent::default(),
-    };
-    let complete = searching::search(context, task, &space, &mut evaluator, slice, trials, report);
+    let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
+    report.unchecked = unchecked.map(|why| why.to_string());
+    if let Some(state) = unfinished(context, task, complete && ruling.settled)? {
+        report.state = state;
+    }
+    seal(context, task, report, ruling)
+}
+
+/// Searches, and decides between the best config and the baseline: whether the search came to its end, and the ruling.
+/// None if nothing was tried in the time there was, so that nothing can be decided.
+fn search_with(
+    context: &RunContext<'_>,
+    space: &SearchSpace,
+    evaluator: &mut Evaluator<'_>,
+    baseline: &Compiled,
+    slice: Slice,
+    report: &mut TaskReport,
+) -> Result<Option<(bool, TaskRuling)>, SearchFailure> {
+    let task = evaluator.task;
+    let trials = context.options.trials.unwrap_or(usize::MAX);
+    let trials = trials.min(space.len());
+    let complete = searching::search(context, task, space, evaluator, slice, trials, report);
     report.spent = evaluator.spent;
     let complete = complete?;
     if !complete && context.cache.trials(task.key.hash())?.is_empty() {
-        // Nothing was tried in the time there was: nothing can be decided.
-        *launches = evaluator.lab.launches();
-        report.state = TaskState::NotSearched;
-        return Ok(());
+        return Ok(None);
     }
     let deciding = Instant::now();
-    let ruling = decide::decide(context, &mut evaluator, &baseline, slice);
+    let ruling = decide::decide(context, evaluator, baseline, slice);
     report.spent.confirm_ns = nanoseconds(deciding.elapsed());
-    let ruling = ruling?;
-    let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
-    report.unchecked = unchecked.map(|why| why.to_string());
-    *launches = evaluator.lab.launches();
+    Ok(Some((complete, ruling?)))
+}
+
+/// What is left to do on a task that was decided.
+fn unfinished(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    settled: bool,
+) -> Result<Option<TaskState>, SearchFailure> {
     let trials = context.cache.trials(task.key.hash())?;
     let open = trials.iter().filter(|trial| !trial.stands()).count() as u64;
-    if !(complete && ruling.settled) {
-        report.state = TaskState::Unfinished;
-    } else if open > 0 {
-        report.state = TaskState::Open { configs: open };
-    }
-    seal(context, task, report, ruling)
+    Ok(match (settled, open) {
+        (false, _) => Some(TaskState::Unfinished),
+        (true, 0) => None,
+        (true, configs) => Some(TaskState::Open { configs }),
+    })
 }
 
 /// Compiles the baseline, and next to it its checking build, which is asked for a moment later.
@@ -225,11 +209,28 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
     context.pool.install(|| rayon::join(release, check)).0
 }
 
+/// Compares what the baseline computes with what is expected.
+fn verify_baseline(
+    verifier: &Verifier<'_>,
+    checker: &Result<Checker<'_>, NotChecked>,
+    baseline: &Compiled,
+    cases: &[Case],
+) -> Result<(), SearchFailure> {
+    let proof = verifier.verify(&baseline.arm, cases);
+    proof.map(drop).map_err(|error| {
+        let outcome = of_worker_error(&error);
+        without_baseline(match checker {
+            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, outcome),
+            Err(_) => outcome,
+        })
+    })
+}
+
 /// Runs the baseline in the checking build; why it could not, if so.
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
-) -> Result<Option<NotChecked>, Stop> {
+) -> Result<Option<NotChecked>, SearchFailure> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected),
         Err(why) => Checked::NotChecked(why.clone()),
@@ -242,9 +243,9 @@ fn check_baseline(
 }
 
 /// Why a task without a working baseline ends.
-fn without_baseline(outcome: Outcome) -> Stop {
+fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
-        Outcome::DiskFull { text } => return Stop::Storage(Box::new(Failure::DiskFull(text.clone()))),
+        Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(
                 "two launches of it differ: {}[{}] is {} and then {}",
@@ -264,7 +265,7 @@ fn without_baseline(outcome: Outcome) -> Stop {
             "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
         ),
     };
-    Stop::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
+    SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
 /// Configs from all over the space, for which the small problems must be valid.
@@ -281,8 +282,8 @@ fn seal(
     context: &RunContext<'_>,
     task: &Task<'_>,
     report: &mut TaskReport,
-    ruling: Ruling,
-) -> Result<(), Stop> {
+    ruling: TaskRuling,
+) -> Result<(), SearchFailure> {
     context.cache.seal(ruling.winner.clone())?;
     // What could not be decided is searched and confirmed again.
     if report.state == TaskState::Searched {
@@ -330,7 +331,7 @@ fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Resu
 }
 
 /// Refuses a problem whose data does not fit the device.
-fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
+fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchFailure> {
     let checked = footprint::check(&task.kernel.spec, task.problem, &info.limits);
     checked.map_err(|error| {
         let help = match &error {
@@ -339,7 +340,7 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), Stop> {
             }
             FootprintError::Plan(_) => "",
         };
-        Stop::Task(format!("{error}{help}"))
+        SearchFailure::Task(format!("{error}{help}"))
     })
 }
 
@@ -361,7 +362,7 @@ fn open_lab(
     expected: &Expectations,
     task: &Task<'_>,
     baseline: &Compiled,
-) -> Result<WorkerLab, Stop> {
+) -> Result<WorkerLab, SearchFailure> {
     let path = expected.get(task.problem, bench.seed, baseline.arm.plan);
     let path = path.map_err(|error| without_baseline(of_worker_error(&error)))?;
     let mut lab = WorkerLab::new(bench.clone(), path);

@@ -11,11 +11,11 @@ use num_bigint::BigUint;
 use serde::Serialize;
 
 use super::error::NoExactCount;
-use super::listed::Listed;
+use super::listed::ListedSpace;
 
 /// A space of which every config is known.
 #[derive(Serialize)]
-pub struct Described {
+pub struct DefinitionSpace {
     name: String,
     /// Combinations of values, as a decimal number.
     cartesian: String,
@@ -27,33 +27,33 @@ pub struct Described {
     cpu_ms: f64,
     /// Bytes that the space takes.
     bytes: usize,
-    components: Vec<Component>,
+    components: Vec<DefinitionComponent>,
 }
 
 /// What `--count --json` prints.
 #[derive(Serialize)]
-pub struct Count<'a> {
+pub struct DefinitionCount<'a> {
     name: &'a str,
     valid: &'a serde_json::Value,
 }
 
 #[derive(Serialize)]
-struct Component {
+struct DefinitionComponent {
     params: Vec<String>,
     valid: String,
 }
 
-impl Described {
+impl DefinitionSpace {
     /// Describes a space and how long it took to build.
-    pub fn new(definition: &Definition, set: &ConfigSet, cpu: Duration) -> Described {
+    pub fn new(definition: &Definition, set: &ConfigSet, cpu: Duration) -> DefinitionSpace {
         let name = |param: &usize| definition.params[*param].name.clone();
-        let components = set.components().map(|(params, valid)| Component {
+        let components = set.components().map(|(params, valid)| DefinitionComponent {
             params: params.iter().map(name).collect(),
             valid: valid.to_string(),
         });
         let product = definition.params.iter().map(|param| param.values.len());
         let cartesian: num_bigint::BigUint = product.map(num_bigint::BigUint::from).product();
-        Described {
+        DefinitionSpace {
             name: definition.name.clone(),
             cartesian: cartesian.to_string(),
             valid: match u64::try_from(set.len()) {
@@ -68,8 +68,8 @@ impl Described {
     }
 
     /// What `--count --json` prints.
-    pub fn to_count(&self) -> Count<'_> {
-        Count {
+    pub fn to_count(&self) -> DefinitionCount<'_> {
+        DefinitionCount {
             name: &self.name,
             valid: &self.valid,
         }
@@ -99,7 +99,7 @@ impl Described {
 }
 
 /// A sample of a definition's space.
-pub struct Sample<'a> {
+pub struct DefinitionSample<'a> {
     definition: &'a Definition,
     list: &'a ListedSet,
     sampled: Sampled,
@@ -113,7 +113,7 @@ pub struct SampledCount {
     /// Exact, or null.
     valid: Option<u64>,
     #[serde(flatten)]
-    listed: Listed,
+    listed: ListedSpace,
 }
 
 /// A sampled space, as JSON.
@@ -128,14 +128,18 @@ pub struct SampledSpace {
     cpu_ms: f64,
     bytes: usize,
     #[serde(flatten)]
-    listed: Listed,
+    listed: ListedSpace,
 }
 
-impl<'a> Sample<'a> {
+impl<'a> DefinitionSample<'a> {
     /// The sample of a definition, and how long it took to build.
-    pub fn new(definition: &'a Definition, list: &'a ListedSet, cpu: Duration) -> Sample<'a> {
+    pub fn new(
+        definition: &'a Definition,
+        list: &'a ListedSet,
+        cpu: Duration,
+    ) -> DefinitionSample<'a> {
         let left_out = list.relaxed().left_out().iter();
-        Sample {
+        DefinitionSample {
             definition,
             list,
             sampled: Sampled {

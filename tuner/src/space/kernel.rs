@@ -4,25 +4,25 @@ use kiln_spec::space::{Sampled, SearchSpace};
 use kiln_spec::{DeviceLimits, Problem};
 use serde::Serialize;
 
-use super::listed::Listed;
+use super::listed::ListedSpace;
 use crate::project::TunedKernel;
 use crate::task::TaskError;
 
 /// The space of a kernel and problem.
 #[derive(Serialize)]
-pub struct Described {
+pub struct DescribedKernel {
     kernel: String,
     problem: String,
     product: String,
     /// Exact, or null.
     valid: Option<u64>,
     #[serde(flatten)]
-    listed: Option<Listed>,
+    listed: Option<ListedSpace>,
     /// The same in words.
     #[serde(skip)]
     sampled: Option<Sampled>,
-    components: Vec<Component>,
-    cuts: Vec<Cut>,
+    components: Vec<KernelComponent>,
+    cuts: Vec<RuleCut>,
     dead_values: Vec<Dead>,
     #[serde(skip_serializing_if = "Option::is_none")]
     configs: Option<Vec<String>>,
@@ -30,14 +30,14 @@ pub struct Described {
 
 /// Parameters that depend on each other.
 #[derive(Serialize)]
-struct Component {
+struct KernelComponent {
     params: Vec<String>,
     valid: String,
 }
 
 /// What one rule rejects of the product, alone and beyond all others; absent where that takes too long to count.
 #[derive(Serialize)]
-struct Cut {
+struct RuleCut {
     rule: String,
     configs: Option<String>,
     only: Option<String>,
@@ -52,7 +52,7 @@ struct Dead {
 
 /// What `--count` prints of a kernel and problem.
 #[derive(Serialize)]
-pub struct Count<'a> {
+pub struct KernelCount<'a> {
     kernel: &'a str,
     problem: &'a str,
     /// Exact, or null.
@@ -60,10 +60,10 @@ pub struct Count<'a> {
     product: &'a str,
 }
 
-impl<'a> Count<'a> {
+impl<'a> KernelCount<'a> {
     /// The count of a described space.
-    pub fn new(described: &'a Described) -> Count<'a> {
-        Count {
+    pub fn new(described: &'a DescribedKernel) -> KernelCount<'a> {
+        KernelCount {
             kernel: &described.kernel,
             problem: &described.problem,
             valid: described.valid,
@@ -94,17 +94,17 @@ fn valid(space: &SearchSpace) -> Option<u64> {
     u64::try_from(valid).ok()
 }
 
-fn components(space: &SearchSpace) -> Vec<Component> {
+fn components(space: &SearchSpace) -> Vec<KernelComponent> {
     let components = space.components().into_iter();
-    let components = components.map(|(params, valid)| Component {
+    let components = components.map(|(params, valid)| KernelComponent {
         params: params.into_iter().map(str::to_owned).collect(),
         valid: valid.to_string(),
     });
     components.collect()
 }
 
-fn cuts(space: &SearchSpace) -> Vec<Cut> {
-    let cuts = space.rejections().iter().map(|cut| Cut {
+fn cuts(space: &SearchSpace) -> Vec<RuleCut> {
+    let cuts = space.rejections().iter().map(|cut| RuleCut {
         rule: cut.text.clone(),
         configs: cut.configs.map(|configs| configs.to_string()),
         only: cut.only.map(|only| only.to_string()),
@@ -120,7 +120,7 @@ fn dead_values(space: &SearchSpace) -> Vec<Dead> {
     dead.collect()
 }
 
-impl Described {
+impl DescribedKernel {
     /// Describes the space of a kernel for a problem within the limits of a device; with `with_configs`, its configs too.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl Described {
         problem: &Problem,
         limits: &DeviceLimits,
         with_configs: bool,
-    ) -> Result<Described, TaskError> {
+    ) -> Result<DescribedKernel, TaskError> {
         let space = SearchSpace::build(&kernel.spec, problem, limits);
         let space = space.map_err(|error| TaskError::Space {
             task: format!("{} ({problem})", kernel.spec.name),
@@ -141,12 +141,12 @@ impl Described {
                 .map(|i| space.config(i).to_string())
                 .collect()
         });
-        Ok(Described {
+        Ok(DescribedKernel {
             kernel: kernel.spec.name.clone(),
             problem: problem.to_string(),
             product: space.product_len().to_string(),
             valid: valid(&space),
-            listed: space.sampled().map(Listed::from),
+            listed: space.sampled().map(ListedSpace::from),
             sampled: space.sampled(),
             components: components(&space),
             cuts: cuts(&space),
@@ -183,7 +183,7 @@ impl Described {
     }
 }
 
-impl Cut {
+impl RuleCut {
     fn to_text(&self) -> String {
         let count = |count: &Option<String>| count.clone().unwrap_or_else(|| "?".into());
         let (configs, only) = (count(&self.configs), count(&self.only));

@@ -6,34 +6,34 @@ use serde::Serialize;
 
 /// What takes the place of an exact count.
 #[derive(Serialize)]
-pub struct Listed {
+pub struct ListedSpace {
     /// Whether there are more valid configs than are listed.
     sampled: bool,
     listed: usize,
     /// Absent where the count is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
-    valid_estimate: Option<Interval>,
+    valid_estimate: Option<EstimateInterval>,
     left_out: Vec<String>,
 }
 
 /// An estimate, and the interval that holds the truth in 99 of 100 samples.
 #[derive(Serialize)]
-struct Interval {
+struct EstimateInterval {
     about: f64,
     least: f64,
     most: f64,
 }
 
-impl From<Sampled> for Listed {
-    fn from(sampled: Sampled) -> Listed {
+impl From<Sampled> for ListedSpace {
+    fn from(sampled: Sampled) -> ListedSpace {
         let Estimate {
             about, least, most, ..
         } = sampled.valid;
         let is_estimate = sampled.valid.exact().is_none();
-        Listed {
+        ListedSpace {
             sampled: !sampled.is_complete,
             listed: sampled.listed,
-            valid_estimate: is_estimate.then_some(Interval { about, least, most }),
+            valid_estimate: is_estimate.then_some(EstimateInterval { about, least, most }),
             left_out: sampled.left_out,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use kiln_cache::Cache;
-use kiln_spec::baked::{Freshness, Hashes, INDEX_FILE, Image, Row};
+use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -65,6 +65,18 @@ impl CheckedTables {
 }
 
 impl Finding {
+    /// What is wrong with a kernel's file, and fails the check.
+    fn of_kernel(kernel: &str, path: PathBuf, what: impl Into<String>) -> Finding {
+        Finding {
+            path,
+            kernel: kernel.to_owned(),
+            problem: String::new(),
+            what: what.into(),
+            fails: true,
+            help: None,
+        }
+    }
+
     fn to_text(&self) -> String {
         let kind = if self.fails { "error" } else { "warning" };
         let whose = [self.kernel.as_str(), &self.problem].join(" ");
@@ -123,90 +135,73 @@ fn check_kernel(
     findings: &mut Vec<Finding>,
 ) -> Result<usize, Failure> {
     let name = &kernel.spec.name;
-    let mut find = |path: PathBuf, problem: &str, what: String, fails, help: Option<String>| {
-        findings.push(Finding {
-            path,
-            kernel: name.clone(),
-            problem: problem.to_owned(),
-            what,
-            fails,
-            help,
-        });
-    };
-    let Some(index) = read_index(&kernel.tuned)? else {
-        let what = "there is no index; run `tune init`".to_owned();
-        find(
-            kernel.tuned.clone(),
-            "",
-            what,
-            true,
-            Some("run `tune init`".into()),
-        );
+    let Some((path, table)) = listed_table(kernel, findings)? else {
         return Ok(0);
+    };
+    if table.kernel() != name {
+        let what = format!("it is of the kernel `{}`", table.kernel());
+        findings.push(Finding::of_kernel(name, path.clone(), what));
+    }
+    for row in table.rows() {
+        let what = fault(kernel, row);
+        findings.extend(what.map(|what| Finding {
+            problem: row.problem.clone(),
+            help: Some(row.renewal(name)),
+            ..Finding::of_kernel(name, path.clone(), what)
+        }));
+    }
+    for image in images::left_over(name, &kernel.tuned, &table)? {
+        findings.push(Finding {
+            fails: false,
+            ..Finding::of_kernel(name, image, "no row names this image")
+        });
+    }
+    for row in table.rows() {
+        let what = image_fault(kernel, row, every_image);
+        findings.extend(what.map(|what| Finding {
+            problem: row.problem.clone(),
+            help: Some("run `tune bake --images`, which writes images anew".into()),
+            ..Finding::of_kernel(name, path.clone(), what)
+        }));
+    }
+    Ok(table.rows().count())
+}
+
+/// A kernel's committed table and its file; what is missing is a finding.
+fn listed_table(
+    kernel: &TunedKernel,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<(PathBuf, BakedTable)>, Failure> {
+    let name = &kernel.spec.name;
+    let Some(index) = read_index(&kernel.tuned)? else {
+        let what = "there is no index; run `tune init`";
+        findings.push(Finding {
+            help: Some("run `tune init`".into()),
+            ..Finding::of_kernel(name, kernel.tuned.clone(), what)
+        });
+        return Ok(None);
     };
     let Some(file) = index.file(name) else {
         // A table that the index lost is found with the folder.
         if !kernel.tuned.join(format!("{name}.toml")).is_file() {
             let what = "it is not baked: builds launch its baseline, and fail with KILN_STRICT=1";
-            let help = format!(
-                "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
-            );
-            find(
-                kernel.tuned.join(INDEX_FILE),
-                "",
-                what.into(),
-                is_strict(),
-                Some(help),
-            );
+            findings.push(Finding {
+                fails: is_strict(),
+                help: Some(format!(
+                    "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
+                )),
+                ..Finding::of_kernel(name, kernel.tuned.join(INDEX_FILE), what)
+            });
         }
-        return Ok(0);
+        return Ok(None);
     };
     let path = kernel.tuned.join(file);
-    let Some(table) = read_table(&path)? else {
-        find(
-            path,
-            "",
-            "the index lists it, but it is not there".into(),
-            true,
-            None,
-        );
-        return Ok(0);
-    };
-    if table.kernel() != name {
-        find(
-            path.clone(),
-            "",
-            format!("it is of the kernel `{}`", table.kernel()),
-            true,
-            None,
-        );
+    let table = read_table(&path)?;
+    if table.is_none() {
+        let what = "the index lists it, but it is not there";
+        findings.push(Finding::of_kernel(name, path.clone(), what));
     }
-    for row in table.rows() {
-        if let Some(what) = fault(kernel, row) {
-            find(
-                path.clone(),
-                &row.problem,
-                what,
-                true,
-                Some(row.renewal(name)),
-            );
-        }
-    }
-    for image in images::left_over(name, &kernel.tuned, &table)? {
-        find(image, "", "no row names this image".into(), false, None);
-    }
-    for row in table.rows() {
-        let what = image_fault(kernel, row, every_image);
-        findings.extend(what.map(|what| Finding {
-            path: path.clone(),
-            kernel: name.clone(),
-            problem: row.problem.clone(),
-            what,
-            fails: true,
-            help: Some("run `tune bake --images`, which writes images anew".into()),
-        }));
-    }
-    Ok(table.rows().count())
+    Ok(table.map(|table| (path, table)))
 }
 
 /// What is wrong with a row's image.

@@ -1,12 +1,13 @@
 //! Tables and their indices as files: read where they are, written where they change.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index};
 
 use super::TableError;
+use crate::atomic_file;
 use crate::error::Failure;
 
 /// The index of a folder of tables; none where there is no such file.
@@ -98,15 +99,6 @@ pub fn write_if_changed(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool,
     if fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(false);
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        use std::os::unix::fs::PermissionsExt as _;
-        file.as_file()
-            .set_permissions(fs::Permissions::from_mode(0o644))?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written.map_err(Failure::file("write", path))?;
+    atomic_file::write(path, contents).map_err(Failure::file("write", path))?;
     Ok(true)
 }

@@ -9,7 +9,7 @@ use crate::project::TunedKernel;
 
 /// Which of the stored keys is meant.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct KeySelector<'a> {
     /// The start of its hash; `None` for the one of the problem.
     pub key: Option<&'a str>,
     /// The start of its device, as `backend/arch/name`.
@@ -21,7 +21,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// When there is none, or there are several.
 pub fn one(
-    wanted: &Wanted<'_>,
+    wanted: &KeySelector<'_>,
     kernel: &TunedKernel,
     problem: &Problem,
     cache: &Cache,

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::error::{WatchError, why};
 use super::peer::{BesidePeer, Contest};
-use super::replayed::{Replayed, replayed};
+use super::replayed::{ReplayedLaunches, replayed};
 use super::saved::Recorded;
-use super::stage::{self, Scene, Stage};
+use super::stage::{self, Scene, WatchSession};
 use super::throughput::{Throughput, Yardsticks};
 use crate::candidate::{Compiled, Draft, Which};
 use crate::error::Failure;
@@ -32,13 +32,13 @@ pub struct Benched {
     /// Its config.
     pub config: String,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: TimingOutcome,
 }
 
 /// What came of timing a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum TimingOutcome {
     /// It was timed.
     Measured(Box<Measured>),
     /// There was no time for it.
@@ -69,7 +69,7 @@ pub struct Measured {
     /// Whether outputs were compared with more than its own baseline.
     pub has_reference: bool,
     /// A row of launches one by one and replayed, where the kernel is launch-bound and the device records.
-    pub replayed: Option<Replayed>,
+    pub replayed: Option<ReplayedLaunches>,
     /// Other programs next to it.
     pub peers: Vec<BesidePeer>,
 }
@@ -92,7 +92,7 @@ pub struct BesideBaseline {
 /// # Errors
 /// When a table cannot be read. What is wrong with the kernel is in the report.
 pub fn bench(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     kernel: &TunedKernel,
     problem: &Problem,
     yardsticks: Yardsticks,
@@ -121,7 +121,7 @@ pub fn bench(
 }
 
 struct Timing<'a> {
-    stage: &'a Stage<'a>,
+    stage: &'a WatchSession<'a>,
     kernel: &'a TunedKernel,
     problem: &'a Problem,
     yardsticks: Yardsticks,
@@ -130,8 +130,8 @@ struct Timing<'a> {
 
 impl Timing<'_> {
     /// What comes of it, and what to save: also what there was no time to measure.
-    fn outcome(&self, present: &Present) -> (Outcome, Option<Draft>) {
-        let failed = |reason: String| Outcome::Failed { reason };
+    fn outcome(&self, present: &Present) -> (TimingOutcome, Option<Draft>) {
+        let failed = |reason: String| TimingOutcome::Failed { reason };
         let drafted = self
             .stage
             .workshop
@@ -142,7 +142,7 @@ impl Timing<'_> {
         };
         if self.budget_ns == 0 {
             let reason = "no time was left for it".into();
-            return (Outcome::NotMeasured { reason }, Some(draft));
+            return (TimingOutcome::NotMeasured { reason }, Some(draft));
         }
         match self.time(present, draft.clone()) {
             Ok(outcome) => (outcome, Some(draft)),
@@ -150,7 +150,7 @@ impl Timing<'_> {
         }
     }
 
-    fn time(&self, present: &Present, draft: Draft) -> Result<Outcome, WatchError> {
+    fn time(&self, present: &Present, draft: Draft) -> Result<TimingOutcome, WatchError> {
         let (stage, spec) = (self.stage, &self.kernel.spec);
         let config: Config = draft.config.clone();
         let made = stage.workshop.make_draft(draft, BuildKind::Release);
@@ -168,7 +168,7 @@ impl Timing<'_> {
             return Err(fault.clone().into());
         }
         let Some(time) = survey.time(arm_of(baseline.is_some())) else {
-            return Ok(Outcome::NotMeasured {
+            return Ok(TimingOutcome::NotMeasured {
                 reason: why(survey.doubt()),
             });
         };
@@ -185,7 +185,7 @@ impl Timing<'_> {
             true => replayed(&scene, &made.arm)?,
             false => None,
         };
-        Ok(Outcome::Measured(Box::new(Measured {
+        Ok(TimingOutcome::Measured(Box::new(Measured {
             symbol: made.arm.release.clone(),
             receipt: stage::receipt(&proof),
             time,

@@ -13,14 +13,15 @@ use kiln_spec::KernelSpec;
 use super::error::why;
 use super::plan::{Pair, Plan, of_saved};
 use super::saved::Section;
-use super::stage::{self, Scene, Stage};
-use super::verdict::{Compared, Gate, Row, Side, Verdict};
+use super::stage::{self, Scene, WatchSession};
+use super::verdict::{Compared, Gate, Side, WatchRow, WatchVerdict};
 use crate::candidate::{Compiled, Draft};
 use crate::lab::verify::Proof;
 use crate::progress::Counter;
 use crate::run::budget::Budget;
 use kiln_measure::{
-    ArmId, Comparison, ComparisonSettings, Doubt, Fault, Quartiles, Ruling, Sequential as _, drive,
+    ArmId, ComparisonSettings, Doubt, Fault, Quartiles, Ruling, Sequential as _, SideComparison,
+    drive,
 };
 
 /// The saved side is loaded as the first arm.
@@ -41,11 +42,11 @@ pub struct Terms<'a> {
 
 /// Measures what is to be measured, and says the rest.
 pub fn carry_out(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     section: &Section,
     plans: Vec<Plan<'_>>,
     terms: &Terms<'_>,
-) -> Vec<Row> {
+) -> Vec<WatchRow> {
     let mut left = plans
         .iter()
         .filter(|plan| matches!(plan, Plan::Measure(_)))
@@ -78,23 +79,23 @@ pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
 }
 
 /// A row that came to nothing, with why.
-type Early = (Verdict, String);
+type Early = (WatchVerdict, String);
 
 fn measure(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     section: &Section,
     pair: &Pair<'_>,
     terms: &Terms<'_>,
     budget_ns: u64,
-) -> Row {
+) -> WatchRow {
     let outcome = if budget_ns == 0 {
-        Err((Verdict::Inconclusive, "no time was left for it".into()))
+        Err((WatchVerdict::Inconclusive, "no time was left for it".into()))
     } else {
         compare(stage, pair, terms, budget_ns)
     };
     match outcome {
         Err((verdict, reason)) => of_saved(pair.saved, section, verdict, reason),
-        Ok((verdict, reason, compared)) => Row {
+        Ok((verdict, reason, compared)) => WatchRow {
             measured: Some(Box::new(compared)),
             ..of_saved(pair.saved, section, verdict, reason)
         },
@@ -109,7 +110,7 @@ struct Proven {
 
 impl Proven {
     fn new(
-        stage: &Stage<'_>,
+        stage: &WatchSession<'_>,
         scene: &Scene<'_>,
         spec: &KernelSpec,
         draft: &Draft,
@@ -132,15 +133,15 @@ impl Proven {
 }
 
 fn compare(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     pair: &Pair<'_>,
     terms: &Terms<'_>,
     budget_ns: u64,
-) -> Result<(Verdict, String, Compared), Early> {
+) -> Result<(WatchVerdict, String, Compared), Early> {
     let scene = stage.scene(pair.kernel, pair.problem, &pair.now.config);
-    let scene = scene.map_err(|error| (Verdict::Failed, error.to_string()))?;
+    let scene = scene.map_err(|error| (WatchVerdict::Failed, error.to_string()))?;
     let now = Proven::new(stage, &scene, &pair.kernel.spec, &pair.now);
-    let now = now.map_err(|outcome| (Verdict::Failed, outcome.to_string()))?;
+    let now = now.map_err(|outcome| (WatchVerdict::Failed, outcome.to_string()))?;
     let then = Proven::new(stage, &scene, &pair.then.spec, &pair.then.draft);
     let then = then.map_err(|outcome| saved_side_fails(&outcome, scene.has_reference()))?;
     let lab = scene.lab(&[&then.made.arm, &now.made.arm]);
@@ -152,7 +153,7 @@ fn compare(
     let mut settings = ComparisonSettings::new(stage.resolution(), seed, terms.claims, margin);
     settings.confirm.budget_ns = budget_ns;
     let expected = stage::expected(&lab, THEN, NOW);
-    let mut comparison = Comparison::new(THEN, NOW, expected, settings);
+    let mut comparison = SideComparison::new(THEN, NOW, expected, settings);
     drive(&mut lab, &mut comparison, &mut |_| {});
     let (verdict, reason) = said(&comparison, pair)?;
     let evidence = comparison.evidence();
@@ -174,36 +175,36 @@ fn compare(
 fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     let is_wrong = matches!(outcome, Outcome::Incorrect(_) | Outcome::NotANumber { .. });
     if has_reference || !is_wrong {
-        return (Verdict::Broken, outcome.to_string());
+        return (WatchVerdict::Broken, outcome.to_string());
     }
     let reason = format!(
         "it computes something else than the saved kernel, and no plain-Rust reference tells which is right: saved kernel \
          {outcome}; help: if the new results are right, save them with `tune bench --save`"
     );
-    (Verdict::Failed, reason)
+    (WatchVerdict::Failed, reason)
 }
 
 /// A side that fails while it is timed has failed, whichever it is.
 fn of_fault(fault: &Fault) -> Early {
     let verdict = match fault.arm {
-        Some(NOW) => Verdict::Failed,
-        Some(THEN) => Verdict::Broken,
-        _ => Verdict::Inconclusive,
+        Some(NOW) => WatchVerdict::Failed,
+        Some(THEN) => WatchVerdict::Broken,
+        _ => WatchVerdict::Inconclusive,
     };
     (verdict, fault.outcome.to_string())
 }
 
-fn said(comparison: &Comparison, pair: &Pair<'_>) -> Result<(Verdict, String), Early> {
+fn said(comparison: &SideComparison, pair: &Pair<'_>) -> Result<(WatchVerdict, String), Early> {
     let changed = pair.changes.clone();
     Ok(match comparison.ruling() {
-        Some(Ruling::Slower) => (Verdict::Slower, changed),
-        Some(Ruling::Faster) => (Verdict::Faster, changed),
-        Some(Ruling::Same) => (Verdict::Same, changed),
+        Some(Ruling::Slower) => (WatchVerdict::Slower, changed),
+        Some(Ruling::Faster) => (WatchVerdict::Faster, changed),
+        Some(Ruling::Same) => (WatchVerdict::Same, changed),
         Some(Ruling::Open(Some(Doubt::Faulted(fault)))) => return Err(of_fault(fault)),
         Some(Ruling::Open(doubt)) => (
-            Verdict::Inconclusive,
+            WatchVerdict::Inconclusive,
             format!("{}; {changed}", why(doubt.as_ref())),
         ),
-        None => (Verdict::Inconclusive, changed),
+        None => (WatchVerdict::Inconclusive, changed),
     })
 }

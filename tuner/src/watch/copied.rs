@@ -5,7 +5,7 @@ use kiln_spec::Backend;
 
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
-use super::stage::Stage;
+use super::stage::WatchSession;
 use crate::project::TunedKernel;
 
 /// A thread moves 16 bytes, neighbours move neighbours.
@@ -61,7 +61,7 @@ fn kernel() -> Result<TunedKernel, EmbeddedError> {
 ///
 /// # Errors
 /// When it could not be measured.
-pub fn bytes_per_s(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, WatchError> {
+pub fn bytes_per_s(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     let elements = elements(stage.info);
     let problem = kernel.spec.parse_problem(&format!("n={elements}"))?;

@@ -3,11 +3,11 @@
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
-use super::bench::{self, Benched, Outcome};
+use super::bench::{self, Benched, TimingOutcome};
 use super::compare::budget_ns;
 use super::error::WatchError;
 use super::saved::{Recorded, Saved};
-use super::stage::Stage;
+use super::stage::WatchSession;
 use super::throughput::Yardsticks;
 use super::{copied, kept, least, table};
 use crate::error::Failure;
@@ -77,7 +77,7 @@ impl BenchRun<'_> {
     /// When a table cannot be read, and what `say` fails with.
     pub fn on(
         &self,
-        stage: &Stage<'_>,
+        stage: &WatchSession<'_>,
         saved: &mut Saved,
         say: &mut dyn FnMut(&Line<'_>) -> Result<(), Failure>,
     ) -> Result<OnDevice, Failure> {
@@ -131,7 +131,7 @@ impl BenchRun<'_> {
     /// What was measured; where it was not, that is said.
     fn known(
         &self,
-        stage: &Stage<'_>,
+        stage: &WatchSession<'_>,
         what: &str,
         measured: Result<u64, WatchError>,
     ) -> Option<u64> {
@@ -148,7 +148,7 @@ impl BenchRun<'_> {
 
 fn recorded(benched: &Benched) -> Option<Recorded> {
     match &benched.outcome {
-        Outcome::Measured(measured) => Some(measured.time),
+        TimingOutcome::Measured(measured) => Some(measured.time),
         _ => None,
     }
 }

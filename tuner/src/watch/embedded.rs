@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use kiln::compiler::BuildKind;
 use kiln_spec::Problem;
-use kiln_spec::parse::discover::{Layout, discover};
+use kiln_spec::parse::discover::{ModuleLayout, discover};
 use kiln_spec::source::{SourceScan, SourceText};
 
 use super::error::{EmbeddedError, WatchError};
-use super::stage::Stage;
+use super::stage::WatchSession;
 use crate::candidate::Which;
 use crate::project::TunedKernel;
 use kiln_measure::{ArmId, Survey, drive};
@@ -20,7 +20,7 @@ use kiln_measure::{ArmId, Survey, drive};
 /// What is wrong with them.
 pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedError> {
     const FILE: &str = "embedded.rs";
-    let found = discover(declaration, &Layout::Root, &BTreeSet::new());
+    let found = discover(declaration, &ModuleLayout::Root, &BTreeSet::new());
     let found = found.map_err(EmbeddedError::Syntax)?;
     let parsed = found
         .kernels
@@ -51,7 +51,7 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
 /// # Errors
 /// When it could not be measured.
 pub fn time_ns(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     kernel: &TunedKernel,
     problem: &Problem,
     budget_ns: u64,

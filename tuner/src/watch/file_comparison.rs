@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::compare::{self, Terms};
 use super::plan::{self, Chosen, Plan};
 use super::saved::{Saved, Section};
-use super::stage::{self, Setting, Stage};
+use super::stage::{self, Setting, WatchSession};
 use super::table;
-use super::verdict::{Gate, Row};
+use super::verdict::{Gate, WatchRow};
 use crate::error::{Failure, NoDevice};
 use crate::lab::machine::Opened;
 use crate::lab::preflight;
@@ -32,12 +32,12 @@ pub struct Report {
     margin: f64,
     /// Whether something fails.
     pub failed: bool,
-    rows: Vec<Row>,
+    rows: Vec<WatchRow>,
 }
 
 impl Report {
     /// What the rows of a file come to.
-    pub fn new(file: &Path, saved: &Saved, gate: Gate, rows: Vec<Row>) -> Report {
+    pub fn new(file: &Path, saved: &Saved, gate: Gate, rows: Vec<WatchRow>) -> Report {
         Report {
             file: file.display().to_string(),
             saved_by: format!("kiln {}", saved.kiln),
@@ -132,7 +132,7 @@ impl Comparing<'_> {
         cache: &Cache,
         devices: &[Opened],
         matched: &[(usize, usize)],
-    ) -> Result<Vec<Row>, Failure> {
+    ) -> Result<Vec<WatchRow>, Failure> {
         let folder = Scratch::new(cache.folder())?;
         let mut rows = Vec::new();
         for (number, section) in self.saved.sections.iter().enumerate() {
@@ -168,7 +168,11 @@ impl Comparing<'_> {
         Ok(rows)
     }
 
-    fn section(&self, stage: &Stage<'_>, section: &Section) -> Result<Vec<Row>, Failure> {
+    fn section(
+        &self,
+        stage: &WatchSession<'_>,
+        section: &Section,
+    ) -> Result<Vec<WatchRow>, Failure> {
         let plans = plan::plan(stage, &self.chosen, self.saved, section)?;
         let comparisons = plans
             .iter()

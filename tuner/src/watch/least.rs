@@ -3,7 +3,7 @@
 
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
-use super::stage::Stage;
+use super::stage::WatchSession;
 use crate::project::TunedKernel;
 
 /// One thread writes one number: the least that can be verified.
@@ -42,7 +42,7 @@ pub(super) fn kernel() -> Result<TunedKernel, EmbeddedError> {
 ///
 /// # Errors
 /// When it could not be measured.
-pub fn launch_ns(stage: &Stage<'_>, budget_ns: u64) -> Result<u64, WatchError> {
+pub fn launch_ns(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     embedded::time_ns(stage, &kernel, &kernel.spec.problems[0], budget_ns)
 }

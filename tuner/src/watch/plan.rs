@@ -4,8 +4,8 @@ use kiln_spec::Problem;
 
 use super::kept::{self, Revived};
 use super::saved::{Saved, SavedKernel, Section};
-use super::stage::Stage;
-use super::verdict::{Row, Verdict};
+use super::stage::WatchSession;
+use super::verdict::{WatchRow, WatchVerdict};
 use crate::candidate::Draft;
 use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
@@ -25,7 +25,7 @@ pub struct Pair<'a> {
 /// What is to be done about one kernel and problem.
 pub enum Plan<'a> {
     /// It is said already.
-    Said(Row),
+    Said(WatchRow),
     /// It is to be measured.
     Measure(Box<Pair<'a>>),
 }
@@ -75,11 +75,11 @@ impl<'a> Chosen<'a> {
 fn row(
     kernel: (&str, &str, &str),
     device: String,
-    verdict: Verdict,
+    verdict: WatchVerdict,
     reason: impl Into<String>,
-) -> Row {
+) -> WatchRow {
     let (package, name, problem) = kernel;
-    Row {
+    WatchRow {
         package: package.into(),
         kernel: name.into(),
         problem: problem.into(),
@@ -95,9 +95,9 @@ fn row(
 pub(super) fn of_saved(
     saved: &SavedKernel,
     section: &Section,
-    verdict: Verdict,
+    verdict: WatchVerdict,
     reason: impl Into<String>,
-) -> Row {
+) -> WatchRow {
     let names = (
         saved.package.as_str(),
         saved.kernel.as_str(),
@@ -107,12 +107,12 @@ pub(super) fn of_saved(
 }
 
 /// The rows of a section whose device is not here.
-pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Row> {
+pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<WatchRow> {
     let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
     let reason = format!("saved on another device than {here}");
     let saved = section.kernels.iter().filter(meant);
     saved
-        .map(|saved| of_saved(saved, section, Verdict::OtherDevice, reason.as_str()))
+        .map(|saved| of_saved(saved, section, WatchVerdict::OtherDevice, reason.as_str()))
         .collect()
 }
 
@@ -121,7 +121,7 @@ pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Row>
 /// # Errors
 /// When a table of baked rows cannot be read.
 pub fn plan<'a>(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     chosen: &Chosen<'a>,
     file: &Saved,
     section: &'a Section,
@@ -137,7 +137,7 @@ pub fn plan<'a>(
 }
 
 /// The rows of kernels and problems that a section lacks.
-fn new(stage: &Stage<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<Row> {
+fn new(stage: &WatchSession<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<WatchRow> {
     let device = stage.info.key.to_string();
     let mut rows = Vec::new();
     for kernel in &chosen.project.kernels {
@@ -149,7 +149,12 @@ fn new(stage: &Stage<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<Row> {
             });
             if !known && chosen.is(package, name, &text) {
                 let names = (package, name, text.as_str());
-                rows.push(row(names, device.clone(), Verdict::New, "not in the file"));
+                rows.push(row(
+                    names,
+                    device.clone(),
+                    WatchVerdict::New,
+                    "not in the file",
+                ));
             }
         }
     }
@@ -157,7 +162,7 @@ fn new(stage: &Stage<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<Row> {
 }
 
 fn plan_one<'a>(
-    stage: &Stage<'_>,
+    stage: &WatchSession<'_>,
     chosen: &Chosen<'a>,
     file: &Saved,
     section: &'a Section,
@@ -166,24 +171,24 @@ fn plan_one<'a>(
     let said = |verdict, reason: String| Ok(Plan::Said(of_saved(saved, section, verdict, reason)));
     let (kernel, problem) = match chosen.now_of(saved) {
         Ok(found) => found,
-        Err(reason) => return said(Verdict::Gone, reason.into()),
+        Err(reason) => return said(WatchVerdict::Gone, reason.into()),
     };
     let compiler = stage.workshop.compiler;
     let then = match kept::revive(file, section, saved, compiler) {
         Ok(then) => then,
-        Err(error) => return said(Verdict::Broken, error.to_string()),
+        Err(error) => return said(WatchVerdict::Broken, error.to_string()),
     };
     let selected = present(kernel, problem, stage.info)?;
     let now = match stage.workshop.draft(kernel, selected.which(), problem) {
         Ok(now) => now,
-        Err(outcome) => return said(Verdict::Failed, outcome.to_string()),
+        Err(outcome) => return said(WatchVerdict::Failed, outcome.to_string()),
     };
     let backend = stage.info.key.backend;
     if kept::is_identical(&then.draft, &now, backend, compiler) {
-        return said(Verdict::Same, "identical code, not run".into());
+        return said(WatchVerdict::Same, "identical code, not run".into());
     }
     if let Some(reason) = kept::other_arguments(&then.spec, &kernel.spec) {
-        return said(Verdict::Changed, reason);
+        return said(WatchVerdict::Changed, reason);
     }
     let changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
     Ok(Plan::Measure(Box::new(Pair {

@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A row of launches both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Replayed {
+pub struct ReplayedLaunches {
     /// Launches in a row.
     pub launches: u32,
     /// One of them where they are queued one by one, in nanoseconds; the median.
@@ -40,9 +40,9 @@ pub struct Replayed {
     pub high: f64,
 }
 
-impl Replayed {
+impl ReplayedLaunches {
     /// From pairs of rows of that many launches; `None` for too few of them.
-    fn of(pairs: &[HostPace], launches: u32) -> Option<Replayed> {
+    fn of(pairs: &[HostPace], launches: u32) -> Option<ReplayedLaunches> {
         let ratio =
             |pair: &HostPace| pair.one_by_one_ns.max(1) as f64 / pair.replayed_ns.max(1) as f64;
         let logs: Vec<f64> = pairs.iter().map(|pair| ratio(pair).ln()).collect();
@@ -51,7 +51,7 @@ impl Replayed {
             let times: Vec<f64> = pairs.iter().map(|pair| of(pair) as f64).collect();
             Some((median(&times)? / f64::from(launches.max(1))).round() as u64)
         };
-        Some(Replayed {
+        Some(ReplayedLaunches {
             launches,
             one_by_one_ns: each(|pair| pair.one_by_one_ns)?,
             replayed_ns: each(|pair| pair.replayed_ns)?,
@@ -71,7 +71,7 @@ impl Replayed {
 ///
 /// # Errors
 /// When it could not be measured.
-pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, WatchError> {
+pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<ReplayedLaunches>, WatchError> {
     let bench = scene.bench();
     let mut worker = Worker::spawn(&bench.worker)?;
     let mut job = bench.job(vec![arm.clone()]);
@@ -84,7 +84,9 @@ pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, Wat
         pairs: PAIRS,
     };
     match worker.ask(&request, DEADLINE)? {
-        Reply::HostPace(pairs) => Ok(pairs.and_then(|pairs| Replayed::of(&pairs, LAUNCHES))),
+        Reply::HostPace(pairs) => {
+            Ok(pairs.and_then(|pairs| ReplayedLaunches::of(&pairs, LAUNCHES)))
+        }
         _ => Err(WatchError::OutOfTurn {
             asked: "the pace of launches",
         }),
@@ -92,7 +94,7 @@ pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<Replayed>, Wat
 }
 
 /// A line for each kernel and problem that was measured, and what to do where it helps.
-pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, Replayed)>) -> String {
+pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, ReplayedLaunches)>) -> String {
     let mut text = String::new();
     let mut helps = false;
     for (kernel, problem, replayed) in rows {
@@ -106,7 +108,7 @@ pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, Replayed)>) -> St
     text
 }
 
-fn in_words(replayed: &Replayed) -> String {
+fn in_words(replayed: &ReplayedLaunches) -> String {
     format!(
         "{} launches in a row take {} each one by one, {} each replayed from a `kiln::Graph`: {:.2}x [{:.2}, {:.2}] as fast",
         replayed.launches,
@@ -125,11 +127,11 @@ mod tests {
     #[test]
     fn replaying_is_advised_only_where_it_is_proven_to_help() {
         let said = |replayed| lines([("gelu", "n=1", replayed)].into_iter());
-        let text = said(Replayed::of(&pairs(80_000, 20_000), 20).unwrap());
+        let text = said(ReplayedLaunches::of(&pairs(80_000, 20_000), 20).unwrap());
         let words = "gelu (n=1): 20 launches in a row take 4 µs each one by one, 1 µs each replayed from a `kiln::Graph`: 4.00x [4.00, 4.00] as fast\n";
         assert!(text.starts_with(words), "{text}");
         assert!(text.contains("help: "), "{text}");
-        let text = said(Replayed::of(&pairs(20_000, 20_000), 20).unwrap());
+        let text = said(ReplayedLaunches::of(&pairs(20_000, 20_000), 20).unwrap());
         assert!(text.contains("1.00x") && !text.contains("help: "), "{text}");
         assert_eq!(lines([].into_iter()), "");
     }
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_row_is_reported_by_the_launch() {
-        let replayed = Replayed::of(&pairs(80_000, 20_000), 20).unwrap();
+        let replayed = ReplayedLaunches::of(&pairs(80_000, 20_000), 20).unwrap();
         assert_eq!(
             (replayed.one_by_one_ns, replayed.replayed_ns),
             (4_000, 1_000)
@@ -154,10 +156,14 @@ mod tests {
 
     #[test]
     fn what_is_not_faster_is_not_said_to_help_and_a_few_pairs_say_nothing() {
-        assert!(!Replayed::of(&pairs(20_000, 20_000), 20).unwrap().helps());
+        assert!(
+            !ReplayedLaunches::of(&pairs(20_000, 20_000), 20)
+                .unwrap()
+                .helps()
+        );
         let mut mixed = pairs(20_000, 10_000);
         mixed.extend(pairs(10_000, 20_000));
-        assert!(!Replayed::of(&mixed, 20).unwrap().helps());
-        assert_eq!(Replayed::of(&pairs(20, 10)[..5], 20), None);
+        assert!(!ReplayedLaunches::of(&mixed, 20).unwrap().helps());
+        assert_eq!(ReplayedLaunches::of(&pairs(20, 10)[..5], 20), None);
     }
 }

@@ -22,7 +22,7 @@ use crate::lab::worker::{ArmJob, WorkerLimits};
 use crate::lab::{Bench, Site, WorkerLab};
 use crate::project::TunedKernel;
 use crate::regime::Regime;
-use kiln_measure::confirm::Expected;
+use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fault, Lab, Opening};
 
@@ -44,7 +44,7 @@ pub struct Setting<'a> {
 }
 
 /// One device, ready to compile, verify and time.
-pub struct Stage<'a> {
+pub struct WatchSession<'a> {
     /// Its name on the command line.
     pub device: &'a str,
     /// What it is.
@@ -66,11 +66,11 @@ pub fn on<T>(
     setting: Setting<'_>,
     name: &str,
     device: &dyn DeviceBackend,
-    act: impl FnOnce(&Stage<'_>) -> Result<T, Failure>,
+    act: impl FnOnce(&WatchSession<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let session = DeviceSession::open(name, device, setting.cache)?;
     let info = session.info();
-    act(&Stage {
+    act(&WatchSession {
         device: name,
         info,
         workshop: session.workshop(setting.folder),
@@ -82,7 +82,7 @@ pub fn on<T>(
     })
 }
 
-impl Stage<'_> {
+impl WatchSession<'_> {
     /// Whether it is the cpu, whose kernels are timed by the CPU time of their threads.
     pub fn is_cpu(&self) -> bool {
         self.info.key.backend == Backend::Cpu
@@ -167,7 +167,7 @@ impl Stage<'_> {
 
 /// A kernel on a problem, with what its outputs should be.
 pub struct Scene<'a> {
-    stage: &'a Stage<'a>,
+    stage: &'a WatchSession<'a>,
     spec: &'a KernelSpec,
     problem: &'a Problem,
     bench: Bench,
@@ -280,12 +280,12 @@ pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
 }
 
 /// What two sides of a lab are expected to do to each other.
-pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> Expected {
+pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> RaceEstimate {
     let (defender_ns, challenger_ns) = (
         lab.launch_ns(defender).max(1),
         lab.launch_ns(challenger).max(1),
     );
-    Expected {
+    RaceEstimate {
         ratio: challenger_ns as f64 / defender_ns as f64,
         defender_span_ns: lab.span_ns(defender),
         challenger_span_ns: lab.span_ns(challenger),

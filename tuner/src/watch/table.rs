@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use kiln_spec::time::Nanoseconds;
 
-use super::bench::{Benched, BesideBaseline, Measured, Outcome};
+use super::bench::{Benched, BesideBaseline, Measured, TimingOutcome};
 use super::peer::{BesidePeer, PeerOutcome};
 use super::replayed;
 use super::throughput::Throughput;
-use super::verdict::{Compared, Row, Verdict};
+use super::verdict::{Compared, WatchRow, WatchVerdict};
 use crate::columns::columns;
 
 /// Adds a column with the package of each line below the head, if they are of several: kernels of one name are told apart.
@@ -55,16 +55,16 @@ pub fn of_bench(rows: &[Benched]) -> String {
     let mut lines = vec![cells(head)];
     for row in rows {
         lines.push(match &row.outcome {
-            Outcome::Measured(measured) => measured_line(row, measured),
-            Outcome::NotMeasured { reason } => reason_line(row, "not measured", reason),
-            Outcome::Failed { reason } => reason_line(row, "failed", reason),
+            TimingOutcome::Measured(measured) => measured_line(row, measured),
+            TimingOutcome::NotMeasured { reason } => reason_line(row, "not measured", reason),
+            TimingOutcome::Failed { reason } => reason_line(row, "failed", reason),
         });
     }
     name_packages(&mut lines, 0, rows.iter().map(|row| row.package.as_str()));
     let mut text = columns(&lines) + &of_peers(rows);
     let measured = || {
         rows.iter().filter_map(|row| match &row.outcome {
-            Outcome::Measured(measured) => Some(measured),
+            TimingOutcome::Measured(measured) => Some(measured),
             _ => None,
         })
     };
@@ -72,7 +72,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
         text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says little of the kernel\n";
     }
     text += &replayed::lines(rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Measured(measured) => Some((
+        TimingOutcome::Measured(measured) => Some((
             row.kernel.as_str(),
             row.problem.as_str(),
             measured.replayed?,
@@ -102,7 +102,7 @@ fn of_peers(rows: &[Benched]) -> String {
     ];
     let mut lines = vec![cells(head)];
     for row in rows {
-        let Outcome::Measured(measured) = &row.outcome else {
+        let TimingOutcome::Measured(measured) = &row.outcome else {
             continue;
         };
         lines.extend(measured.peers.iter().map(|beside| peer_line(row, beside)));
@@ -217,7 +217,7 @@ fn over_baseline(beside: &BesideBaseline) -> String {
 }
 
 /// Compared kernels, with a line of counts.
-pub fn of_comparison(rows: &[Row]) -> String {
+pub fn of_comparison(rows: &[WatchRow]) -> String {
     let head = [
         "verdict",
         "kernel",
@@ -248,7 +248,7 @@ pub fn of_comparison(rows: &[Row]) -> String {
     text
 }
 
-fn compared_line(row: &Row) -> Vec<String> {
+fn compared_line(row: &WatchRow) -> Vec<String> {
     let failing = if row.fails { " (fails)" } else { "" };
     let verdict = format!("{}{failing}", row.verdict.name());
     let measured = row.measured.as_deref();
@@ -281,10 +281,10 @@ fn ratio(compared: &Compared) -> String {
 }
 
 /// What a row that fails is about, in a sentence.
-pub fn why_it_fails(row: &Row, fail_above: Option<f64>) -> String {
+pub fn why_it_fails(row: &WatchRow, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {
-        (Verdict::Slower, Some(share), Some(measured)) => format!(
+        (WatchVerdict::Slower, Some(share), Some(measured)) => format!(
             "{name} is proven slower: it takes {} times as long, and {:.1} % more is not excluded",
             ratio(measured),
             share * 100.0

@@ -10,7 +10,7 @@ pub const DEFAULT_MARGIN: f64 = 0.05;
 
 /// One kernel and problem: saved, current, or both.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct WatchRow {
     /// The package.
     pub package: String,
     /// The kernel.
@@ -20,7 +20,7 @@ pub struct Row {
     /// The device that the kernel was saved on, or is measured on where it is new.
     pub device: String,
     /// What is said of it.
-    pub verdict: Verdict,
+    pub verdict: WatchVerdict,
     /// Why, or what changed, for people.
     pub reason: String,
     /// Whether this row fails the command, by the gate that was asked for.
@@ -32,7 +32,7 @@ pub struct Row {
 /// What is said of a kernel and problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum WatchVerdict {
     /// The same code, or a change of the margin or more is excluded.
     Same,
     /// Proven faster.
@@ -55,34 +55,36 @@ pub enum Verdict {
     OtherDevice,
 }
 
-impl Verdict {
+impl WatchVerdict {
     /// As tables have it.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Same => "same",
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::New => "new",
-            Verdict::Gone => "gone",
-            Verdict::Changed => "changed",
-            Verdict::Broken => "broken",
-            Verdict::Failed => "failed",
-            Verdict::OtherDevice => "other device",
+            WatchVerdict::Same => "same",
+            WatchVerdict::Faster => "faster",
+            WatchVerdict::Slower => "slower",
+            WatchVerdict::Inconclusive => "inconclusive",
+            WatchVerdict::New => "new",
+            WatchVerdict::Gone => "gone",
+            WatchVerdict::Changed => "changed",
+            WatchVerdict::Broken => "broken",
+            WatchVerdict::Failed => "failed",
+            WatchVerdict::OtherDevice => "other device",
         }
     }
 
     /// Whether it leaves open how the current kernel compares with the saved one.
     pub fn is_open(self) -> bool {
         match self {
-            Verdict::Inconclusive
-            | Verdict::Gone
-            | Verdict::Changed
-            | Verdict::Broken
-            | Verdict::OtherDevice => true,
-            Verdict::Same | Verdict::Faster | Verdict::Slower | Verdict::New | Verdict::Failed => {
-                false
-            }
+            WatchVerdict::Inconclusive
+            | WatchVerdict::Gone
+            | WatchVerdict::Changed
+            | WatchVerdict::Broken
+            | WatchVerdict::OtherDevice => true,
+            WatchVerdict::Same
+            | WatchVerdict::Faster
+            | WatchVerdict::Slower
+            | WatchVerdict::New
+            | WatchVerdict::Failed => false,
         }
     }
 }
@@ -142,10 +144,10 @@ impl Gate {
     ///
     /// A slower kernel fails where it is *proven* slower, and where its interval reaches the threshold, so that a slow-down
     /// of that size is not excluded. A current kernel that does not work always fails.
-    pub fn fails(&self, row: &Row) -> bool {
+    pub fn fails(&self, row: &WatchRow) -> bool {
         match row.verdict {
-            Verdict::Failed => true,
-            Verdict::Slower => self.fail_above.is_some_and(|share| {
+            WatchVerdict::Failed => true,
+            WatchVerdict::Slower => self.fail_above.is_some_and(|share| {
                 let measured = row.measured.as_ref();
                 let interval = measured.and_then(|measured| measured.interval);
                 // A proof has at least 8 processes, and they have an interval.
@@ -160,14 +162,14 @@ impl Gate {
 mod tests {
     use super::*;
 
-    fn row(verdict: Verdict, interval: Option<(f64, f64)>) -> Row {
+    fn row(verdict: WatchVerdict, interval: Option<(f64, f64)>) -> WatchRow {
         let side = Side {
             config: String::new(),
             symbol: String::new(),
             receipt: String::new(),
             time: None,
         };
-        Row {
+        WatchRow {
             package: "shop".into(),
             kernel: "add".into(),
             problem: "n=8".into(),
@@ -197,28 +199,28 @@ mod tests {
 
     #[test]
     fn a_proven_slow_down_fails_where_the_threshold_is_not_excluded() {
-        let slower = |low, high| FIVE.fails(&row(Verdict::Slower, Some((low, high))));
+        let slower = |low, high| FIVE.fails(&row(WatchVerdict::Slower, Some((low, high))));
         assert!(slower(1.03, 1.06) && slower(1.06, 1.09) && slower(1.01, 1.05));
         assert!(!slower(1.01, 1.04));
         // Not proven is not a failure, however wide the interval is.
-        assert!(!FIVE.fails(&row(Verdict::Inconclusive, Some((0.9, 1.2)))));
-        assert!(!Gate::default().fails(&row(Verdict::Slower, Some((1.5, 1.6)))));
+        assert!(!FIVE.fails(&row(WatchVerdict::Inconclusive, Some((0.9, 1.2)))));
+        assert!(!Gate::default().fails(&row(WatchVerdict::Slower, Some((1.5, 1.6)))));
     }
 
     #[test]
     fn only_what_does_not_work_now_fails_by_itself() {
         let all = [
-            Verdict::Same,
-            Verdict::Faster,
-            Verdict::Inconclusive,
-            Verdict::New,
-            Verdict::Gone,
-            Verdict::Changed,
-            Verdict::Broken,
-            Verdict::OtherDevice,
+            WatchVerdict::Same,
+            WatchVerdict::Faster,
+            WatchVerdict::Inconclusive,
+            WatchVerdict::New,
+            WatchVerdict::Gone,
+            WatchVerdict::Changed,
+            WatchVerdict::Broken,
+            WatchVerdict::OtherDevice,
         ];
         assert!(all.iter().all(|&verdict| !FIVE.fails(&row(verdict, None))));
-        assert!(Gate::default().fails(&row(Verdict::Failed, None)));
+        assert!(Gate::default().fails(&row(WatchVerdict::Failed, None)));
         let strict = Gate {
             fail_inconclusive: true,
             ..FIVE

@@ -4,7 +4,7 @@ use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use half::{bf16, f16};
 
 /// An element type, read and written as it is in memory.
-pub trait Element: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
+pub trait FileElement: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
     /// From its bytes.
     fn of_bytes(bytes: &[u8]) -> Self;
     /// Its bytes.
@@ -15,7 +15,7 @@ pub trait Element: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
 
 macro_rules! element {
     ($($ty:ty)*) => {$(
-        impl Element for $ty {
+        impl FileElement for $ty {
             fn of_bytes(bytes: &[u8]) -> Self {
                 <$ty>::from_ne_bytes(bytes.try_into().expect("chunks are of its size"))
             }

@@ -5,11 +5,11 @@ use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
 use cudarc::driver::CudaSlice;
 
-use crate::element::Element;
+use crate::element::FileElement;
 
 /// `a` is m x k, `b` is k x n, `c` is m x n.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct ProductShape {
     /// Rows of `a` and `c`.
     pub m: usize,
     /// Columns of `b` and `c`.
@@ -32,9 +32,9 @@ pub fn cublas_is_there() -> bool {
 
 /// Queues `c = a * b`, all row-major: to cuBLAS, whose matrices are column-major, that is the product of the transposed
 /// in reversed order.
-pub fn multiply<T: Element>(
+pub fn multiply<T: FileElement>(
     blas: &CudaBlas,
-    shape: Shape,
+    shape: ProductShape,
     a: &CudaSlice<T>,
     b: &CudaSlice<T>,
     c: &mut CudaSlice<T>,
@@ -42,7 +42,7 @@ pub fn multiply<T: Element>(
 where
     CudaBlas: Gemm<T>,
 {
-    let Shape { m, n, k } = shape;
+    let ProductShape { m, n, k } = shape;
     ensure!(
         (a.len(), b.len(), c.len()) == (m * k, k * n, m * n),
         "the matrices are not of {shape:?}"

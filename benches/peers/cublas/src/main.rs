@@ -16,12 +16,12 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use product::{Gpu, Product};
+use product::{CublasGpu, Product};
 
 /// What is asked for.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Request {
+enum ProductRequest {
     Open(Open),
     Time(u32),
     Write(BTreeMap<String, PathBuf>),
@@ -35,12 +35,12 @@ pub struct Open {
     /// Sizes and types by name.
     pub problem: BTreeMap<String, Value>,
     /// Slices and scalars in the kernel's order.
-    pub args: Vec<Arg>,
+    pub args: Vec<ArgFile>,
 }
 
 /// An argument; a scalar has no file.
 #[derive(Deserialize)]
-pub struct Arg {
+pub struct ArgFile {
     /// Its name.
     pub name: String,
     /// What it holds.
@@ -51,7 +51,7 @@ pub struct Arg {
 }
 
 fn main() -> Result<()> {
-    let gpu = Gpu::open()?;
+    let gpu = CublasGpu::open()?;
     let mut answers = std::io::stdout().lock();
     let mut say = |answer: Value| -> Result<()> {
         writeln!(answers, "{answer}")?;
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
         let line = line?;
         let request = serde_json::from_str(&line).with_context(|| format!("the request {line}"))?;
         let answer = match (request, &mut opened) {
-            (Request::Open(open), place) => match gpu.product(&open)? {
+            (ProductRequest::Open(open), place) => match gpu.product(&open)? {
                 Some(mut product) => {
                     product.run()?;
                     gpu.wait()?;
@@ -72,8 +72,8 @@ fn main() -> Result<()> {
                 }
                 None => json!({"unsupported": format!("cuBLAS has no {}", open.kernel)}),
             },
-            (Request::Time(calls), Some(product)) => time(&gpu, product.as_mut(), calls)?,
-            (Request::Write(files), Some(product)) => {
+            (ProductRequest::Time(calls), Some(product)) => time(&gpu, product.as_mut(), calls)?,
+            (ProductRequest::Write(files), Some(product)) => {
                 for (name, file) in &files {
                     std::fs::write(file, product.output(name)?)
                         .with_context(|| file.display().to_string())?;
@@ -91,7 +91,7 @@ fn main() -> Result<()> {
 const FILLERS: u32 = 8;
 
 /// What that many calls take, all together: on the device, and here with the wait for the last of them.
-fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
+fn time(gpu: &CublasGpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     gpu.wait()?;
     let (start, cpu) = (Instant::now(), cpu_ns());
     for _ in 0..FILLERS {
@@ -104,7 +104,7 @@ fn time(gpu: &Gpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     let last = gpu.event()?;
     gpu.wait()?;
     let ns = u64::try_from(start.elapsed().as_nanos())?;
-    let device_ns = Gpu::between_ns(&first, &last)?;
+    let device_ns = CublasGpu::between_ns(&first, &last)?;
     Ok(json!({"ns": ns, "cpu_ns": cpu_ns() - cpu, "device_ns": device_ns}))
 }
 

@@ -8,12 +8,12 @@ use cudarc::driver::sys::CUevent_flags_enum::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 use half::{bf16, f16};
 
-use crate::element::Element;
-use crate::ffi::{self, Shape};
-use crate::{Arg, Open};
+use crate::element::FileElement;
+use crate::ffi::{self, ProductShape};
+use crate::{ArgFile, Open};
 
 /// The first device, and cuBLAS on it.
-pub struct Gpu {
+pub struct CublasGpu {
     name: String,
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,
@@ -27,15 +27,15 @@ pub trait Product {
     fn output(&self, name: &str) -> Result<Vec<u8>>;
 }
 
-impl Gpu {
+impl CublasGpu {
     /// Opens the first device.
-    pub fn open() -> Result<Gpu> {
+    pub fn open() -> Result<CublasGpu> {
         ensure!(ffi::driver_is_there(), "there is no CUDA driver (libcuda)");
         ensure!(ffi::cublas_is_there(), "there is no cuBLAS (libcublas)");
         let context = CudaContext::new(0).context("the first CUDA device")?;
         let stream = context.default_stream();
         let blas = CudaBlas::new(stream.clone()).context("cuBLAS")?;
-        Ok(Gpu {
+        Ok(CublasGpu {
             name: format!("cuBLAS on {}", context.name()?),
             stream,
             blas: Arc::new(blas),
@@ -74,7 +74,7 @@ impl Gpu {
         })
     }
 
-    fn matrices<T: Element>(&self, open: &Open) -> Result<Box<dyn Product>>
+    fn matrices<T: FileElement>(&self, open: &Open) -> Result<Box<dyn Product>>
     where
         CudaBlas: Gemm<T>,
     {
@@ -82,7 +82,7 @@ impl Gpu {
             let size = open.problem.get(name).and_then(serde_json::Value::as_u64);
             usize::try_from(size.with_context(|| format!("the size {name}"))?).context("a size")
         };
-        let shape = Shape {
+        let shape = ProductShape {
             m: size("m")?,
             n: size("n")?,
             k: size("k")?,
@@ -107,7 +107,7 @@ impl Gpu {
     }
 }
 
-fn values<T: Element>(args: &[Arg], name: &str) -> Result<Vec<T>> {
+fn values<T: FileElement>(args: &[ArgFile], name: &str) -> Result<Vec<T>> {
     let file = args.iter().find(|arg| arg.name == name);
     let file = file.and_then(|arg| arg.file.as_ref());
     let file = file.with_context(|| format!("the matrix {name}"))?;
@@ -120,13 +120,13 @@ fn values<T: Element>(args: &[Arg], name: &str) -> Result<Vec<T>> {
 struct Matrices<T> {
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,
-    shape: Shape,
+    shape: ProductShape,
     a: CudaSlice<T>,
     b: CudaSlice<T>,
     c: CudaSlice<T>,
 }
 
-impl<T: Element> Product for Matrices<T>
+impl<T: FileElement> Product for Matrices<T>
 where
     CudaBlas: Gemm<T>,
 {

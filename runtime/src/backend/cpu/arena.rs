@@ -16,7 +16,7 @@ const SAMPLES: usize = 64;
 
 /// How stacks lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum StackLayout {
     /// Dense, in huge pages, with guards at both ends and canaries between.
     Dense,
     /// Each behind a guard page of its own.
@@ -33,7 +33,7 @@ pub(super) struct Arena {
 #[derive(Debug)]
 struct Mapped {
     mapping: Mapping,
-    layout: Layout,
+    layout: StackLayout,
     threads: usize,
     stacks: Stacks,
 }
@@ -48,7 +48,7 @@ impl Arena {
     }
 
     /// Stacks for a block of `threads` threads.
-    pub fn stacks(&mut self, threads: usize, layout: Layout) -> Result<Stacks, DeviceError> {
+    pub fn stacks(&mut self, threads: usize, layout: StackLayout) -> Result<Stacks, DeviceError> {
         let fits = |mapped: &Mapped| mapped.layout == layout && mapped.threads >= threads;
         if let Some(mapped) = self.mapped.as_ref().filter(|mapped| fits(mapped)) {
             return Ok(mapped.stacks);
@@ -61,7 +61,7 @@ impl Arena {
         Ok(stacks)
     }
 
-    fn map(&self, threads: usize, layout: Layout) -> Result<Mapped, DeviceError> {
+    fn map(&self, threads: usize, layout: StackLayout) -> Result<Mapped, DeviceError> {
         let page = page_bytes();
         let (bytes, stride) = self.stack_and_stride(layout);
         let used = (threads * stride).next_multiple_of(page);
@@ -75,14 +75,14 @@ impl Arena {
         };
         guard(0..page)?;
         guard(page + used..mapping.bytes())?;
-        if layout == Layout::Dense && used >= HUGE_PAGE_BYTES {
+        if layout == StackLayout::Dense && used >= HUGE_PAGE_BYTES {
             mapping.ask_for_huge_pages();
         }
         for thread in 0..threads {
             let end = page + (thread + 1) * stride;
             match layout {
-                Layout::Dense => mapping.write(end - stride, &CANARY),
-                Layout::Guarded => guard(end - page..end)?,
+                StackLayout::Dense => mapping.write(end - stride, &CANARY),
+                StackLayout::Guarded => guard(end - page..end)?,
             }
         }
         let base = mapping.address() + page;
@@ -99,10 +99,10 @@ impl Arena {
     }
 
     /// Size of a stack, and from one to the next, in bytes.
-    fn stack_and_stride(&self, layout: Layout) -> (usize, usize) {
+    fn stack_and_stride(&self, layout: StackLayout) -> (usize, usize) {
         match layout {
-            Layout::Dense => (self.stack_bytes, self.stack_bytes + COLOUR_BYTES),
-            Layout::Guarded => {
+            StackLayout::Dense => (self.stack_bytes, self.stack_bytes + COLOUR_BYTES),
+            StackLayout::Guarded => {
                 // Sanitizers need many times the stack of plain code.
                 let bytes = (8 * self.stack_bytes).next_multiple_of(page_bytes());
                 (bytes, bytes + page_bytes())
@@ -112,7 +112,11 @@ impl Arena {
 
     /// Whether a launch of that many threads has overrun a stack; the arena is given up then.
     pub fn overran(&mut self, threads: usize) -> bool {
-        let Some(mapped) = self.mapped.as_ref().filter(|m| m.layout == Layout::Dense) else {
+        let Some(mapped) = self
+            .mapped
+            .as_ref()
+            .filter(|m| m.layout == StackLayout::Dense)
+        else {
             return false;
         };
         let intact = |thread: usize| {
@@ -138,7 +142,7 @@ mod tests {
 
     #[test]
     fn stacks_do_not_overlap_and_their_tops_are_aligned() {
-        for layout in [Layout::Dense, Layout::Guarded] {
+        for layout in [StackLayout::Dense, StackLayout::Guarded] {
             let stacks = Arena::new(16384).stacks(33, layout).unwrap();
             assert!(stacks.stride > stacks.bytes);
             for thread in 0..33 {
@@ -153,15 +157,21 @@ mod tests {
     #[test]
     fn an_arena_grows_and_is_kept_while_it_is_large_enough() {
         let mut arena = Arena::new(4096);
-        let large = arena.stacks(64, Layout::Dense).unwrap();
-        assert_eq!(arena.stacks(10, Layout::Dense).unwrap().base, large.base);
-        assert_eq!(arena.stacks(10, Layout::Guarded).unwrap().bytes, 8 * 4096);
+        let large = arena.stacks(64, StackLayout::Dense).unwrap();
+        assert_eq!(
+            arena.stacks(10, StackLayout::Dense).unwrap().base,
+            large.base
+        );
+        assert_eq!(
+            arena.stacks(10, StackLayout::Guarded).unwrap().bytes,
+            8 * 4096
+        );
     }
 
     #[test]
     fn a_canary_that_is_gone_is_noticed_once() {
         let mut arena = Arena::new(4096);
-        let stacks = arena.stacks(4, Layout::Dense).unwrap();
+        let stacks = arena.stacks(4, StackLayout::Dense).unwrap();
         assert!(!arena.overran(4));
         let mapped = arena.mapped.as_ref().unwrap();
         let offset = stacks.base - mapped.mapping.address();
@@ -169,7 +179,7 @@ mod tests {
             .mapping
             .write(offset + 2 * stacks.stride + 100, &[0; 8]);
         assert!(arena.overran(4));
-        arena.stacks(4, Layout::Dense).unwrap();
+        arena.stacks(4, StackLayout::Dense).unwrap();
         assert!(!arena.overran(4));
     }
 }

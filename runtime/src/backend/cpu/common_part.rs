@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kiln_spec::hash::{Hash, Hasher};
 use kiln_spec::prelude::{CPU_PRELUDE, prelude_hash};
 
-use crate::compile_process::{self, Built};
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::process::{self, Built};
 use crate::compiler::{BuildKind, CompileError, CompileRequest};
-use crate::include_folder::IncludeFolder;
 
 use super::toolchain::Toolchain;
 
@@ -32,11 +32,11 @@ const FIBERS: &str = "#define KILN_CPU_FIBERS 1\n";
 
 /// The common parts that a compiler has made or found.
 #[derive(Debug, Default)]
-pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<State>>>>);
+pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<PartState>>>>);
 
 /// What is known of one common part.
 #[derive(Debug, Default)]
-enum State {
+enum PartState {
     #[default]
     Unknown,
     /// The object's file.
@@ -70,12 +70,12 @@ impl CommonParts {
         let state = locked(&self.0).entry(name).or_default().clone();
         // Other parts can be had while this one is compiled.
         let mut state = locked(&state);
-        if matches!(*state, State::Unknown) {
+        if matches!(*state, PartState::Unknown) {
             *state = part.make(mode, name)?;
         }
         Ok(match &*state {
-            State::Made(object) => Some(object.clone()),
-            State::Unknown | State::Refused => None,
+            PartState::Made(object) => Some(object.clone()),
+            PartState::Unknown | PartState::Refused => None,
         })
     }
 }
@@ -126,7 +126,7 @@ impl CommonPart<'_> {
     }
 
     /// Finds the object, or compiles it.
-    fn make(&self, mode: &str, name: Hash) -> Result<State, CompileError> {
+    fn make(&self, mode: &str, name: Hash) -> Result<PartState, CompileError> {
         // Compiled once, even if the cache cannot be written and the object goes to a temporary folder.
         let compiled = OnceCell::new();
         let write = |folder: &Path| {
@@ -139,10 +139,10 @@ impl CommonPart<'_> {
         };
         let kept = IncludeFolder::filled(&name.to_string(), is_complete, write);
         match (kept, compiled.into_inner()) {
-            (Ok(folder), _) => Ok(State::Made(folder.path().join(OBJECT))),
+            (Ok(folder), _) => Ok(PartState::Made(folder.path().join(OBJECT))),
             (Err(_), Some(Err(error))) if judges_nothing(&error) => Err(error),
             // The unit, compiled whole, meets the same error.
-            (Err(_), Some(Err(_))) => Ok(State::Refused),
+            (Err(_), Some(Err(_))) => Ok(PartState::Refused),
             (Err(error), _) => Err(CompileError::io("keeping a compiled part", error)),
         }
     }
@@ -152,7 +152,7 @@ impl CommonPart<'_> {
         let mut unit = CompileRequest::new(&self.request.name, source);
         unit.limits = self.request.limits;
         unit.scratch.clone_from(&self.request.scratch);
-        let folder = compile_process::folder(&unit)?;
+        let folder = process::folder(&unit)?;
         // Its lines are in no message.
         let for_compiling = |flag: &&String| *flag != "-shared" && !flag.starts_with("-Wl,");
         let mut command = Command::new(&self.toolchain.program);
@@ -165,7 +165,7 @@ impl CommonPart<'_> {
             source: "common.cpp",
             image: OBJECT,
         };
-        let (object, _) = compile_process::run(&mut command, &unit, &folder, built)?;
+        let (object, _) = process::run(&mut command, &unit, &folder, built)?;
         Ok(object)
     }
 }

@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use kiln_spec::Backend;
 use kiln_spec::prelude::CPU_PRELUDE;
 
-use crate::compile_process::{self, Built};
+use crate::compiler::cxx::Family;
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::process::{self, Built};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::cxx::Family;
-use crate::include_folder::IncludeFolder;
 
 use super::common_part::{CommonPart, CommonParts, KERNEL_PART};
 use super::limits::{CpuOptions, CpuTarget};
@@ -292,7 +292,7 @@ impl Compiler for CpuCompiler {
             BuildKind::Sanitize => &self.sanitizing()?.toolchain,
             _ => &self.toolchain,
         };
-        let folder = compile_process::folder(request)?;
+        let folder = process::folder(request)?;
         let kept = request.include_folder()?;
         let include = kept.as_ref().unwrap_or(&self.include);
         let mut command = self.command(toolchain, request, folder.path(), include)?;
@@ -300,7 +300,7 @@ impl Compiler for CpuCompiler {
             source: "kernel.cpp",
             image: "kernel.so",
         };
-        let (image, mut log) = compile_process::run(&mut command, request, &folder, built)?;
+        let (image, mut log) = process::run(&mut command, request, &folder, built)?;
         if toolchain.identity != self.toolchain.identity {
             log = format!("sanitized by {}\n{log}", toolchain.identity);
         }

@@ -13,14 +13,14 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of, refused};
+use crate::launch::checks::{check_launch, entry_of, refused};
 
 use super::compiler::CpuCompiler;
 use super::executor::Executor;
 use super::ffi::thread_cpu_ns;
 use super::limits::{CpuOptions, INDEX_BOUND, device_key, device_limits, fingerprint};
 use super::memory::{CpuMemory, Order, in_order};
-use super::module::{CpuModule, Entry};
+use super::module::{CpuEntry, CpuModule};
 use super::watch;
 
 /// The host processor as a device.
@@ -89,8 +89,8 @@ impl CpuDevice {
         function: &'a Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-    ) -> Result<&'a Arc<Entry>, DeviceError> {
-        let entry: &Arc<Entry> = entry_of(function, self.index)?;
+    ) -> Result<&'a Arc<CpuEntry>, DeviceError> {
+        let entry: &Arc<CpuEntry> = entry_of(function, self.index)?;
         let limits = &self.info.limits;
         check_launch(function, plan, args, limits, entry.bounds, check_indices)?;
         Ok(entry)

@@ -8,10 +8,10 @@ use kiln_spec::LaunchPlan;
 
 use crate::device::{ArgSets, DeviceError, KernelArgs, Schedule};
 
-use super::arena::{Arena, Layout};
+use super::arena::{Arena, StackLayout};
 use super::ffi::{Call, MemoryTable, Stacks, thread_cpu_ns};
 use super::limits::CpuOptions;
-use super::module::Entry;
+use super::module::CpuEntry;
 use super::pool::{Job, Pool, pin_to};
 use super::watch::History;
 
@@ -55,12 +55,12 @@ impl Executor {
     /// Runs all blocks once. The caller holds the device's lock.
     pub fn launch(
         &self,
-        entry: &Arc<Entry>,
+        entry: &Arc<CpuEntry>,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         schedule: Schedule,
     ) -> Result<(), DeviceError> {
-        let work = Work::new(entry, plan, args, schedule, &self.arenas);
+        let work = LaunchWork::new(entry, plan, args, schedule, &self.arenas);
         let blocks = plan.blocks();
         // A check build runs blocks in the order that it is asked for, so on one thread.
         if entry.module.checks {
@@ -79,14 +79,14 @@ impl Executor {
     /// Runs all blocks of a check build, with an eye on every access.
     pub fn launch_watched(
         &self,
-        entry: &Arc<Entry>,
+        entry: &Arc<CpuEntry>,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         schedule: Schedule,
         memory: &MemoryTable,
         memory_bytes: u64,
     ) -> Result<(), DeviceError> {
-        let work = Work::new(entry, plan, args, schedule, &self.arenas);
+        let work = LaunchWork::new(entry, plan, args, schedule, &self.arenas);
         let variables: u64 = entry.module.shared_bytes();
         let bytes = memory_bytes + variables + u64::from(plan.shared_bytes);
         let mut history = lock(&self.history);
@@ -109,7 +109,7 @@ impl Executor {
 
     /// Blocks to run on this thread before deciding about the pool: what one takes is not known yet, or has
     /// changed with the sizes.
-    fn tried_first(&self, entry: &Entry, blocks: u64) -> u64 {
+    fn tried_first(&self, entry: &CpuEntry, blocks: u64) -> u64 {
         if self.pool.is_none() || self.wakes_pool(entry, blocks) {
             0
         } else if entry.ns_per_block().is_none() {
@@ -125,12 +125,12 @@ impl Executor {
     /// time, in nanoseconds.
     pub fn time(
         &self,
-        entry: &Arc<Entry>,
+        entry: &Arc<CpuEntry>,
         plan: &LaunchPlan,
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        let work = |args| Work::new(entry, plan, args, Schedule::Forward, &self.arenas);
+        let work = |args| LaunchWork::new(entry, plan, args, Schedule::Forward, &self.arenas);
         let blocks = plan.blocks();
         if entry.ns_per_block().is_none() {
             work(sets.first()).measured(0..blocks)?;
@@ -141,7 +141,7 @@ impl Executor {
                 total_ns += self.run_with_pool(work(args), 0, Shares::Even)?;
             }
         } else {
-            let works: Vec<Work> = sets
+            let works: Vec<LaunchWork> = sets
                 .of_launches(launches)
                 .iter()
                 .copied()
@@ -157,7 +157,7 @@ impl Executor {
     }
 
     /// Whether that many blocks are worth waking the other threads for.
-    fn wakes_pool(&self, entry: &Entry, blocks: u64) -> bool {
+    fn wakes_pool(&self, entry: &CpuEntry, blocks: u64) -> bool {
         let estimate_ns = entry.ns_per_block().unwrap_or(0).saturating_mul(blocks);
         self.pool.is_some()
             && blocks > 1
@@ -168,7 +168,7 @@ impl Executor {
     /// Runs the blocks from `first` on with every thread; the largest thread CPU time, in nanoseconds.
     fn run_with_pool(
         &self,
-        mut work: Work,
+        mut work: LaunchWork,
         first: u64,
         shares: Shares,
     ) -> Result<u64, DeviceError> {
@@ -204,8 +204,8 @@ enum Shares {
 }
 
 /// One launch, shared by the threads that run it.
-struct Work {
-    entry: Arc<Entry>,
+struct LaunchWork {
+    entry: Arc<CpuEntry>,
     call: Call,
     blocks: u64,
     block_threads: usize,
@@ -219,15 +219,15 @@ struct Work {
     most_cpu_ns: AtomicU64,
 }
 
-impl Work {
+impl LaunchWork {
     fn new(
-        entry: &Arc<Entry>,
+        entry: &Arc<CpuEntry>,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         schedule: Schedule,
         arenas: &Arc<[Mutex<Arena>]>,
-    ) -> Work {
-        Work {
+    ) -> LaunchWork {
+        LaunchWork {
             entry: entry.clone(),
             call: Call::new(plan, args, schedule),
             blocks: plan.blocks(),
@@ -276,11 +276,11 @@ impl Work {
         self.check_stacks(&mut arena)
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> StackLayout {
         if self.entry.module.checks {
-            Layout::Guarded
+            StackLayout::Guarded
         } else {
-            Layout::Dense
+            StackLayout::Dense
         }
     }
 
@@ -343,7 +343,7 @@ impl Work {
     }
 }
 
-impl Job for Work {
+impl Job for LaunchWork {
     fn run(&self, thread: usize) {
         let start_ns = thread_cpu_ns();
         let taken = self.take_shares(thread);

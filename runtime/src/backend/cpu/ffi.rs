@@ -210,7 +210,7 @@ impl MemoryTable {
 }
 
 /// What a watched launch needs.
-pub(super) struct Watch<'a> {
+pub(super) struct LaunchWatch<'a> {
     /// The memory that the kernel may use.
     pub memory: &'a MemoryTable,
     /// Zeroed, or as earlier launches left them.
@@ -314,7 +314,7 @@ impl EntryPoint {
         call: &Call,
         stacks: Stacks,
         blocks: Range<u64>,
-        watch: Watch<'_>,
+        watch: LaunchWatch<'_>,
     ) -> Result<(), Reported> {
         let mut history = RawHistory {
             cells: watch.cells.address() as *mut u8,

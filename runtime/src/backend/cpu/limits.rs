@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 /// Threads of a block at most, whatever the options say: what the prelude's scheduler can hold.
 pub(super) const MAX_THREADS: u32 = 2048;

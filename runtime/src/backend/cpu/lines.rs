@@ -16,7 +16,7 @@ pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u
     let Some((before, _)) = text.split_once(BEGIN) else {
         return text.into();
     };
-    let lines = Lines::read(image);
+    let lines = LineTable::read(image);
     let mut told = String::from(before);
     for part in text.split(BEGIN).skip(1) {
         let (place, rest) = part.split_once(END).unwrap_or((part, ""));
@@ -32,10 +32,10 @@ pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u
 
 type Bytes<'a> = EndianSlice<'a, NativeEndian>;
 
-struct Lines<'a>(Context<Bytes<'a>>);
+struct LineTable<'a>(Context<Bytes<'a>>);
 
-impl<'a> Lines<'a> {
-    fn read(image: &'a [u8]) -> Option<Lines<'a>> {
+impl<'a> LineTable<'a> {
+    fn read(image: &'a [u8]) -> Option<LineTable<'a>> {
         let file: ElfFile64 = ElfFile64::parse(image).ok()?;
         let load = |id: SectionId| -> Result<Bytes<'a>, Error> {
             let section = file.section_by_name(id.name());
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
             Ok(EndianSlice::new(data.unwrap_or_default(), NativeEndian))
         };
         let dwarf = Dwarf::load(load).ok()?;
-        Context::from_dwarf(dwarf).ok().map(Lines)
+        Context::from_dwarf(dwarf).ok().map(LineTable)
     }
 
     /// The innermost place outside of the prelude.

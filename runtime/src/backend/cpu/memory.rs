@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
-use crate::launch_checks::{check_align, end_of_range};
+use crate::launch::checks::{check_align, end_of_range};
 
 use super::ffi::{Mapping, page_bytes};
 use super::limits::meminfo_bytes;

@@ -8,13 +8,13 @@ use kiln_spec::Backend;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
 use super::ffi::{EntryPoint, ObjectCopy, process_has};
 use super::limits::CpuTarget;
 use super::lines::with_lines;
-use super::object::{Facts, Use};
-use super::watch::Kind;
+use super::object::{ObjectFacts, Use};
+use super::watch::MemoryKind;
 
 /// The version of the interface between objects and executor that this crate speaks.
 const ABI: u32 = 2;
@@ -24,7 +24,7 @@ const ABI: u32 = 2;
 pub(super) struct CpuModule {
     device_index: u32,
     image: Arc<[u8]>,
-    facts: Facts,
+    facts: ObjectFacts,
     copies: Box<[OnceLock<ObjectCopy>]>,
     /// Whether its threads are coroutines, which need stacks.
     pub fibers: bool,
@@ -72,7 +72,7 @@ impl CpuModule {
 
     /// What all its shared variables take, in bytes.
     pub fn shared_bytes(&self) -> u64 {
-        let shared = |variable: &&super::object::Variable| variable.usage == Use::Shared;
+        let shared = |variable: &&super::object::ObjectVariable| variable.usage == Use::Shared;
         let variables = self.facts.variables().iter().filter(shared);
         variables.map(|variable| variable.bytes).sum()
     }
@@ -94,10 +94,10 @@ impl CpuModule {
         if self.checks {
             let variables = self.facts.variables().iter().map(|variable| {
                 let kind = match variable.usage {
-                    Use::Shared => Kind::Shared,
-                    Use::Device => Kind::Variable,
-                    Use::Constant => Kind::Constant,
-                    Use::Prelude => Kind::Own,
+                    Use::Shared => MemoryKind::Shared,
+                    Use::Device => MemoryKind::Variable,
+                    Use::Constant => MemoryKind::Constant,
+                    Use::Prelude => MemoryKind::Own,
                 };
                 let offset = self.facts.behind_anchor(variable.address);
                 (variable.name.as_str(), offset, variable.bytes, kind as u32)
@@ -113,13 +113,14 @@ impl CpuModule {
 }
 
 /// The facts about an artifact, if it can be loaded here.
-fn facts_of(artifact: &Artifact) -> Result<Facts, DeviceError> {
+fn facts_of(artifact: &Artifact) -> Result<ObjectFacts, DeviceError> {
     let load_error = |text: String| DeviceError::Load { text };
     image::check(artifact, &Wanted::of_target(Backend::Cpu, &artifact.target))?;
     if let Some(reason) = CpuTarget::refuses(&artifact.target) {
         return Err(load_error(reason));
     }
-    let facts = Facts::read(&artifact.image).map_err(|error| load_error(error.to_string()))?;
+    let facts =
+        ObjectFacts::read(&artifact.image).map_err(|error| load_error(error.to_string()))?;
     if facts.needs_sanitizer && !process_has("__asan_init") {
         let what = "a sanitized build in a process that was started without the sanitizers\n\
              help: start it with the variables of Compiler::sanitizer_environment";
@@ -146,7 +147,7 @@ impl Module for CpuModule {
             .copy(0)?
             .constant(&format!("kiln_cpu_parameters_{symbol}"));
         // Counted by itself, since the pool's threads share it.
-        let entry = Arc::new(Entry {
+        let entry = Arc::new(CpuEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
                 static_shared_bytes,
@@ -169,7 +170,7 @@ impl Module for CpuModule {
 
 /// One kernel of a module.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct CpuEntry {
     /// Its symbol.
     pub symbol: Box<str>,
     /// What its launches must keep to.
@@ -180,7 +181,7 @@ pub(super) struct Entry {
     ns_per_block: AtomicU64,
 }
 
-impl Entry {
+impl CpuEntry {
     /// Makes sure that the first `threads` threads have a copy each.
     pub fn prepare(&self, threads: usize) -> Result<(), DeviceError> {
         for (thread, point) in self.points.iter().enumerate().take(threads) {

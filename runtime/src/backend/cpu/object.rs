@@ -24,9 +24,9 @@ pub(super) enum ObjectError {
 
 /// The facts about one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct ObjectFacts {
     /// The variables, and the sections that are only read, in the order of their addresses.
-    variables: Vec<Variable>,
+    variables: Vec<ObjectVariable>,
     /// Address of the prelude's `kiln_cpu_abi`.
     anchor: u64,
     /// A variable of the author's that kernels could write to: a `__device__` variable.
@@ -50,7 +50,7 @@ pub(super) enum Use {
 
 /// A variable of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
+pub(super) struct ObjectVariable {
     /// Its name in the source; empty for a section.
     pub name: String,
     /// Its address before the object is loaded.
@@ -63,15 +63,15 @@ pub(super) struct Variable {
     in_receipt: bool,
 }
 
-impl Facts {
+impl ObjectFacts {
     /// Reads an object of this machine's format.
     ///
     /// # Errors
     /// When it is none, or not one that Kiln generated.
-    pub fn read(image: &[u8]) -> Result<Facts, ObjectError> {
+    pub fn read(image: &[u8]) -> Result<ObjectFacts, ObjectError> {
         let file: ElfFile64 =
             ElfFile64::parse(image).map_err(|error| ObjectError::Elf { error })?;
-        let mut facts = Facts::default();
+        let mut facts = ObjectFacts::default();
         for symbol in file.symbols() {
             let Ok(name) = symbol.name() else { continue };
             facts.needs_sanitizer |= name == "__asan_init";
@@ -122,7 +122,7 @@ impl Facts {
 
     fn push(&mut self, name: &str, address: u64, bytes: u64, usage: Use) {
         if bytes > 0 {
-            self.variables.push(Variable {
+            self.variables.push(ObjectVariable {
                 name: source_name(name).into(),
                 address,
                 bytes,
@@ -144,7 +144,7 @@ impl Facts {
     }
 
     /// The variables, and the sections that are only read.
-    pub fn variables(&self) -> &[Variable] {
+    pub fn variables(&self) -> &[ObjectVariable] {
         &self.variables
     }
 
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn variables_are_sorted_by_their_names() {
-        let mut facts = Facts {
+        let mut facts = ObjectFacts {
             anchor: 100,
-            ..Facts::default()
+            ..ObjectFacts::default()
         };
         facts.add("_ZZ4gemmE4tile", 164, 4096);
         facts.add("_ZZN17kiln_receipt_copyL4loadEvE4tile", 4260, 4096);
@@ -283,6 +283,6 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_refused() {
-        assert!(Facts::read(b"not an object").is_err());
+        assert!(ObjectFacts::read(b"not an object").is_err());
     }
 }

@@ -18,13 +18,13 @@ pub(super) struct Pool {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     wake: Condvar,
     done: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     job: Option<Arc<dyn Job>>,
     serial: u64,
     /// Threads that are to come before the job is taken back.
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::child::output_of;
+use crate::compiler::child::output_of;
+use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
-use crate::cxx::{Family, candidates, identify, major};
 
 /// The oldest versions that the prelude is tested with.
 const OLDEST_CLANG: u32 = 19;

@@ -3,12 +3,12 @@
 
 use crate::device::{DeviceError, KernelArgs};
 
-use super::ffi::{CELL_BYTES, Mapping, MemoryTable, Watch};
+use super::ffi::{CELL_BYTES, LaunchWatch, Mapping, MemoryTable};
 use super::memory::Order;
 
 /// `kiln_cpu_memory_kind` of the prelude.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum MemoryKind {
     Argument = 0,
     Shared = 1,
     Variable = 2,
@@ -37,7 +37,7 @@ impl History {
         &'a mut self,
         memory_bytes: u64,
         memory: &'a MemoryTable,
-    ) -> Result<Watch<'a>, DeviceError> {
+    ) -> Result<LaunchWatch<'a>, DeviceError> {
         // A cell for each byte at most, and as much again for those of larger granules that were there before.
         let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
         let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
@@ -54,7 +54,7 @@ impl History {
                 text: format!("room to watch a launch: {error}"),
             })?,
         };
-        Ok(Watch {
+        Ok(LaunchWatch {
             memory,
             cells: self.cells.insert(cells),
             interval: &mut self.interval,
@@ -75,7 +75,7 @@ impl History {
 
 /// The memory that a kernel may use, and its size in bytes: what the launch says, else every allocation of the device.
 pub(super) fn memory_of(args: KernelArgs<'_>, order: &Order) -> (MemoryTable, u64) {
-    let kind = Kind::Argument as u32;
+    let kind = MemoryKind::Argument as u32;
     let declared = args.memory();
     if declared.is_empty() {
         let allocations = order.allocations();

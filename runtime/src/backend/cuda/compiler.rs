@@ -10,14 +10,14 @@ use std::time::Instant;
 use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::manifest;
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::include_folder::IncludeFolder;
-use crate::manifest;
 
-use super::ffi::Compiled;
-use super::nvrtc::{self, NvrtcLibrary, Wanted};
+use super::ffi::NvrtcOutput;
+use super::nvrtc::{self, NvrtcLibrary, WantedVersions};
 
 /// NVRTC's result codes (`nvrtcResult` of `nvrtc.h`).
 const OUT_OF_MEMORY: i32 = 1;
@@ -61,7 +61,7 @@ impl NvrtcCompiler {
     /// # Errors
     /// [`CompileError::NotFound`] when there is none, one is damaged, or it knows no such architecture.
     pub fn new(arch: &str) -> Result<NvrtcCompiler, CompileError> {
-        NvrtcCompiler::of(nvrtc::find(Wanted::default())?, arch)
+        NvrtcCompiler::of(nvrtc::find(WantedVersions::default())?, arch)
     }
 
     /// As [`Self::new`], of a version whose images a driver loads: 13000 for one that supports CUDA 13.0. Within a major
@@ -71,7 +71,7 @@ impl NvrtcCompiler {
     /// As [`Self::new`].
     pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
         let newest_major = u32::try_from(driver / 1000).ok();
-        NvrtcCompiler::of(nvrtc::find(Wanted { newest_major })?, arch)
+        NvrtcCompiler::of(nvrtc::find(WantedVersions { newest_major })?, arch)
     }
 
     /// As [`Self::new`], with the NVRTC of a file or the newest one below a folder.
@@ -166,7 +166,7 @@ impl NvrtcCompiler {
         request: &CompileRequest,
         options: &[String],
         include: &IncludeFolder,
-    ) -> Result<Compiled, CompileError> {
+    ) -> Result<NvrtcOutput, CompileError> {
         let text = |what: &str, text: String| {
             CString::new(text).map_err(|_| CompileError::Failed {
                 name: request.name.clone(),
@@ -194,10 +194,10 @@ impl NvrtcCompiler {
         &self,
         request: &CompileRequest,
         options: Vec<String>,
-        compiled: Compiled,
+        compiled: NvrtcOutput,
     ) -> CompileError {
         let name = request.name.clone();
-        let Compiled {
+        let NvrtcOutput {
             code, cut, mut log, ..
         } = compiled;
         if cut {

@@ -3,32 +3,32 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::gpu::Kept;
+use crate::backend::gpu::GpuState;
 use crate::device::{DeviceError, StreamHandle};
 
 use super::error::of_call;
-use super::ffi::{Context, RawStream};
+use super::ffi::{PrimaryContext, RawStream};
 use super::stream::Streams;
 
 /// The context of one device in this process.
 pub(super) struct CudaContext {
     /// The driver's own.
-    pub raw: Arc<Context>,
+    pub raw: Arc<PrimaryContext>,
     /// The open streams.
     pub streams: Streams,
     /// The [`crate::device::DeviceBackend::index`] of the device.
     pub device_index: u32,
     /// What recordings and timing keep.
-    pub kept: Kept<CudaContext>,
+    pub kept: GpuState<CudaContext>,
 }
 
 impl CudaContext {
-    pub fn new(raw: Arc<Context>, device_index: u32) -> CudaContext {
+    pub fn new(raw: Arc<PrimaryContext>, device_index: u32) -> CudaContext {
         CudaContext {
             raw,
             streams: Streams::new(),
             device_index,
-            kept: Kept::default(),
+            kept: GpuState::default(),
         }
     }
 

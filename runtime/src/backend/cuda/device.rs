@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::recording::{LENT_MEMORY, Recording};
-use crate::backend::timer::Timed;
+use crate::backend::gpu::recording::{GpuRecording, LENT_MEMORY};
+use crate::backend::gpu::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, ClockReading, DeviceBackend, DeviceError, DeviceInfo, ErrorClass,
@@ -14,15 +14,15 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of};
+use crate::launch::checks::{check_launch, entry_of};
 
 use super::compiler::NvrtcCompiler;
 use super::context::CudaContext;
 use super::driver::FoundDriver;
 use super::error::{device_error, of_call};
-use super::ffi::Context;
+use super::ffi::PrimaryContext;
 use super::fingerprint::{INSTANCE_UUID, device_info};
-use super::module::{CudaModule, Entry};
+use super::module::{CudaEntry, CudaModule};
 use super::numbers::DeviceAttribute;
 use super::{memory, processes};
 
@@ -104,7 +104,7 @@ impl CudaDevice {
         }
         let number = i32::try_from(self.info.ordinal).unwrap_or(i32::MAX);
         let device = self.found.driver.device(number).map_err(of_call)?;
-        let raw = Context::retain(&self.found.driver, device).map_err(of_call)?;
+        let raw = PrimaryContext::retain(&self.found.driver, device).map_err(of_call)?;
         let joined = || Arc::new(CudaContext::new(raw, self.index));
         Ok(self.context.get_or_init(joined))
     }
@@ -116,8 +116,8 @@ impl CudaDevice {
         function: &'a Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-    ) -> Result<&'a Entry, DeviceError> {
-        let entry: &Entry = entry_of(function, self.index)?;
+    ) -> Result<&'a CudaEntry, DeviceError> {
+        let entry: &CudaEntry = entry_of(function, self.index)?;
         let limits = &self.info.limits;
         check_launch(function, plan, args, limits, entry.bounds, |_| Ok(()))?;
         Ok(entry)
@@ -282,7 +282,7 @@ impl DeviceBackend for CudaDevice {
         threads_per_block: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32, DeviceError> {
-        let kernel = entry_of::<Entry>(function, self.index)?.function()?;
+        let kernel = entry_of::<CudaEntry>(function, self.index)?.function()?;
         let threads = i32::try_from(threads_per_block).unwrap_or(i32::MAX);
         let blocks = kernel
             .occupancy(threads, dynamic_shared_bytes as usize)
@@ -291,7 +291,7 @@ impl DeviceBackend for CudaDevice {
     }
 
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        Recording::begin(&**self.context()?, stream)
+        GpuRecording::begin(&**self.context()?, stream)
     }
 
     fn unrecorded(
@@ -308,7 +308,7 @@ impl DeviceBackend for CudaDevice {
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
-        Ok(Box::new(Recording::end(self.context()?, stream)?))
+        Ok(Box::new(GpuRecording::end(self.context()?, stream)?))
     }
 }
 

@@ -4,12 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::backend::shared_library;
+use crate::backend::shared_library::{self, LibraryError};
 use crate::device::DeviceError;
 
 use super::error::of_call;
 use super::ffi::Driver;
-use super::library_error::LibraryError;
 
 /// The names that the driver has, the one without a development package first.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];

@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::gpu::{Gpu, Kept};
+use crate::backend::gpu::{Gpu, GpuState};
 use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
 use super::context::CudaContext;
 use super::error::device_error;
-use super::ffi::{Event, Failed, Memory, RawFunction, RawGraph, RawStream};
+use super::ffi::{CudaEvent, Failed, OwnedMemory, RawFunction, RawGraph, RawStream};
 
 impl Gpu for CudaContext {
     type Stream = RawStream;
-    type Memory = Memory;
+    type Memory = OwnedMemory;
     type Kernel = RawFunction;
     type Graph = RawGraph;
-    type Event = Event;
+    type Event = CudaEvent;
     type Failure = Failed;
 
     fn index(&self) -> u32 {
         self.device_index
     }
 
-    fn kept(&self) -> &Kept<CudaContext> {
+    fn kept(&self) -> &GpuState<CudaContext> {
         &self.kept
     }
 
@@ -81,11 +81,11 @@ impl Gpu for CudaContext {
         stream.copy_on_device(&self.raw, to, from, bytes)
     }
 
-    fn new_memory(&self, bytes: usize) -> Result<Memory, Failed> {
-        Memory::new(&self.raw, bytes)
+    fn new_memory(&self, bytes: usize) -> Result<OwnedMemory, Failed> {
+        OwnedMemory::new(&self.raw, bytes)
     }
 
-    fn new_event(&self) -> Result<Event, Failed> {
-        Event::new(&self.raw)
+    fn new_event(&self) -> Result<CudaEvent, Failed> {
+        CudaEvent::new(&self.raw)
     }
 }

@@ -5,26 +5,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::backend::shared_library::FileFault;
+use crate::backend::shared_library::{FileFault, LibraryError};
 
-/// Why the driver, NVRTC or NVML cannot be loaded.
+/// Why NVRTC cannot be used.
 #[derive(Debug, Error)]
-pub(super) enum LibraryError {
-    /// It is not a whole library of this machine.
+pub(super) enum NvrtcLibraryError {
+    /// It cannot be loaded.
     #[error(transparent)]
-    File(#[from] FileFault),
-    /// The dynamic loader refuses it.
-    #[error("{error}")]
-    Refused {
-        /// What the loader says.
-        error: libloading::Error,
-    },
-    /// It lacks a function.
-    #[error("it has no symbol `{name}`")]
-    NoSymbol {
-        /// The function.
-        name: String,
-    },
+    Load(#[from] LibraryError),
     /// NVRTC does not tell its version.
     #[error("nvrtcVersion gives {code} and version {major}.{minor}")]
     Version {
@@ -54,16 +42,16 @@ pub(super) enum LibraryError {
         /// The file.
         file: PathBuf,
         /// What is wrong with it.
-        error: Box<LibraryError>,
+        error: Box<NvrtcLibraryError>,
     },
 }
 
-impl LibraryError {
-    /// The same, with the name of the file.
-    pub fn of_file(self, file: &Path) -> LibraryError {
-        LibraryError::In {
+impl NvrtcLibraryError {
+    /// An error, with the name of the file.
+    pub fn of_file(file: &Path, error: impl Into<NvrtcLibraryError>) -> NvrtcLibraryError {
+        NvrtcLibraryError::In {
             file: file.to_owned(),
-            error: Box::new(self),
+            error: Box::new(error.into()),
         }
     }
 }

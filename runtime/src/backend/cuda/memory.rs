@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::backend::gpu::Memory as _;
-use crate::backend::gpu_memory::GpuMemory;
+use crate::backend::gpu::memory::GpuMemory;
 use crate::device::{DeviceError, ErrorClass};
-use crate::launch_checks::check_align;
+use crate::launch::checks::check_align;
 
 use super::context::CudaContext;
 use super::error::device_error;
-use super::ffi::{Failed, Memory};
+use super::ffi::{Failed, OwnedMemory};
 
 /// The driver aligns every allocation to this many bytes at least.
 const DRIVER_ALIGN: usize = 256;
@@ -32,8 +32,8 @@ pub(super) fn alloc(
             text: format!("the device has {most} bytes{}", free_text(context)),
         });
     }
-    let memory =
-        Memory::new(&context.raw, room).map_err(|failed| of_allocation(context, bytes, &failed))?;
+    let memory = OwnedMemory::new(&context.raw, room)
+        .map_err(|failed| of_allocation(context, bytes, &failed))?;
     let misaligned = (memory.address() % align as u64) as usize;
     let start = if misaligned == 0 {
         0
@@ -49,7 +49,7 @@ pub(super) fn alloc_guarded(
     bytes: usize,
     align: usize,
 ) -> Result<CudaMemory, DeviceError> {
-    let memory = Memory::between_guards(&context.raw, room(bytes, align)?)
+    let memory = OwnedMemory::between_guards(&context.raw, room(bytes, align)?)
         .map_err(|failed| of_guarded_allocation(context, bytes, &failed))?;
     let end = memory.address() + memory.bytes() as u64;
     let first = (end - bytes as u64) / align as u64 * align as u64;

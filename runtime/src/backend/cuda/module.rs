@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
-use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::gpu::constants::{Constants, table_symbol};
 use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};
-use super::ffi::{LoadedModule, RawFunction};
+use super::ffi::{LoadedImage, RawFunction};
 use super::numbers::FunctionAttribute;
 use super::parameters;
 
@@ -26,7 +26,7 @@ const WITHOUT_OPT_IN: u32 = 48 * 1024;
 pub(super) struct CudaModule {
     context: Arc<CudaContext>,
     /// Until it is unloaded.
-    module: Option<Arc<LoadedModule>>,
+    module: Option<Arc<LoadedImage>>,
     image: Arc<[u8]>,
     /// Shared memory of a block at most, in bytes.
     most_shared: u32,
@@ -42,7 +42,7 @@ impl CudaModule {
         check(artifact, info).map_err(|unfit| DeviceError::Load {
             text: unfit.to_string(),
         })?;
-        let module = LoadedModule::load(&context.raw, &artifact.image).map_err(of_call)?;
+        let module = LoadedImage::load(&context.raw, &artifact.image).map_err(of_call)?;
         Ok(CudaModule {
             context: context.clone(),
             module: Some(Arc::new(module)),
@@ -51,7 +51,7 @@ impl CudaModule {
         })
     }
 
-    fn entry(&self, symbol: &str) -> Result<Entry, DeviceError> {
+    fn entry(&self, symbol: &str) -> Result<CudaEntry, DeviceError> {
         let not_found = || DeviceError::NotFound {
             what: format!("kernel `{symbol}`"),
             text: "the image has no such entry".into(),
@@ -80,7 +80,7 @@ impl CudaModule {
                 .allow_dynamic_shared(bytes)
                 .map_err(|failed| device_error(&failed, Some(symbol)))?;
         }
-        Ok(Entry {
+        Ok(CudaEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
                 static_shared_bytes,
@@ -96,7 +96,7 @@ impl CudaModule {
 
 /// The `__constant__` variables that arguments of a kernel fill, if there are any.
 fn constants(
-    module: &LoadedModule,
+    module: &LoadedImage,
     symbol: &str,
 ) -> Result<Option<Constants<CudaContext>>, DeviceError> {
     let table = match module.read_global(&table_symbol(symbol)).map_err(of_call) {
@@ -143,7 +143,7 @@ impl fmt::Debug for CudaModule {
 }
 
 /// One kernel of a module, which stays loaded as long as this.
-pub(super) struct Entry {
+pub(super) struct CudaEntry {
     /// Its symbol.
     pub symbol: Box<str>,
     /// What its launches must keep to.
@@ -155,7 +155,7 @@ pub(super) struct Entry {
     function: Option<RawFunction>,
 }
 
-impl Entry {
+impl CudaEntry {
     /// What the driver launches.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for CudaEntry {
     fn drop(&mut self) {
         if let Some(function) = self.function.take() {
             self.context.free(function);

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Hash;
 
-use crate::backend::shared_library;
+use crate::backend::shared_library::{self, LibraryError};
 use crate::compiler::CompileError;
 
 use super::ffi::Nvrtc;
-use super::library_error::LibraryError;
+use super::library_error::NvrtcLibraryError;
 
 /// What the system's loader is asked for, newest first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
@@ -50,7 +50,7 @@ pub(super) struct NvrtcLibrary {
 
 /// Which versions will do.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct WantedVersions {
     /// The newest major version whose images the driver loads; any if there is no driver.
     pub newest_major: Option<u32>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Wanted {
 ///
 /// # Errors
 /// [`CompileError::NotFound`] with every place that was looked into and what was wrong there.
-pub(super) fn find(wanted: Wanted) -> Result<Arc<NvrtcLibrary>, CompileError> {
+pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileError> {
     let mut looked = Vec::new();
     for (place, files) in places() {
         if files.is_empty() {
@@ -96,20 +96,20 @@ pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
     if files.is_empty() {
         return Err(not_found(
             &[format!("{}: no libnvrtc.so", place.display())],
-            Wanted::default(),
+            WantedVersions::default(),
         ));
     }
     let mut looked = Vec::new();
     for file in files {
-        match load(&file, Wanted::default()) {
+        match load(&file, WantedVersions::default()) {
             Ok(library) => return Ok(library),
             Err(reason) => looked.push(reason.to_string()),
         }
     }
-    Err(not_found(&looked, Wanted::default()))
+    Err(not_found(&looked, WantedVersions::default()))
 }
 
-fn not_found(looked: &[String], wanted: Wanted) -> CompileError {
+fn not_found(looked: &[String], wanted: WantedVersions) -> CompileError {
     CompileError::NotFound {
         what: "NVRTC".into(),
         looked: looked.join("; "),
@@ -220,7 +220,7 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
 }
 
 /// Loads a file, or gives what was loaded of it before.
-fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, LibraryError> {
+fn load(file: &Path, wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, NvrtcLibraryError> {
     // Never closed: a compiler's threads and registrations do not survive that.
     static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -237,21 +237,24 @@ fn load(file: &Path, wanted: Wanted) -> Result<Arc<NvrtcLibrary>, LibraryError> 
     let (major, minor) = library.version;
     match wanted.newest_major {
         Some(newest) if major > newest => {
-            let newer = LibraryError::NewerThanDriver {
+            let newer = NvrtcLibraryError::NewerThanDriver {
                 major,
                 minor,
                 newest,
             };
-            Err(newer.of_file(&file))
+            Err(NvrtcLibraryError::of_file(&file, newer))
         }
         _ => Ok(library),
     }
 }
 
 impl NvrtcLibrary {
-    fn load(file: &Path) -> Result<NvrtcLibrary, LibraryError> {
-        let named = |path: &Path, error: LibraryError| error.of_file(path);
-        shared_library::check(file).map_err(|fault| named(file, fault.into()))?;
+    fn load(file: &Path) -> Result<NvrtcLibrary, NvrtcLibraryError> {
+        let checked = |path: &Path| {
+            let checked = shared_library::check(path).map_err(LibraryError::from);
+            checked.map_err(|error| NvrtcLibraryError::of_file(path, error))
+        };
+        checked(file)?;
         let folder = file.parent().unwrap_or(Path::new("."));
         let is_builtins = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -259,14 +262,16 @@ impl NvrtcLibrary {
         };
         let builtins: Vec<PathBuf> = entries(folder).into_iter().filter(is_builtins).collect();
         for path in &builtins {
-            shared_library::check(path).map_err(|fault| named(path, fault.into()))?;
+            checked(path)?;
         }
         let nvrtc = Nvrtc::load(file, &builtins)?;
-        let version = nvrtc.version().map_err(|error| named(file, error))?;
+        let version = nvrtc.version();
+        let version = version.map_err(|error| NvrtcLibraryError::of_file(file, error))?;
         let needed = format!("libnvrtc-builtins.so.{}.{}", version.0, version.1);
         let beside = builtins.iter().any(|path| path.ends_with(&needed));
         if !beside && shared_library::candidates(&needed).is_empty() {
-            return Err(LibraryError::Missing.of_file(&folder.join(&needed)));
+            let missing = NvrtcLibraryError::Missing;
+            return Err(NvrtcLibraryError::of_file(&folder.join(&needed), missing));
         }
         Ok(NvrtcLibrary {
             nvrtc,
@@ -321,12 +326,12 @@ mod tests {
 
     #[test]
     fn what_is_to_be_installed_is_of_a_version_that_the_driver_takes() {
-        let driver_of_12 = Wanted {
+        let driver_of_12 = WantedVersions {
             newest_major: Some(12),
         };
         let error = not_found(&[], driver_of_12).to_string();
         assert!(error.contains("nvidia-cuda-nvrtc-cu12==12."), "{error}");
-        let error = not_found(&[], Wanted::default()).to_string();
+        let error = not_found(&[], WantedVersions::default()).to_string();
         assert!(error.contains("nvidia-cuda-nvrtc==13."), "{error}");
     }
 

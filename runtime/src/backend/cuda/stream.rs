@@ -9,7 +9,7 @@ use crate::device::{DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 
 use super::error::of_call;
-use super::ffi::{Context, RawStream};
+use super::ffi::{PrimaryContext, RawStream};
 
 /// The open streams; handle 0 is the default one, handle n the one at place n - 1.
 pub(super) struct Streams {
@@ -26,7 +26,7 @@ impl Streams {
     }
 
     /// Opens one.
-    pub fn open(&self, context: &Arc<Context>) -> Result<StreamHandle, DeviceError> {
+    pub fn open(&self, context: &Arc<PrimaryContext>) -> Result<StreamHandle, DeviceError> {
         let stream = RawStream::new(context).map_err(of_call)?;
         Ok(self.put(stream))
     }

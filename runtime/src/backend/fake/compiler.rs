@@ -61,7 +61,7 @@ impl Compiler for FakeCompiler {
             options: self.flags(request.build),
             log,
         };
-        let unit = Unit::parse(&request.source)
+        let unit = FakeUnit::parse(&request.source)
             .ok_or_else(|| failed("error: this is not a unit that Kiln generated".into()))?;
         match self.script.compile_outcome(&unit) {
             CompileOutcome::Works => {}
@@ -98,7 +98,7 @@ impl Compiler for FakeCompiler {
 
 /// What a generated unit says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct FakeUnit {
     pub(super) entry: String,
     pub(super) config: BTreeMap<String, String>,
     pub(super) release: String,
@@ -107,16 +107,16 @@ pub(super) struct Unit {
     defines: BTreeMap<String, String>,
 }
 
-impl Unit {
+impl FakeUnit {
     /// Reads the title line, the defines and the receipt's statement.
-    pub(super) fn parse(source: &str) -> Option<Unit> {
+    pub(super) fn parse(source: &str) -> Option<FakeUnit> {
         let title = source.lines().next()?.strip_prefix("// entry ")?;
         let (entry, rest) = title.split_once(", config ")?;
         let (config, release) = rest.rsplit_once(", ")?;
         let (_, signing) = source.split_once("KILN_SIGN_RECEIPT(kiln_r, 0x")?;
         let (symbol_hash, rest) = signing.split_once("ull, 0x")?;
         let (config_hash, _) = rest.split_once("ull)")?;
-        Some(Unit {
+        Some(FakeUnit {
             entry: entry.into(),
             config: pairs(config.split(','), '='),
             release: release.into(),
@@ -132,10 +132,10 @@ impl Unit {
     }
 
     /// Reads an artifact back.
-    pub(super) fn of_artifact(artifact: &Artifact) -> Result<Unit, DeviceError> {
+    pub(super) fn of_artifact(artifact: &Artifact) -> Result<FakeUnit, DeviceError> {
         let text = std::str::from_utf8(&artifact.image).ok();
         text.and_then(|text| text.strip_prefix(IMAGE_MAGIC))
-            .and_then(Unit::parse)
+            .and_then(FakeUnit::parse)
             .ok_or_else(|| DeviceError::Load {
                 text: "the image was not made by the fake compiler".into(),
             })

@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use kiln_spec::{Backend, DeviceKey, LaunchPlan};
 
-use super::compiler::{FakeCompiler, Unit};
-use super::execute::{self, History};
-use super::fault::Fault;
+use super::compiler::{FakeCompiler, FakeUnit};
+use super::execute::{self, EntryHistory};
+use super::fault::FakeFault;
 use super::host_kernel::{HostKernel, provided};
-use super::memory::{Blocks, Memory};
+use super::memory::{Blocks, FakeMemory};
 use super::outcome::Behaviour;
 use super::script::{LaunchOutcome, ReceiptOutcome, Script};
-use super::timer::{self, Draws};
+use super::timer::{self, FakeDraws};
 use super::{ffi, script};
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
     StreamHandle,
 };
-use crate::launch_checks::{check_arguments, entry_of};
+use crate::launch::checks::{check_arguments, entry_of};
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
 /// A device that does what a script says.
@@ -32,7 +32,7 @@ pub struct FakeDevice {
     info: DeviceInfo,
     script: Arc<Script>,
     compiler: FakeCompiler,
-    memory: Memory,
+    memory: FakeMemory,
     placement: u64,
     state: Mutex<State>,
     now_ns: AtomicU64,
@@ -43,16 +43,16 @@ pub struct FakeDevice {
 struct State {
     /// Why the device can no longer be used.
     broken: Option<DeviceError>,
-    draws: Draws,
+    draws: FakeDraws,
     timed_calls: u64,
     last_nonce: u64,
-    histories: BTreeMap<String, History>,
+    histories: BTreeMap<String, EntryHistory>,
 }
 
 /// An entry as the fake device launches it.
 #[derive(Debug)]
-struct Entry {
-    unit: Arc<Unit>,
+struct FakeEntry {
+    unit: Arc<FakeUnit>,
     symbol: String,
     is_receipt: bool,
     behaviour: Behaviour,
@@ -62,7 +62,7 @@ struct Entry {
     does_nothing: bool,
 }
 
-impl Entry {
+impl FakeEntry {
     /// There must be as many arguments as the kernel takes, if it is known.
     fn check_arguments(&self, args: KernelArgs<'_>) -> Result<(), DeviceError> {
         let Some(host) = &self.host else {
@@ -93,11 +93,11 @@ impl FakeDevice {
                 timer_tick_ns: script.timer_tick_ns,
             },
             compiler: FakeCompiler::new(script.clone()),
-            memory: Memory::new(script.limits.memory_bytes),
+            memory: FakeMemory::new(script.limits.memory_bytes),
             placement,
             state: Mutex::new(State {
                 broken: None,
-                draws: Draws::new(&[
+                draws: FakeDraws::new(&[
                     b"times",
                     &script.seed.to_le_bytes(),
                     &placement.to_le_bytes(),
@@ -140,13 +140,13 @@ impl FakeDevice {
         self.state().broken.clone().map_or(Ok(()), Err)
     }
 
-    fn entry<'f>(&self, function: &'f Function) -> Result<&'f Entry, DeviceError> {
+    fn entry<'f>(&self, function: &'f Function) -> Result<&'f FakeEntry, DeviceError> {
         entry_of(function, self.index)
     }
 
     fn run(
         &self,
-        entry: &Entry,
+        entry: &FakeEntry,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         computes: bool,
@@ -163,7 +163,7 @@ impl FakeDevice {
         let mut memory = self.memory.lock();
         let mut ran = Ok(());
         if let Some(host) = entry.host.as_ref().filter(|_| computes) {
-            let run = execute::Run {
+            let run = execute::HostRun {
                 kernel: host,
                 unit: &entry.unit,
                 plan,
@@ -212,17 +212,17 @@ impl FakeDevice {
     /// Writes the receipt, as the script has it.
     fn sign(
         &self,
-        entry: &Entry,
+        entry: &FakeEntry,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         last_nonce: &mut u64,
         memory: &mut Blocks,
-    ) -> Result<(), Fault> {
-        let address = ffi::last_address(args).ok_or(Fault::NoReceipt)?;
+    ) -> Result<(), FakeFault> {
+        let address = ffi::last_address(args).ok_or(FakeFault::NoReceipt)?;
         let record = memory
             .range(address, RECEIPT_BYTES)
             .and_then(|range| range.first_chunk_mut::<RECEIPT_BYTES>())
-            .ok_or(Fault::Receipt { address })?;
+            .ok_or(FakeFault::Receipt { address })?;
         let nonce_in = nonce_in(record);
         let honest = Receipt {
             nonce: nonce_in,
@@ -268,7 +268,7 @@ fn nonce_in(record: &[u8; RECEIPT_BYTES]) -> u64 {
 }
 
 /// What a launch does instead of running, if anything.
-fn misbehave(entry: &Entry, launches: u64) -> Option<DeviceError> {
+fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
     let symbol = || entry.symbol.clone();
     let scripted = || "the script says so".to_owned();
     match entry.behaviour.launch {
@@ -357,7 +357,7 @@ impl DeviceBackend for FakeDevice {
             device_index: self.index,
             placement: self.placement,
             script: self.script.clone(),
-            unit: Arc::new(Unit::of_artifact(artifact)?),
+            unit: Arc::new(FakeUnit::of_artifact(artifact)?),
         }))
     }
 
@@ -384,7 +384,7 @@ impl DeviceBackend for FakeDevice {
             self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }
         let entry = self.entry(function)?;
-        let noise: &script::Noise = &entry.behaviour.noise;
+        let noise: &script::FakeNoise = &entry.behaviour.noise;
         let mut state = self.state();
         let calls = state.timed_calls;
         state.timed_calls += 1;
@@ -419,7 +419,7 @@ struct FakeModule {
     device_index: u32,
     placement: u64,
     script: Arc<Script>,
-    unit: Arc<Unit>,
+    unit: Arc<FakeUnit>,
 }
 
 impl Module for FakeModule {
@@ -433,7 +433,7 @@ impl Module for FakeModule {
         }
         let behaviour = self.script.behaviour(&self.unit, is_receipt);
         let host = provided(&self.unit.release, &self.unit.entry).filter(|_| self.script.computes);
-        let entry = Entry {
+        let entry = FakeEntry {
             unit: self.unit.clone(),
             symbol: symbol.into(),
             is_receipt,

@@ -4,19 +4,19 @@ use kiln_spec::{
     Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
 };
 
-use super::compiler::Unit;
-use super::fault::Fault;
+use super::compiler::FakeUnit;
+use super::fault::FakeFault;
 use super::ffi;
 use super::host_kernel::HostKernel;
 use super::memory::Blocks;
 use super::script::OutputOutcome;
-use super::timer::Draws;
+use super::timer::FakeDraws;
+use crate::data::reference::{ArgData, ReferenceCall};
 use crate::device::KernelArgs;
-use crate::reference::{ArgData, ReferenceCall};
 
 /// What an entry remembers from launch to launch.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct EntryHistory {
     /// Launches so far.
     pub(super) launches: u64,
     /// What the first launch computed, by argument.
@@ -24,7 +24,7 @@ pub(super) struct History {
 }
 
 /// One slice argument of a launch.
-struct Slice {
+struct FakeSlice {
     argument: usize,
     address: u64,
     ty: ElemType,
@@ -36,13 +36,13 @@ struct Slice {
 struct Arguments {
     problem: Problem,
     data: Vec<ArgData>,
-    slices: Vec<Slice>,
+    slices: Vec<FakeSlice>,
 }
 
 /// One launch to compute.
-pub(super) struct Run<'a> {
+pub(super) struct HostRun<'a> {
     pub(super) kernel: &'a HostKernel,
-    pub(super) unit: &'a Unit,
+    pub(super) unit: &'a FakeUnit,
     pub(super) plan: &'a LaunchPlan,
     pub(super) args: KernelArgs<'a>,
     pub(super) outcome: OutputOutcome,
@@ -53,11 +53,11 @@ pub(super) struct Run<'a> {
 /// # Errors
 /// What the launch does wrong, such as an illegal access.
 pub(super) fn compute(
-    run: &Run<'_>,
-    history: &mut History,
-    draws: &mut Draws,
+    run: &HostRun<'_>,
+    history: &mut EntryHistory,
+    draws: &mut FakeDraws,
     memory: &mut Blocks,
-) -> Result<(), Fault> {
+) -> Result<(), FakeFault> {
     let kernel = run.kernel;
     let arguments = read_arguments(&kernel.spec, run.unit, run.args, memory)?;
     let mut call = ReferenceCall::new(&kernel.spec, &arguments.problem, arguments.data);
@@ -85,7 +85,7 @@ pub(super) fn compute(
 }
 
 /// Decides the outcomes that depend on history or chance.
-fn settle(outcome: OutputOutcome, history: &History, draws: &mut Draws) -> OutputOutcome {
+fn settle(outcome: OutputOutcome, history: &EntryHistory, draws: &mut FakeDraws) -> OutputOutcome {
     let wrong = match outcome {
         OutputOutcome::WrongAfter(launches) => history.launches >= launches,
         OutputOutcome::WrongSometimes(probability) => draws.uniform() < probability,
@@ -100,18 +100,18 @@ fn settle(outcome: OutputOutcome, history: &History, draws: &mut Draws) -> Outpu
 
 fn read_arguments(
     spec: &KernelSpec,
-    unit: &Unit,
+    unit: &FakeUnit,
     args: KernelArgs<'_>,
     memory: &mut Blocks,
-) -> Result<Arguments, Fault> {
+) -> Result<Arguments, FakeFault> {
     let passed = args.pointers().len();
     if let Some(size) = spec.args.iter().find(|arg| !arg.is_passed()) {
         let name = size.name().to_owned();
-        return Err(Fault::NoSize { name });
+        return Err(FakeFault::NoSize { name });
     }
     if passed < spec.args.len() {
         let takes = spec.args.len();
-        return Err(Fault::Arguments { passed, takes });
+        return Err(FakeFault::Arguments { passed, takes });
     }
     let size = |arg: &ArgSpec| match arg {
         ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
@@ -130,7 +130,7 @@ fn read_arguments(
             ArgSpec::Scalar(_) | ArgSpec::Plain(_) => ArgData::Scalar(value),
             ArgSpec::Slice(declared) => {
                 let address = integer(&value) as u64;
-                let slice = Slice::new(spec, declared, &arguments.problem, argument, address)?;
+                let slice = FakeSlice::new(spec, declared, &arguments.problem, argument, address)?;
                 let bytes = slice.read(memory)?;
                 arguments.slices.push(slice);
                 ArgData::Slice(bytes)
@@ -141,17 +141,17 @@ fn read_arguments(
     Ok(arguments)
 }
 
-impl Slice {
+impl FakeSlice {
     fn new(
         spec: &KernelSpec,
         declared: &SliceArg,
         problem: &Problem,
         argument: usize,
         address: u64,
-    ) -> Result<Slice, Fault> {
+    ) -> Result<FakeSlice, FakeFault> {
         let ty = spec.elem_type(declared, problem).unwrap_or(ElemType::F32);
         let len = spec.slice_len(&declared.len, &spec.baseline.config, problem)?;
-        Ok(Slice {
+        Ok(FakeSlice {
             argument,
             address,
             ty,
@@ -161,7 +161,7 @@ impl Slice {
     }
 
     /// What the kernel finds; an output is not looked at.
-    fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, Fault> {
+    fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, FakeFault> {
         if self.access == Access::Out {
             return Ok(vec![0; self.bytes]);
         }
@@ -170,7 +170,7 @@ impl Slice {
 }
 
 /// The problem that the scalars and the unit's types make.
-fn problem_of(spec: &KernelSpec, unit: &Unit, values: &[Vec<u8>]) -> Problem {
+fn problem_of(spec: &KernelSpec, unit: &FakeUnit, values: &[Vec<u8>]) -> Problem {
     let first = spec.problems.first();
     let dims = first.into_iter().flat_map(Problem::iter);
     Problem::new(dims.map(|(name, declared)| {
@@ -192,16 +192,16 @@ fn integer(bytes: &[u8]) -> i64 {
     i64::from_le_bytes(whole)
 }
 
-fn range(memory: &mut Blocks, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+fn range(memory: &mut Blocks, address: u64, bytes: usize) -> Result<&mut [u8], FakeFault> {
     if bytes == 0 {
         return Ok(&mut []);
     }
     memory
         .range(address, bytes)
-        .ok_or(Fault::Access { bytes, address })
+        .ok_or(FakeFault::Access { bytes, address })
 }
 
-fn change_first(memory: &mut Blocks, slice: &Slice) -> Result<(), Fault> {
+fn change_first(memory: &mut Blocks, slice: &FakeSlice) -> Result<(), FakeFault> {
     if slice.access == Access::In && slice.bytes > 0 {
         range(memory, slice.address, 1)?[0] ^= 0x40;
     }
@@ -211,12 +211,12 @@ fn change_first(memory: &mut Blocks, slice: &Slice) -> Result<(), Fault> {
 /// Writes an output as the outcome has it.
 fn write_output(
     memory: &mut Blocks,
-    slice: &Slice,
+    slice: &FakeSlice,
     right: Vec<u8>,
     first: Option<&[u8]>,
     outcome: OutputOutcome,
     plan: &LaunchPlan,
-) -> Result<(), Fault> {
+) -> Result<(), FakeFault> {
     let one = slice.ty.bytes();
     let len = right.len() / one;
     let target = range(memory, slice.address, right.len())?;
@@ -255,7 +255,7 @@ fn distort(
     let no_number = |infinite: bool| -> Vec<u8> {
         let value = if infinite { f64::INFINITY } else { f64::NAN };
         if ty.is_float() {
-            crate::element::for_elem_type!(ty, T => {
+            crate::data::element::for_elem_type!(ty, T => {
                 bytemuck::bytes_of(&<T as crate::Element>::from_f64(value)).to_vec()
             })
         } else {
@@ -290,7 +290,7 @@ fn distort(
 
 /// Scales elements, and moves those that scaling leaves as they are.
 fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
-    crate::element::for_elem_type!(ty, T => {
+    crate::data::element::for_elem_type!(ty, T => {
         for element in bytes.chunks_exact_mut(ty.bytes()) {
             let old: T = bytemuck::pod_read_unaligned(element);
             let value = crate::Element::to_f64(old);

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Why a launch breaks the device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum Fault {
+pub(super) enum FakeFault {
     /// A receipt entry was launched without its last argument.
     #[error("a receipt entry has an argument")]
     NoReceipt,

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::KernelSpec;
 
+use crate::data::reference::ReferenceCall;
 use crate::kernel::Kernel;
-use crate::reference::ReferenceCall;
 
 /// A kernel as the fake device runs it: its signature, and a host function for its outputs.
 #[derive(Clone)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Allocation, DeviceError, StreamHandle};
-use crate::launch_checks::{check_align, end_of_range};
+use crate::launch::checks::{check_align, end_of_range};
 
 /// Bytes between allocations, so that an access past an end never hits the next one.
 const GAP: u64 = 1 << 16;
 
 /// All memory of one device.
 #[derive(Clone, Debug)]
-pub(super) struct Memory(Arc<Mutex<Blocks>>);
+pub(super) struct FakeMemory(Arc<Mutex<Blocks>>);
 
 /// The live allocations by address.
 #[derive(Debug)]
@@ -22,9 +22,9 @@ pub(super) struct Blocks {
     max_bytes: u64,
 }
 
-impl Memory {
-    pub(super) fn new(max_bytes: u64) -> Memory {
-        Memory(Arc::new(Mutex::new(Blocks {
+impl FakeMemory {
+    pub(super) fn new(max_bytes: u64) -> FakeMemory {
+        FakeMemory(Arc::new(Mutex::new(Blocks {
             blocks: BTreeMap::new(),
             next: 1 << 40,
             used_bytes: 0,
@@ -76,7 +76,7 @@ impl Blocks {
 /// Memory of the fake device.
 #[derive(Debug)]
 pub(super) struct FakeAllocation {
-    memory: Memory,
+    memory: FakeMemory,
     address: u64,
     bytes: usize,
     device_index: u32,

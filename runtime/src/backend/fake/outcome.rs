@@ -6,23 +6,24 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::compiler::Unit;
+use super::compiler::FakeUnit;
 use super::script::{
-    CompileOutcome, LaunchOutcome, Noise, OutputOutcome, ReceiptOutcome, Rule, Script, Time, When,
+    CompileOutcome, FakeNoise, LaunchOutcome, OutputOutcome, ReceiptOutcome, Script, ScriptRule,
+    Time, When,
 };
 
 /// The behaviour of one entry of one config, all rules applied.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Behaviour {
     pub(super) time: Time,
-    pub(super) noise: Noise,
+    pub(super) noise: FakeNoise,
     pub(super) launch: LaunchOutcome,
     pub(super) output: OutputOutcome,
     pub(super) receipt: ReceiptOutcome,
 }
 
 impl Script {
-    pub(super) fn compile_outcome(&self, unit: &Unit) -> CompileOutcome {
+    pub(super) fn compile_outcome(&self, unit: &FakeUnit) -> CompileOutcome {
         let rules = self.rules.iter().rev();
         rules
             .filter(|rule| rule.when.matches(unit, None))
@@ -30,14 +31,17 @@ impl Script {
             .unwrap_or(CompileOutcome::Works)
     }
 
-    pub(super) fn behaviour(&self, unit: &Unit, receipt: bool) -> Behaviour {
+    pub(super) fn behaviour(&self, unit: &FakeUnit, receipt: bool) -> Behaviour {
         let rules = self.rules.iter().enumerate().rev();
-        let matching: Vec<&Rule> = rules
+        let matching: Vec<&ScriptRule> = rules
             .filter(|(_, rule)| rule.when.matches(unit, Some(receipt)))
             .filter(|(number, rule)| self.has_begun(*number, rule, unit))
             .map(|(_, rule)| rule)
             .collect();
-        fn last<T: Clone>(rules: &[&Rule], field: fn(&Rule) -> &Option<T>) -> Option<T> {
+        fn last<T: Clone>(
+            rules: &[&ScriptRule],
+            field: fn(&ScriptRule) -> &Option<T>,
+        ) -> Option<T> {
             rules.iter().find_map(|rule| field(rule).clone())
         }
         Behaviour {
@@ -52,7 +56,7 @@ impl Script {
 
 impl Script {
     /// Whether a rule holds in this process already.
-    fn has_begun(&self, number: usize, rule: &Rule, unit: &Unit) -> bool {
+    fn has_begun(&self, number: usize, rule: &ScriptRule, unit: &FakeUnit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;
         };
@@ -62,7 +66,7 @@ impl Script {
 }
 
 /// Which process this is, from 1, of those that loaded an entry of a rule. Each leaves a byte in a file of the rule's.
-fn process_number(script: &Path, rule: usize, unit: &Unit) -> u64 {
+fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +82,7 @@ fn process_number(script: &Path, rule: usize, unit: &Unit) -> u64 {
 
 impl When {
     /// Whether it matches; a compile (`receipt` is `None`) makes both entries.
-    fn matches(&self, unit: &Unit, receipt: Option<bool>) -> bool {
+    fn matches(&self, unit: &FakeUnit, receipt: Option<bool>) -> bool {
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted == found)
         };

@@ -31,11 +31,11 @@ pub struct Script {
     /// problems are timed as fast as on a GPU, and only launches whose outputs are looked at compute.
     pub computes_timed: bool,
     /// The noise of every time.
-    pub noise: Noise,
+    pub noise: FakeNoise,
     /// The time of one launch if no rule gives one.
     pub time: Time,
     /// Behaviour of configs: the last rule that matches and sets a field decides it.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ScriptRule>,
     /// The file that it was read from.
     #[serde(skip)]
     pub file: Option<PathBuf>,
@@ -62,7 +62,7 @@ impl Default for Script {
             placement: None,
             computes: true,
             computes_timed: true,
-            noise: Noise::default(),
+            noise: FakeNoise::default(),
             time: Time::default(),
             rules: Vec::new(),
             file: None,
@@ -118,7 +118,7 @@ impl Default for Time {
 /// The noise of one time. Factors multiply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Noise {
+pub struct FakeNoise {
     /// Standard deviation of the logarithm of each time.
     pub sigma: f64,
     /// Standard deviation of the logarithm of a factor that an entry keeps for the whole process: where its
@@ -143,13 +143,13 @@ pub struct Noise {
 /// The behaviour of some configs of some kernels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rule {
+pub struct ScriptRule {
     /// Which configs.
     pub when: When,
     /// How long a launch takes.
     pub time: Option<Time>,
     /// Its noise.
-    pub noise: Option<Noise>,
+    pub noise: Option<FakeNoise>,
     /// What compiling does.
     pub compile: Option<CompileOutcome>,
     /// What launching does.
@@ -298,14 +298,14 @@ mod tests {
     #[test]
     fn a_script_reads_back_and_unknown_fields_are_refused() {
         let script = Script {
-            rules: vec![Rule {
+            rules: vec![ScriptRule {
                 when: When {
                     config: [("BLOCK".to_owned(), "64".to_owned())].into(),
                     ..When::default()
                 },
                 launch: Some(LaunchOutcome::Exit(3)),
                 output: Some(OutputOutcome::Partial(0.5)),
-                ..Rule::default()
+                ..ScriptRule::default()
             }],
             ..Script::default()
         };

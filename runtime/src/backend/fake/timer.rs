@@ -1,25 +1,25 @@
 //! The virtual clock: times from a script and its noise model.
 
-use super::compiler::Unit;
+use super::compiler::FakeUnit;
 use super::outcome::Behaviour;
-use super::script::Noise;
+use super::script::FakeNoise;
 use kiln_spec::LaunchPlan;
 
 /// Draws that depend on nothing but what they are seeded with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Draws {
+pub(super) struct FakeDraws {
     key: [u8; 32],
     next: u64,
 }
 
-impl Draws {
-    pub(super) fn new(parts: &[&[u8]]) -> Draws {
+impl FakeDraws {
+    pub(super) fn new(parts: &[&[u8]]) -> FakeDraws {
         let mut hasher = blake3::Hasher::new_derive_key("kiln fake draws 1");
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
-        Draws {
+        FakeDraws {
             key: *hasher.finalize().as_bytes(),
             next: 0,
         }
@@ -42,7 +42,7 @@ impl Draws {
 }
 
 /// The time of one launch without noise, in nanoseconds.
-pub(super) fn true_ns(behaviour: &Behaviour, unit: &Unit, plan: &LaunchPlan) -> f64 {
+pub(super) fn true_ns(behaviour: &Behaviour, unit: &FakeUnit, plan: &LaunchPlan) -> f64 {
     let time = &behaviour.time;
     let factors: f64 = unit
         .config
@@ -51,7 +51,7 @@ pub(super) fn true_ns(behaviour: &Behaviour, unit: &Unit, plan: &LaunchPlan) -> 
         .product();
     let own = if time.rugged > 0.0 {
         let config: Vec<u8> = unit.config_hash.to_le_bytes().into();
-        1.0 + time.rugged * Draws::new(&[b"rugged", &config]).uniform()
+        1.0 + time.rugged * FakeDraws::new(&[b"rugged", &config]).uniform()
     } else {
         1.0
     };
@@ -59,15 +59,15 @@ pub(super) fn true_ns(behaviour: &Behaviour, unit: &Unit, plan: &LaunchPlan) -> 
 }
 
 /// The factor an entry keeps for a whole process.
-pub(super) fn placement_factor(noise: &Noise, symbol: &str, placement: u64) -> f64 {
-    let mut draws = Draws::new(&[b"placement", symbol.as_bytes(), &placement.to_le_bytes()]);
+pub(super) fn placement_factor(noise: &FakeNoise, symbol: &str, placement: u64) -> f64 {
+    let mut draws = FakeDraws::new(&[b"placement", symbol.as_bytes(), &placement.to_le_bytes()]);
     let place = (noise.placement_sigma * draws.normal()).exp();
     let slow = draws.uniform() < noise.slow_mode_probability;
     place * if slow { noise.slow_mode_factor } else { 1.0 }
 }
 
 /// The factor of one timed call, the `calls`-th of the device.
-pub(super) fn call_factor(noise: &Noise, draws: &mut Draws, calls: u64) -> f64 {
+pub(super) fn call_factor(noise: &FakeNoise, draws: &mut FakeDraws, calls: u64) -> f64 {
     let mut factor = (noise.sigma * draws.normal()).exp();
     if draws.uniform() < noise.spike_probability {
         factor *= noise.spike_factor;

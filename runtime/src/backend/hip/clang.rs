@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::child::output_of;
+use crate::compiler::child::output_of;
+use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
-use crate::cxx::{Family, candidates, identify, major};
 
 /// The oldest version that the prelude is tested with.
 pub(super) const OLDEST: u32 = 19;

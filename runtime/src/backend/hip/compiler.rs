@@ -6,11 +6,11 @@ use std::process::Command;
 
 use kiln_spec::codegen::Target;
 
-use crate::compile_process::{self, Built};
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::process::{self, Built};
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::include_folder::IncludeFolder;
 
 use super::clang::Clang;
 use super::code_object;
@@ -100,14 +100,14 @@ impl Compiler for HipCompiler {
     /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         code_object::check_build(request, &self.arch)?;
-        let folder = compile_process::folder(request)?;
+        let folder = process::folder(request)?;
         let built = Built {
             source: "kernel.hip",
             image: "kernel.co",
         };
         let kept = request.include_folder()?;
         let mut command = self.command(request, kept.as_ref().unwrap_or(&self.include));
-        let (image, log) = compile_process::run(&mut command, request, &folder, built)?;
+        let (image, log) = process::run(&mut command, request, &folder, built)?;
         code_object::artifact(self, "the compiler", request, image, log)
     }
 }

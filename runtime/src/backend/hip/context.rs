@@ -5,34 +5,34 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::backend::gpu::Kept;
+use crate::backend::gpu::GpuState;
 use crate::device::StreamHandle;
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
-use super::ffi::{OwnedStream, Place};
+use super::ffi::{HipPlace, OwnedStream};
 
 /// What memory, modules and launches of one device share.
 ///
 /// A [`StreamHandle`] is a number of a table here, never an address: one that was made up or closed is an error.
-pub(super) struct Context {
+pub(super) struct HipContext {
     /// The runtime and the device's number there.
-    pub place: Place,
+    pub place: HipPlace,
     /// The [`crate::device::DeviceBackend::index`] of the device.
     pub index: u32,
     /// What recordings and timing keep.
-    pub kept: Kept<Context>,
+    pub kept: GpuState<HipContext>,
     streams: RwLock<BTreeMap<u64, Arc<OwnedStream>>>,
     next_stream: AtomicU64,
 }
 
-impl Context {
+impl HipContext {
     /// A device with its default stream.
-    pub fn new(place: Place) -> Context {
+    pub fn new(place: HipPlace) -> HipContext {
         let default = Arc::new(OwnedStream::default_of(&place));
-        Context {
+        HipContext {
             place,
             index: crate::device::next_index(),
-            kept: Kept::default(),
+            kept: GpuState::default(),
             streams: RwLock::new(BTreeMap::from([(StreamHandle::DEFAULT.0, default)])),
             next_stream: AtomicU64::new(StreamHandle::DEFAULT.0 + 1),
         }
@@ -66,7 +66,7 @@ impl Context {
     }
 }
 
-impl fmt::Debug for Context {
+impl fmt::Debug for HipContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("ordinal", &self.place.ordinal)

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use kiln_spec::{LaunchPlan, PlanError};
 
 use crate::backend::gpu::Gpu;
-use crate::backend::recording::{LENT_MEMORY, Recording};
-use crate::backend::timer::Timed;
+use crate::backend::gpu::recording::{GpuRecording, LENT_MEMORY};
+use crate::backend::gpu::timer::Timed;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
@@ -17,25 +17,25 @@ use crate::device::{
 };
 
 use crate::interop::VouchedStream;
-use crate::launch_checks::{check_launch, entry_of};
+use crate::launch::checks::{check_launch, entry_of};
 
 use super::choice::compiler;
-use super::context::Context;
-use super::ffi::{OwnedStream, Place};
+use super::context::HipContext;
+use super::ffi::{HipPlace, OwnedStream};
 #[cfg(feature = "testing")]
 use super::host_arch::HostCompiler;
 use super::library::{Runtime, runtime};
 use super::limits::device_info;
-use super::module::{Entry, HipModule};
-use super::status::Failure;
+use super::module::{HipEntry, HipModule};
+use super::status::HipFailure;
 use super::{memory, processes};
 #[cfg(feature = "testing")]
-use crate::dialect::HOST_ARCH;
+use crate::compiler::dialect::HOST_ARCH;
 
 /// One AMD GPU.
 pub struct HipDevice {
     info: DeviceInfo,
-    context: Arc<Context>,
+    context: Arc<HipContext>,
     compiler: OnceLock<Result<Box<dyn Compiler>, CompileError>>,
 }
 
@@ -76,13 +76,13 @@ impl HipDevice {
     }
 
     fn new(runtime: &Runtime, ordinal: u32) -> Result<HipDevice, DeviceError> {
-        let place = Place {
+        let place = HipPlace {
             hip: runtime.hip.clone(),
             ordinal,
         };
         Ok(HipDevice {
             info: device_info(&place)?,
-            context: Arc::new(Context::new(place)),
+            context: Arc::new(HipContext::new(place)),
             compiler: OnceLock::new(),
         })
     }
@@ -93,8 +93,8 @@ impl HipDevice {
         function: &'a Function,
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
-    ) -> Result<&'a Entry, DeviceError> {
-        let entry: &Entry = entry_of(function, self.context.index)?;
+    ) -> Result<&'a HipEntry, DeviceError> {
+        let entry: &HipEntry = entry_of(function, self.context.index)?;
         let limits = &self.info.limits;
         check_launch(function, plan, args, limits, entry.bounds, check_work_items)?;
         Ok(entry)
@@ -210,11 +210,11 @@ impl DeviceBackend for HipDevice {
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.context.wait().map_err(Failure::error)
+        self.context.wait().map_err(HipFailure::error)
     }
 
     fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
-        let stream = OwnedStream::new(&self.context.place).map_err(Failure::error)?;
+        let stream = OwnedStream::new(&self.context.place).map_err(HipFailure::error)?;
         Ok(self.context.add_stream(stream))
     }
 
@@ -236,7 +236,7 @@ impl DeviceBackend for HipDevice {
 
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let stream = self.context.stream(stream)?;
-        stream.synchronize().map_err(Failure::error)
+        stream.synchronize().map_err(HipFailure::error)
     }
 
     fn occupancy(
@@ -245,16 +245,16 @@ impl DeviceBackend for HipDevice {
         threads_per_block: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<u32, DeviceError> {
-        let entry: &Entry = entry_of(function, self.context.index)?;
+        let entry: &HipEntry = entry_of(function, self.context.index)?;
         let blocks = entry
             .kernel
             .resident_blocks(threads_per_block, dynamic_shared_bytes as usize)
-            .map_err(Failure::error)?;
+            .map_err(HipFailure::error)?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
-        Recording::begin(&*self.context, stream)
+        GpuRecording::begin(&*self.context, stream)
     }
 
     fn unrecorded(
@@ -270,7 +270,7 @@ impl DeviceBackend for HipDevice {
     }
 
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
-        Ok(Box::new(Recording::end(&self.context, stream)?))
+        Ok(Box::new(GpuRecording::end(&self.context, stream)?))
     }
 }
 

@@ -4,42 +4,42 @@ use std::sync::Arc;
 
 use kiln_spec::LaunchPlan;
 
-use crate::backend::gpu::{Gpu, Kept};
+use crate::backend::gpu::{Gpu, GpuState};
 use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
-use super::context::Context;
-use super::ffi::{DeviceMemory, Event, Graph, LoadedKernel, OwnedStream};
-use super::status::Failure;
+use super::context::HipContext;
+use super::ffi::{DeviceMemory, HipEvent, HipGraph, LoadedKernel, OwnedStream};
+use super::status::HipFailure;
 
-impl Gpu for Context {
+impl Gpu for HipContext {
     type Stream = OwnedStream;
     type Memory = DeviceMemory;
     type Kernel = LoadedKernel;
-    type Graph = Graph;
-    type Event = Event;
-    type Failure = Failure;
+    type Graph = HipGraph;
+    type Event = HipEvent;
+    type Failure = HipFailure;
 
     fn index(&self) -> u32 {
         self.index
     }
 
-    fn kept(&self) -> &Kept<Context> {
+    fn kept(&self) -> &GpuState<HipContext> {
         &self.kept
     }
 
-    fn error(failure: Failure, symbol: Option<&str>) -> DeviceError {
+    fn error(failure: HipFailure, symbol: Option<&str>) -> DeviceError {
         match symbol {
             Some(symbol) => failure.launch_error(symbol),
             None => failure.error(),
         }
     }
 
-    fn wait(&self) -> Result<(), Failure> {
+    fn wait(&self) -> Result<(), HipFailure> {
         self.place.hip.select(self.place.ordinal)?;
         self.place.hip.synchronize()
     }
 
-    fn new_stream(&self) -> Result<OwnedStream, Failure> {
+    fn new_stream(&self) -> Result<OwnedStream, HipFailure> {
         OwnedStream::new(&self.place)
     }
 
@@ -51,7 +51,7 @@ impl Gpu for Context {
         stream.raw()
     }
 
-    fn wait_for(&self, stream: &OwnedStream) -> Result<(), Failure> {
+    fn wait_for(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.synchronize()
     }
 
@@ -60,15 +60,15 @@ impl Gpu for Context {
         stream: &OwnedStream,
         plan: &LaunchPlan,
         mut sets: impl Iterator<Item = KernelArgs<'a>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HipFailure> {
         sets.try_for_each(|args| kernel.launch(plan, args, stream))
     }
 
-    fn begin_capture(&self, stream: &OwnedStream) -> Result<(), Failure> {
+    fn begin_capture(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.begin_capture()
     }
 
-    fn end_capture(&self, stream: &OwnedStream) -> Result<Graph, Failure> {
+    fn end_capture(&self, stream: &OwnedStream) -> Result<HipGraph, HipFailure> {
         stream.end_capture()
     }
 
@@ -83,15 +83,15 @@ impl Gpu for Context {
         to: u64,
         from: u64,
         bytes: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HipFailure> {
         stream.copy_on_device(to, from, bytes)
     }
 
-    fn new_memory(&self, bytes: usize) -> Result<DeviceMemory, Failure> {
+    fn new_memory(&self, bytes: usize) -> Result<DeviceMemory, HipFailure> {
         DeviceMemory::new(&self.place, bytes)
     }
 
-    fn new_event(&self) -> Result<Event, Failure> {
-        Event::new(&self.place)
+    fn new_event(&self) -> Result<HipEvent, HipFailure> {
+        HipEvent::new(&self.place)
     }
 }

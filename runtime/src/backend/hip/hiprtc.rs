@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Hash;
 
-use crate::backend::shared_library;
+use crate::backend::shared_library::{self, LibraryError};
 use crate::compiler::CompileError;
 
 use super::clang::OLDEST;
-use super::ffi::{Hiprtc, Unit};
-use super::library_error::{LibraryError, NEEDED};
+use super::ffi::{Hiprtc, HiprtcUnit};
+use super::library_error::{HiprtcLibraryError, NEEDED};
 
 /// The names of the library: ROCm 7, 6, and that of wheels and development packages. Before it had a library of its
 /// own the compiler was part of the runtime, which still has its functions in ROCm 6.
@@ -155,7 +155,7 @@ fn files_in(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Loads a file, or gives what was loaded of it before.
-fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, LibraryError> {
+fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, HiprtcLibraryError> {
     static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -168,14 +168,14 @@ fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, LibraryError> {
 }
 
 impl HiprtcLibrary {
-    fn load(file: &Path) -> Result<HiprtcLibrary, LibraryError> {
-        shared_library::check(file)?;
+    fn load(file: &Path) -> Result<HiprtcLibrary, HiprtcLibraryError> {
+        shared_library::check(file).map_err(LibraryError::from)?;
         let soname = shared_library::soname(file).unwrap_or_default();
         if soname.ends_with(".so.5") {
-            return Err(LibraryError::Rocm5 { soname });
+            return Err(HiprtcLibraryError::Rocm5 { soname });
         }
         if let Some(variable) = MEDDLING.into_iter().find(|name| is_set(name)) {
-            return Err(LibraryError::Options { variable });
+            return Err(HiprtcLibraryError::Options { variable });
         }
         let hiprtc = Hiprtc::load(file)?;
         let (version, clang) = first_unit(&hiprtc)?;
@@ -193,7 +193,7 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Compiles the first unit: the version of HIP, and what the clang inside calls itself.
-fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), LibraryError> {
+fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), HiprtcLibraryError> {
     let options = [
         NO_BUILTIN_HEADER,
         "-nogpuinc",
@@ -202,7 +202,7 @@ fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), LibraryError> {
     ];
     let options = options.map(|option| CString::new(option).unwrap_or_default());
     let source = CString::new(FIRST).unwrap_or_default();
-    let compiled = hiprtc.compile(&Unit {
+    let compiled = hiprtc.compile(&HiprtcUnit {
         source: &source,
         headers: &[],
         options: &options,
@@ -211,12 +211,12 @@ fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), LibraryError> {
         let said = compiled.log.lines().find(|line| line.contains("error"));
         let said = said.map_or_else(|| hiprtc.error_text(compiled.code), str::to_owned);
         let said = said.trim().to_owned();
-        return Err(LibraryError::DoesNotCompile { said });
+        return Err(HiprtcLibraryError::DoesNotCompile { said });
     }
-    let (version, major, clang) = told(&compiled.image).ok_or(LibraryError::TellsNothing)?;
+    let (version, major, clang) = told(&compiled.image).ok_or(HiprtcLibraryError::TellsNothing)?;
     if major < OLDEST {
         let clang = major;
-        return Err(LibraryError::TooOld { version, clang });
+        return Err(HiprtcLibraryError::TooOld { version, clang });
     }
     Ok((version, clang))
 }

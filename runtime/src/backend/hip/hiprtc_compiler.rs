@@ -12,7 +12,7 @@ use crate::compiler::{
 };
 
 use super::code_object;
-use super::ffi::Unit;
+use super::ffi::HiprtcUnit;
 use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
 
 /// `HIPRTC_ERROR_OUT_OF_MEMORY` of `hip/hiprtc.h`.
@@ -125,7 +125,7 @@ impl Compiler for HiprtcCompiler {
                 .map(|(name, text)| header(&(name, text)))
                 .collect::<Vec<_>>()
         });
-        let mut compiled = self.library.hiprtc.compile(&Unit {
+        let mut compiled = self.library.hiprtc.compile(&HiprtcUnit {
             source: &source,
             headers: kept.as_ref().unwrap_or(&self.headers),
             options: &list,

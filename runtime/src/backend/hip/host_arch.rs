@@ -11,10 +11,10 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use crate::backend::cpu::{CpuCompiler, CpuOptions};
 use crate::backend::unfit_artifact::UnfitArtifact;
+use crate::compiler::dialect::HOST_ARCH;
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
-use crate::dialect::HOST_ARCH;
 use crate::image::{self, Wanted};
 
 use super::metadata::{KernelFacts, Kernels};

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::backend::shared_library;
-use crate::device_error::DeviceError;
+use crate::backend::shared_library::{self, LibraryError};
+use crate::device::error::DeviceError;
 
 use super::ffi::Hip;
-use super::library_error::LibraryError;
 
 /// The names that the versions of the library have: ROCm 7, 6, 5, and that of the development package.
 const NAMES: [&str; 4] = [

@@ -3,29 +3,17 @@
 use thiserror::Error;
 
 use super::clang::OLDEST;
-use crate::backend::shared_library::FileFault;
+use crate::backend::shared_library::LibraryError;
 
 /// The oldest ROCm whose clang is one that the prelude is tested with.
 pub(super) const NEEDED: &str = "ROCm 6.4 or newer";
 
-/// Why the HIP runtime or `libhiprtc` cannot be used.
+/// Why `libhiprtc` cannot be used.
 #[derive(Debug, Error)]
-pub(super) enum LibraryError {
-    /// It is not a whole library of this machine.
+pub(super) enum HiprtcLibraryError {
+    /// It cannot be loaded.
     #[error(transparent)]
-    File(#[from] FileFault),
-    /// The dynamic loader refuses it.
-    #[error("{error}")]
-    Refused {
-        /// What the loader says.
-        error: libloading::Error,
-    },
-    /// It lacks a function.
-    #[error("it lacks the symbol {name}")]
-    NoSymbol {
-        /// The function.
-        name: String,
-    },
+    Load(#[from] LibraryError),
     /// It is the compiler of ROCm 5.
     #[error("it is {soname}, of ROCm 5; {NEEDED} is needed")]
     Rocm5 {

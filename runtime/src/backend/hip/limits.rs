@@ -6,13 +6,13 @@ use std::fs;
 use kiln_spec::{Backend, DeviceKey, DeviceLimits};
 
 use crate::device::DeviceInfo;
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 use crate::image::HIP_RUNTIME;
 
-use super::ffi::Place;
-use super::status::Failure;
+use super::ffi::HipPlace;
+use super::status::HipFailure;
 use super::types::Attribute;
-use crate::dialect::is_test_library;
+use crate::compiler::dialect::is_test_library;
 
 /// The smallest difference between two times that events are trusted to tell, in nanoseconds: the runtime states no
 /// resolution, an event takes it ten microseconds or more, and before ROCm 6.3 it queues a recording launch by launch. A
@@ -23,19 +23,19 @@ const TIMER_TICK_NS: u64 = 20_000;
 ///
 /// # Errors
 /// When the runtime refuses, or names no architecture that a compiler could know.
-pub(super) fn device_info(place: &Place) -> Result<DeviceInfo, DeviceError> {
+pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
     let (hip, ordinal) = (&place.hip, place.ordinal);
-    hip.select(ordinal).map_err(Failure::error)?;
-    let full_arch = hip.arch_name(ordinal).map_err(Failure::error)?;
+    hip.select(ordinal).map_err(HipFailure::error)?;
+    let full_arch = hip.arch_name(ordinal).map_err(HipFailure::error)?;
     let key = DeviceKey {
         backend: Backend::Hip,
         arch: processor(&full_arch)?,
         name: plain(
-            &hip.device_name(ordinal).map_err(Failure::error)?,
+            &hip.device_name(ordinal).map_err(HipFailure::error)?,
             &full_arch,
         ),
     };
-    let (_, total) = hip.memory_info().map_err(Failure::error)?;
+    let (_, total) = hip.memory_info().map_err(HipFailure::error)?;
     Ok(DeviceInfo {
         key,
         limits: limits(place, total as u64)?,
@@ -73,10 +73,10 @@ fn plain(name: &str, arch: &str) -> String {
 }
 
 /// What a launch may use at most.
-fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError> {
+fn limits(place: &HipPlace, memory_bytes: u64) -> Result<DeviceLimits, DeviceError> {
     let number = |attribute| {
         let value = place.hip.attribute(attribute, place.ordinal);
-        let value = value.map_err(Failure::error)?;
+        let value = value.map_err(HipFailure::error)?;
         u32::try_from(value).map_err(|error| DeviceError::internal("hipDeviceGetAttribute", error))
     };
     Ok(DeviceLimits {
@@ -101,8 +101,11 @@ fn limits(place: &Place, memory_bytes: u64) -> Result<DeviceLimits, DeviceError>
 }
 
 /// Properties that make timings differ between machines.
-fn fingerprint(place: &Place, full_arch: String) -> Result<BTreeMap<String, String>, DeviceError> {
-    let (runtime, driver) = place.hip.versions().map_err(Failure::error)?;
+fn fingerprint(
+    place: &HipPlace,
+    full_arch: String,
+) -> Result<BTreeMap<String, String>, DeviceError> {
+    let (runtime, driver) = place.hip.versions().map_err(HipFailure::error)?;
     // A number that this version of the runtime does not know is not a reason to refuse the device.
     let number = |attribute| match place.hip.attribute(attribute, place.ordinal) {
         Ok(value) => value.to_string(),

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use crate::backend::gpu::Memory as _;
-use crate::backend::gpu_memory::GpuMemory;
+use crate::backend::gpu::memory::GpuMemory;
 use crate::device::DeviceError;
-use crate::launch_checks::check_align;
+use crate::launch::checks::check_align;
 
-use super::context::Context;
+use super::context::HipContext;
 use super::ffi::DeviceMemory;
 
 /// What the runtime aligns every allocation to, in bytes.
 const RUNTIME_ALIGN: usize = 256;
 
 /// One allocation.
-pub(super) type HipMemory = GpuMemory<Context>;
+pub(super) type HipMemory = GpuMemory<HipContext>;
 
 /// Memory of `bytes` zeroes aligned to `align`.
 pub(super) fn alloc(
-    context: &Arc<Context>,
+    context: &Arc<HipContext>,
     bytes: usize,
     align: usize,
 ) -> Result<HipMemory, DeviceError> {

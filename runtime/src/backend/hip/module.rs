@@ -5,40 +5,40 @@ use std::sync::Arc;
 
 use kiln_spec::Backend;
 
-use crate::backend::constants::{Constants, table_symbol};
 use crate::backend::gpu::Gpu;
+use crate::backend::gpu::constants::{Constants, table_symbol};
 use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::Artifact;
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
 use crate::image::{self, Wanted};
-use crate::launch_checks::KernelBounds;
+use crate::launch::checks::KernelBounds;
 
-use super::context::Context;
-use super::ffi::{LoadedKernel, LoadedModule};
+use super::context::HipContext;
+use super::ffi::{LoadedCodeObject, LoadedKernel};
 #[cfg(feature = "testing")]
 use super::host_arch;
 use super::metadata::{self, KernelFacts, Kernels};
-use super::status::Failure;
+use super::status::HipFailure;
 use super::types::FunctionAttribute;
 #[cfg(feature = "testing")]
-use crate::dialect;
+use crate::compiler::dialect;
 
 /// A loaded code object.
 #[derive(Debug)]
 pub(super) struct HipModule {
-    context: Arc<Context>,
-    module: Arc<LoadedModule>,
+    context: Arc<HipContext>,
+    module: Arc<LoadedCodeObject>,
     kernels: Kernels,
 }
 
 /// One kernel, as the device launches it.
-pub(super) struct Entry {
+pub(super) struct HipEntry {
     /// The kernel.
     pub kernel: LoadedKernel,
     /// What its launches must keep to.
     pub bounds: KernelBounds,
     /// The `__constant__` variables that its arguments fill.
-    pub constants: Option<Constants<Context>>,
+    pub constants: Option<Constants<HipContext>>,
     /// Its module, which stays loaded as long as this.
     _module: Arc<HipModule>,
 }
@@ -49,14 +49,14 @@ impl HipModule {
     /// The runtime is given an address and no size, so that nothing gets there that is not whole and meant for
     /// this device.
     pub fn load(
-        context: &Arc<Context>,
+        context: &Arc<HipContext>,
         info: &DeviceInfo,
         artifact: &Artifact,
     ) -> Result<HipModule, DeviceError> {
         let kernels = checked(info, artifact).map_err(|unfit| DeviceError::Load {
             text: unfit.to_string(),
         })?;
-        let module = LoadedModule::new(&context.place, &artifact.image).map_err(|failure| {
+        let module = LoadedCodeObject::new(&context.place, &artifact.image).map_err(|failure| {
             // Whatever the runtime calls it: nothing is loaded.
             match failure.clone().error() {
                 DeviceError::Internal { .. } => DeviceError::Load {
@@ -113,7 +113,7 @@ impl Module for HipModule {
         let facts =
             facts.ok_or_else(|| not_found("the image's metadata does not list it".into()))?;
         let constants = constants(&self.module, symbol)?;
-        let entry = Entry::new(kernel, *facts, constants, self.clone())?;
+        let entry = HipEntry::new(kernel, *facts, constants, self.clone())?;
         let static_shared_bytes = entry.bounds.static_shared_bytes;
         let index = self.context.index;
         Ok(Function::new(
@@ -127,36 +127,36 @@ impl Module for HipModule {
 
 /// The `__constant__` variables that arguments of a kernel fill, if there are any.
 fn constants(
-    module: &LoadedModule,
+    module: &LoadedCodeObject,
     symbol: &str,
-) -> Result<Option<Constants<Context>>, DeviceError> {
+) -> Result<Option<Constants<HipContext>>, DeviceError> {
     let table = match module
         .read_global(&table_symbol(symbol))
-        .map_err(Failure::error)
+        .map_err(HipFailure::error)
     {
         Err(DeviceError::NotFound { .. }) => return Ok(None),
         table => table?,
     };
-    let find = |symbol: &str| module.global(symbol).map_err(Failure::error);
+    let find = |symbol: &str| module.global(symbol).map_err(HipFailure::error);
     Constants::new(&String::from_utf8_lossy(&table), find).map(Some)
 }
 
-impl Entry {
+impl HipEntry {
     fn new(
         kernel: LoadedKernel,
         facts: KernelFacts,
-        constants: Option<Constants<Context>>,
+        constants: Option<Constants<HipContext>>,
         module: Arc<HipModule>,
-    ) -> Result<Entry, DeviceError> {
+    ) -> Result<HipEntry, DeviceError> {
         let number = |attribute| {
-            let value = kernel.attribute(attribute).map_err(Failure::error)?;
+            let value = kernel.attribute(attribute).map_err(HipFailure::error)?;
             u32::try_from(value)
                 .map_err(|error| DeviceError::internal("hipFuncGetAttribute", error))
         };
         let static_shared_bytes = number(FunctionAttribute::SHARED_BYTES)?;
         let most = number(FunctionAttribute::MAX_THREADS_PER_BLOCK)?;
         let max_threads = facts.max_threads.map_or(most, |stated| stated.min(most));
-        Ok(Entry {
+        Ok(HipEntry {
             kernel,
             bounds: KernelBounds {
                 static_shared_bytes,

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 /// Where the list is.
 pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";

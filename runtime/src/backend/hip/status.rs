@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::device_error::DeviceError;
+use crate::device::error::DeviceError;
 
 use super::types::Status;
 
 /// A call that failed: which one, and what the runtime says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct HipFailure {
     /// The function.
     pub call: &'static str,
     /// What it gave.
@@ -19,14 +19,14 @@ pub(super) struct Failure {
     pub text: String,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for HipFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (call, number) = (self.call, self.status.0);
         write!(f, "{call} gives {} ({number}): {}", self.name, self.text)
     }
 }
 
-impl Failure {
+impl HipFailure {
     /// Whether it only says that this machine has no AMD GPU. Runtimes differ: without one `hipInit` of 5.2
     /// gives "invalid device", its `hipGetDeviceCount` "no device".
     pub fn means_no_device(&self) -> bool {
@@ -110,10 +110,10 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device_error::ErrorClass;
+    use crate::device::error::ErrorClass;
 
-    fn failure(status: Status) -> Failure {
-        Failure {
+    fn failure(status: Status) -> HipFailure {
+        HipFailure {
             call: "hipCall",
             status,
             name: "hipErrorOfSomeKind".into(),

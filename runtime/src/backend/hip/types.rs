@@ -6,17 +6,17 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// What a Rust type of the interface is called in the headers.
-pub(super) trait CType {
+pub(super) trait HeaderType {
     fn c_name() -> String;
 }
 
-impl<T: CType> CType for *mut T {
+impl<T: HeaderType> HeaderType for *mut T {
     fn c_name() -> String {
         format!("{}*", T::c_name())
     }
 }
 
-impl<T: CType> CType for *const T {
+impl<T: HeaderType> HeaderType for *const T {
     fn c_name() -> String {
         format!("const {}*", T::c_name())
     }
@@ -24,7 +24,7 @@ impl<T: CType> CType for *const T {
 
 macro_rules! c_names {
     ($($type:ty = $name:literal,)*) => {
-        $(impl CType for $type {
+        $(impl HeaderType for $type {
             fn c_name() -> String {
                 $name.into()
             }

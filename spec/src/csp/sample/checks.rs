@@ -1,7 +1,7 @@
 //! Constraints evaluated for one config: each part once, none that comes after a constraint that is not met.
 
 use super::super::function::Function;
-use super::super::graph::{Fold, Graph, Op, TermId};
+use super::super::graph::{ExprGraph, Fold, Op, TermId};
 use super::super::hashing::WordMap;
 use super::super::semantics::Semantics;
 use super::super::value::{Outcome, Value};
@@ -32,7 +32,7 @@ enum CheckPart {
 }
 
 impl Checks {
-    pub(super) fn new(graph: &Graph, constraints: &[TermId]) -> Checks {
+    pub(super) fn new(graph: &ExprGraph, constraints: &[TermId]) -> Checks {
         let mut compiler = CheckCompiler {
             graph,
             numbers: WordMap::default(),
@@ -108,7 +108,7 @@ fn number(outcome: Outcome) -> Option<i128> {
 }
 
 struct CheckCompiler<'a> {
-    graph: &'a Graph,
+    graph: &'a ExprGraph,
     numbers: WordMap<TermId, usize>,
     parts: Vec<CheckPart>,
 }

@@ -3,7 +3,7 @@
 
 use super::super::components::{Component, components};
 use super::super::error::CspError;
-use super::super::graph::{Graph, TermId};
+use super::super::graph::{ExprGraph, TermId};
 use super::super::layers::LayerBudget;
 use super::super::model::{Model, solve_component};
 use super::super::reduce::Reduced;
@@ -70,7 +70,7 @@ impl Model {
 }
 
 struct WithoutBuilder<'a> {
-    graph: Graph,
+    graph: ExprGraph,
     domains: &'a [u32],
     /// What is left for components with all of their constraints, and what it was at first.
     exact: LayerBudget,

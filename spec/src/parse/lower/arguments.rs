@@ -1,13 +1,13 @@
 //! Arguments: defaults, and what each kind may not carry.
 
 use super::Lower;
-use crate::diagnostic::SpanRange;
 use crate::expr::Expr;
 use crate::model::{
     Access, ArgSpec, Comparison, ElemRef, ElemType, Fill, Passing, Plain, PlainArg, ScalarArg,
     ScalarType, ScalarValue, SliceArg,
 };
 use crate::parse::declaration::{ArgDecl, ArgKind, Spanned};
+use crate::text::diagnostic::SpanRange;
 
 impl Lower<'_> {
     pub(super) fn arguments(&mut self) -> Vec<ArgSpec> {

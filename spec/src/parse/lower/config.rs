@@ -2,10 +2,10 @@
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
-use crate::diagnostic::SpanRange;
-use crate::parse::declaration::{Axis, Name, Spanned};
+use crate::parse::declaration::{Name, NamedValues, Spanned};
 use crate::parse::values::quoted;
-use crate::spelling::nearest;
+use crate::text::diagnostic::SpanRange;
+use crate::text::spelling::nearest;
 
 /// What a parameter without a value means.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Lower<'_> {
         for (name, value) in values {
             self.value(who, name, value);
         }
-        let given = |param: &Axis<ParamValue>| {
+        let given = |param: &NamedValues<ParamValue>| {
             let found = values
                 .iter()
                 .find(|(name, _)| name.value == param.name.value);

@@ -8,12 +8,12 @@ mod problems;
 use super::declaration::{ArgDecl, GeometryDecl, KernelAttr, KernelFn, ReferenceDecl, Spanned};
 use super::expression::SpannedExpr;
 use super::parsed::ParsedKernel;
-use crate::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::expr::Expr;
 use crate::model::{
     Access, Constraint, ElemRef, ElemType, Geometry, KernelSpec, Reference, Tolerance,
     TunableParam, TypeParam, Work,
 };
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
 /// The tolerance where none is declared and every output is `f32` or an integer.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance {

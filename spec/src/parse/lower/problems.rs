@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Lower;
 use crate::model::{ElemType, ScalarType};
-use crate::parse::declaration::{Axis, DimValue, ProblemDecl};
+use crate::parse::declaration::{DimValue, NamedValues, ProblemDecl};
 use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
-use crate::spelling::nearest;
+use crate::text::spelling::nearest;
 
 /// Problems at most, after the product with type parameters.
 const MAX_PROBLEMS: usize = 1024;
@@ -138,7 +138,7 @@ impl Lower<'_> {
         }
     }
 
-    fn type_choices(&mut self, decl: &ProblemDecl, axis: &Axis<ElemType>) -> Vec<ElemType> {
+    fn type_choices(&mut self, decl: &ProblemDecl, axis: &NamedValues<ElemType>) -> Vec<ElemType> {
         let Some(given) = decl.get(&axis.name.value) else {
             return axis.values.iter().map(|v| v.value).collect();
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::parse::discover::{Discovery, Layout, discover, may_declare};
+use crate::parse::discover::{Discovery, ModuleLayout, discover, may_declare};
 
 fn features(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
@@ -16,7 +16,7 @@ fn declared(name: &str, above: &str) -> String {
     format!("{above}\n#[tuned_kernel(\n    {attribute}\n)]{item}")
 }
 
-fn found(text: &str, layout: Layout, on: &[&str]) -> Discovery {
+fn found(text: &str, layout: ModuleLayout, on: &[&str]) -> Discovery {
     let found = discover(text, &layout, &features(on));
     let found = found.unwrap_or_else(|e| panic!("{}", e.render("x.rs", text)));
     let something = !found.kernels.is_empty() || !found.modules.is_empty();
@@ -44,7 +44,7 @@ fn kernels_are_found_at_the_top_and_in_modules_written_out() {
         declared("second", "").replace("#[tuned_kernel", "#[kiln::tuned_kernel"),
         declared("third", "").replace("#[tuned_kernel", "#[::kiln::tuned_kernel"),
     );
-    let discovery = found(&text, Layout::Root, &[]);
+    let discovery = found(&text, ModuleLayout::Root, &[]);
     assert_eq!(names(&discovery), ["first", "inner::deep::second", "third"]);
     assert_eq!(discovery.kernels[0].line, 4);
 }
@@ -52,7 +52,7 @@ fn kernels_are_found_at_the_top_and_in_modules_written_out() {
 #[test]
 fn the_macro_and_the_command_line_make_the_same_spec() {
     let text = declared("gemm", "#[allow(dead_code)]");
-    let discovery = found(&text, Layout::Root, &[]);
+    let discovery = found(&text, ModuleLayout::Root, &[]);
     let spec = &discovery.kernels[0].kernel.as_ref().unwrap().spec;
     assert_eq!(spec.hash(), gemm().hash());
 }
@@ -73,15 +73,19 @@ fn test_code_and_features_that_are_off_are_left_out() {
         ),
     ]
     .concat();
-    let off = found(&text, Layout::Root, &[]);
+    let off = found(&text, ModuleLayout::Root, &[]);
     assert_eq!(names(&off), ["c", "d", "f"]);
     assert!(off.modules.is_empty());
     assert_eq!(
-        names(&found(&text, Layout::Root, &["b"])),
+        names(&found(&text, ModuleLayout::Root, &["b"])),
         ["b", "d", "f", "g"]
     );
     let test_file = format!("#![cfg(test)]\n{}", declared("a", ""));
-    assert!(found(&test_file, Layout::Root, &[]).kernels.is_empty());
+    assert!(
+        found(&test_file, ModuleLayout::Root, &[])
+            .kernels
+            .is_empty()
+    );
 }
 
 #[test]
@@ -89,8 +93,11 @@ fn a_kernel_behind_cfg_attr_is_found_where_its_condition_holds() {
     let text = format!(
         "#[cfg_attr(feature = \"tuned\", kiln::tuned_kernel({GEMM_ATTRIBUTE}))] {GEMM_ITEM}"
     );
-    assert_eq!(names(&found(&text, Layout::Root, &["tuned"])), ["gemm"]);
-    assert!(found(&text, Layout::Root, &[]).kernels.is_empty());
+    assert_eq!(
+        names(&found(&text, ModuleLayout::Root, &["tuned"])),
+        ["gemm"]
+    );
+    assert!(found(&text, ModuleLayout::Root, &[]).kernels.is_empty());
 }
 
 #[test]
@@ -104,7 +111,7 @@ fn module_files_are_looked_for_where_rustc_does() {
             .collect()
     };
     assert_eq!(
-        candidates(Layout::Root),
+        candidates(ModuleLayout::Root),
         [
             vec!["a.rs", "a/mod.rs"],
             vec!["inline/b.rs", "inline/b/mod.rs"],
@@ -115,7 +122,7 @@ fn module_files_are_looked_for_where_rustc_does() {
         ]
     );
     assert_eq!(
-        candidates(Layout::Named("foo".into()))[..5],
+        candidates(ModuleLayout::Named("foo".into()))[..5],
         [
             vec!["foo/a.rs", "foo/a/mod.rs"],
             vec!["foo/inline/b.rs", "foo/inline/b/mod.rs"],
@@ -124,13 +131,13 @@ fn module_files_are_looked_for_where_rustc_does() {
             vec!["dir/f.rs", "dir/f/mod.rs"],
         ]
     );
-    let modules = found(text, Layout::Root, &[]).modules;
+    let modules = found(text, ModuleLayout::Root, &[]).modules;
     assert_eq!(modules[1].module, ["inline", "b"]);
-    assert_eq!(modules[0].candidates[0].1, Layout::Named("a".into()));
-    assert_eq!(modules[0].candidates[1].1, Layout::Root);
+    assert_eq!(modules[0].candidates[0].1, ModuleLayout::Named("a".into()));
+    assert_eq!(modules[0].candidates[1].1, ModuleLayout::Root);
     assert_eq!(
         modules[3].candidates[0].1,
-        Layout::Root,
+        ModuleLayout::Root,
         "a path makes a root"
     );
 }
@@ -138,7 +145,7 @@ fn module_files_are_looked_for_where_rustc_does() {
 #[test]
 fn mistakes_are_rendered_with_file_line_and_carets() {
     let text = declared("gemm", "// é comes before").replace("block(THREADS)", "block(THREDS)");
-    let discovery = found(&text, Layout::Root, &[]);
+    let discovery = found(&text, ModuleLayout::Root, &[]);
     let errors = discovery.kernels[0].kernel.as_ref().unwrap_err();
     let rendered = errors.render("src/gemm.rs", &text);
     assert_eq!(
@@ -151,7 +158,7 @@ fn mistakes_are_rendered_with_file_line_and_carets() {
 #[test]
 fn the_attribute_on_another_item_is_a_mistake() {
     let text = "#[tuned_kernel(source = \"x.cu\")]\nfn gemm() {}";
-    let discovery = found(text, Layout::Root, &[]);
+    let discovery = found(text, ModuleLayout::Root, &[]);
     let errors = discovery.kernels[0].kernel.as_ref().unwrap_err();
     assert!(
         errors
@@ -163,7 +170,7 @@ fn the_attribute_on_another_item_is_a_mistake() {
 #[test]
 fn a_file_that_is_no_rust_is_an_error_with_its_place() {
     let text = "fn main() {\n    let = 3;\n}";
-    let error = discover(text, &Layout::Root, &features(&[])).unwrap_err();
+    let error = discover(text, &ModuleLayout::Root, &features(&[])).unwrap_err();
     assert_eq!(error.position(), (2, 9));
 }
 
@@ -200,7 +207,7 @@ fn what_the_files_of_this_package_declare_is_found_without_parsing_the_others() 
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
             if !may_declare(&text) {
-                let found = discover(&text, &Layout::Root, &features(&["parse"])).unwrap();
+                let found = discover(&text, &ModuleLayout::Root, &features(&["parse"])).unwrap();
                 assert!(
                     found.modules.is_empty() && found.kernels.is_empty(),
                     "{path:?}"

@@ -5,8 +5,8 @@ mod mistakes;
 
 use super::{ParsedKernel, kernel};
 use crate::Backend;
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{Access, ArgSpec, Fill, KernelSpec, Reference, ScalarValue};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
 pub(crate) const GEMM_ATTRIBUTE: &str = r#"
     source = "gemm.cu",

@@ -6,7 +6,7 @@ mod names;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::conditional::Conditions;
+use super::conditional::OpenConditionals;
 use super::constant;
 use super::error::SourceError;
 use super::flatten::SourceText;
@@ -39,7 +39,7 @@ struct Walker<'s> {
     namespaces: Vec<Vec<String>>,
     /// The scopes at each open `#if`, to which every branch returns.
     saved: Vec<Vec<WalkScope>>,
-    conditions: Conditions,
+    conditions: OpenConditionals,
     groups: usize,
     /// First token of the current declaration or statement.
     run: usize,
@@ -80,7 +80,7 @@ impl SourceScan {
             scopes: Vec::new(),
             namespaces: Vec::new(),
             saved: Vec::new(),
-            conditions: Conditions::default(),
+            conditions: OpenConditionals::default(),
             groups: 0,
             run: 0,
             unit: 0,

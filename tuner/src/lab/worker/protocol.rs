@@ -7,7 +7,7 @@ use kiln_cache::Outcome;
 use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
 
-use super::compile::{CompileJob, Compiled, CompilerJob, Refused};
+use super::compile::{CompileJob, CompilerJob, JobOutcome, Refused};
 use kiln_measure::Sample;
 
 /// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
@@ -175,7 +175,7 @@ pub enum Reply {
     /// The compiler is open, or why it is not.
     CompilerOpened(Option<Refused>),
     /// What became of a compile.
-    Compiled(Compiled),
+    Compiled(JobOutcome),
     /// Opened.
     Opened {
         /// For each arm how many launches a sample takes, and what one takes in nanoseconds; zeros where the arms

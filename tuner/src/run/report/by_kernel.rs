@@ -2,7 +2,7 @@
 
 use kiln_cache::record::Verdict;
 
-use super::Totals;
+use super::RunTotals;
 use super::task::{TaskReport, TaskState};
 use crate::columns::columns;
 
@@ -26,7 +26,7 @@ pub(super) fn table(tasks: &[TaskReport]) -> String {
 }
 
 fn line(label: &str, tasks: &[&TaskReport]) -> Vec<String> {
-    let totals = Totals::of(tasks.iter().copied());
+    let totals = RunTotals::of(tasks.iter().copied());
     let count = |count: usize| match count {
         0 => "-".to_owned(),
         count => count.to_string(),

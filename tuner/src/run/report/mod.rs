@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::tables::bake::TableReport;
 
 pub use task::{TaskReport, TaskState};
-pub use totals::Totals;
+pub use totals::RunTotals;
 
 /// What a run found.
 #[derive(Clone, Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct RunReport {
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskReport>,
     /// The same, counted.
-    pub totals: Totals,
+    pub totals: RunTotals,
     /// The tables that were written, and the rows in each.
     pub tables: Vec<TableReport>,
     /// Kernels without a row of this device: nothing was proven, and no search was carried to its end.

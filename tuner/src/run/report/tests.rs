@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use kiln_cache::Winner;
-use kiln_cache::record::{Baseline, Confirm, KeptReason, ReferenceGrade, TimeSpent, Verdict};
+use kiln_cache::record::{
+    Confirm, KeptReason, RecordedBaseline, ReferenceGrade, TimeSpent, Verdict,
+};
 use kiln_spec::{Hash, LaunchPlan};
 
-use super::{TaskReport, TaskState, Totals, by_kernel};
+use super::{RunTotals, TaskReport, TaskState, by_kernel};
 
 fn task(state: TaskState, verdict: Option<Verdict>) -> TaskReport {
     let (kernel, problem) = ("gelu".to_owned(), "n=1".to_owned());
@@ -23,7 +25,7 @@ fn task(state: TaskState, verdict: Option<Verdict>) -> TaskReport {
         device: "cpu/x86-64-v3/x".parse().unwrap(),
         key,
         config: String::new(),
-        baseline: Baseline::Entry {
+        baseline: RecordedBaseline::Entry {
             entry: "plain".into(),
         },
         verdict,
@@ -82,12 +84,12 @@ fn every_problem_is_counted_once_and_means_are_geometric() {
     ];
     let said = "8 problems: 2 proven faster, 4.00x in the geometric mean; 2 kept the baseline; 2 undecided; \
                 1 not searched; 1 failed (with those kept as 1.00x: 2.00x)";
-    assert_eq!(Totals::of(&tasks).to_string(), said);
+    assert_eq!(RunTotals::of(&tasks).to_string(), said);
 }
 
 #[test]
 fn nothing_proven_has_no_mean() {
-    let totals = Totals::of(&[task(TaskState::NotSearched, None)]);
+    let totals = RunTotals::of(&[task(TaskState::NotSearched, None)]);
     assert_eq!((totals.proven_mean, totals.decided_mean), (None, None));
     assert_eq!(
         totals.to_string(),

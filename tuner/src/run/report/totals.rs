@@ -9,7 +9,7 @@ use super::task::{TaskReport, TaskState};
 
 /// Kernels and problems of a run, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Totals {
+pub struct RunTotals {
     /// All of them.
     pub problems: usize,
     /// Those with a config that is proven faster than the baseline.
@@ -28,10 +28,10 @@ pub struct Totals {
     pub failed: usize,
 }
 
-impl Totals {
+impl RunTotals {
     /// Counts what became of these.
-    pub fn of<'a>(tasks: impl IntoIterator<Item = &'a TaskReport>) -> Totals {
-        let mut totals = Totals::default();
+    pub fn of<'a>(tasks: impl IntoIterator<Item = &'a TaskReport>) -> RunTotals {
+        let mut totals = RunTotals::default();
         let mut logs = 0.0;
         for task in tasks {
             totals.problems += 1;
@@ -54,7 +54,7 @@ impl Totals {
     }
 }
 
-impl fmt::Display for Totals {
+impl fmt::Display for RunTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

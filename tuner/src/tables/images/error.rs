@@ -48,7 +48,7 @@ fn first_line(error: &ImageError) -> String {
 
 /// Why a row can have no image, although nothing is wrong with it.
 #[derive(Clone, Copy, Debug, Error)]
-pub enum NoImage {
+pub enum NoRowImage {
     /// Its device has none.
     #[error("devices of this kind have no images")]
     Device,

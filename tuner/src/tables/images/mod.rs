@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub use check::{fault, left_over};
-pub use error::{ImageFault, NoImage, RowError, RowFault};
+pub use error::{ImageFault, NoRowImage, RowError, RowFault};
 
 use super::TableError;
 use super::row_unit::row_unit;
@@ -111,7 +111,7 @@ struct Table<'a> {
 }
 
 /// A row and what was compiled for it, or why nothing was.
-type Made = (Row, Result<Artifact, NoImage>);
+type Made = (Row, Result<Artifact, NoRowImage>);
 
 fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
     let mut tables = Vec::new();
@@ -235,11 +235,11 @@ impl Table<'_> {
         let without = |why| Ok((row.clone(), Err(why)));
         let backend = row.device.backend;
         let Some(target) = Image::target_of(&row.device) else {
-            return without(NoImage::Device);
+            return without(NoRowImage::Device);
         };
         let now = Hashes::now(&self.kernel.spec, self.kernel.source.hash(), backend);
         if let Freshness::Stale { which, .. } = row.freshness(&now) {
-            return without(NoImage::Stale { which });
+            return without(NoRowImage::Stale { which });
         }
         let unit = row_unit(self.kernel, row).map_err(|error| RowError::of(row, error))?;
         let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kiln::compare::{MaxError, compare_output};
+use kiln::compare::{WorstElement, compare_output};
 use kiln::reference::{DataError, make_data};
 use kiln::rig::Expected;
 use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue, ScalarValue};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use thiserror::Error;
 
-use super::protocol::{Argument, Work};
+use super::protocol::{Argument, PeerWork};
 
 /// How many times the kernel's tolerance a peer may be off: it rounds at places of its own.
 const SLACK: f64 = 2.0;
@@ -65,13 +65,13 @@ pub enum OutputError {
     },
     /// It is beyond the tolerance.
     #[error("its outputs are not those of the kernel: {0}")]
-    Wrong(MaxError),
+    Wrong(WorstElement),
 }
 
 /// A kernel, a problem and its data, for peers.
 #[derive(Debug)]
 pub struct Given {
-    work: Work,
+    work: PeerWork,
     outputs: BTreeMap<String, PathBuf>,
     /// Goes with all files when this goes.
     _folder: TempDir,
@@ -136,7 +136,7 @@ impl Given {
         let problem = problem
             .iter()
             .map(|(name, is)| (name.to_string(), value(is)));
-        let work = Work {
+        let work = PeerWork {
             kernel: spec.name.clone(),
             problem: problem.collect(),
             args,
@@ -148,7 +148,7 @@ impl Given {
         })
     }
 
-    pub(super) fn work(&self) -> &Work {
+    pub(super) fn work(&self) -> &PeerWork {
         &self.work
     }
 

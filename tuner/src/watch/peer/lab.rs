@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::data::Given;
-use super::process::{PeerError, PeerProcess, Timed};
+use super::process::{PeerError, PeerProcess, TimedCalls};
 use crate::lab::WorkerLab;
 use kiln_cache::Outcome;
 use kiln_measure::span::{Resolution, launches_per_sample};
@@ -26,14 +26,14 @@ const SAMPLE: Duration = Duration::from_secs(120);
 /// The two sides.
 pub struct PeerLab<'a> {
     own: WorkerLab,
-    side: Side<'a>,
+    side: PeerSide<'a>,
 }
 
 /// Says what is wrong with the outputs that a peer wrote.
 pub type Check<'a> = &'a dyn Fn() -> Result<(), PeerError>;
 
 /// The peer's side.
-struct Side<'a> {
+struct PeerSide<'a> {
     command: &'a str,
     given: &'a Given,
     resolution: Resolution,
@@ -74,7 +74,7 @@ impl PeerClock {
         }
     }
 
-    fn span_ns(self, timed: Timed, threads: u32) -> Result<u64, PeerError> {
+    fn span_ns(self, timed: TimedCalls, threads: u32) -> Result<u64, PeerError> {
         match self {
             // The kernel's is that of its busiest thread. What a peer's threads take is not known one by one: their mean is
             // never more than that.
@@ -109,7 +109,7 @@ impl<'a> PeerLab<'a> {
         clock: PeerClock,
         check: Check<'a>,
     ) -> PeerLab<'a> {
-        let side = Side {
+        let side = PeerSide {
             command,
             given,
             resolution,
@@ -153,7 +153,7 @@ impl<'a> PeerLab<'a> {
     }
 }
 
-impl Side<'_> {
+impl PeerSide<'_> {
     fn start(&mut self) -> Result<PeerProcess, Fault> {
         let mut process = PeerProcess::start(self.command).map_err(fault)?;
         (_, self.pace.threads) = process.open(self.given).map_err(fault)?;
@@ -219,7 +219,7 @@ impl Lab for PeerLab<'_> {
 struct PeerSession<'a, 'b> {
     own: Box<dyn Session + 'a>,
     process: PeerProcess,
-    side: &'a Side<'b>,
+    side: &'a PeerSide<'b>,
 }
 
 impl Clock for PeerSession<'_, '_> {
@@ -262,7 +262,7 @@ fn fault(error: PeerError) -> Fault {
 mod tests {
     use super::*;
 
-    const TIMED: Timed = Timed {
+    const TIMED: TimedCalls = TimedCalls {
         wall_ns: 150,
         cpu_ns: 40,
         device_ns: Some(100),
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn on_a_gpu_no_time_of_the_hosts_clock_is_taken_for_the_devices() {
-        let without = Timed {
+        let without = TimedCalls {
             device_ns: None,
             ..TIMED
         };

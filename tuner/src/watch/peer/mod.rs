@@ -17,9 +17,9 @@ pub use process::{PeerError, PeerProcess};
 
 use super::error::WatchError;
 use super::saved::Recorded;
-use super::stage::{Scene, Stage};
+use super::stage::{Scene, WatchSession};
 use crate::lab::worker::ArmJob;
-use kiln_measure::confirm::Expected;
+use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{Claim, Doubt, Survey, drive};
 
@@ -70,7 +70,7 @@ pub enum PeerOutcome {
 #[derive(Clone, Copy)]
 pub struct Contest<'a> {
     /// Where.
-    pub stage: &'a Stage<'a>,
+    pub stage: &'a WatchSession<'a>,
     /// Its problem and expected outputs.
     pub scene: &'a Scene<'a>,
     /// Its declaration.
@@ -189,7 +189,7 @@ fn survey(lab: &PeerLab<'_>, resolution: Resolution, seed: u64) -> Survey {
         challenger: KERNEL,
     };
     let launch_ns = |arm| lab.launch_ns(arm).max(1) as f64;
-    let expected = Expected {
+    let expected = RaceEstimate {
         ratio: launch_ns(KERNEL) / launch_ns(PEER),
         defender_span_ns: lab.span_ns(PEER),
         challenger_span_ns: lab.span_ns(KERNEL),

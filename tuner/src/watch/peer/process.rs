@@ -54,7 +54,7 @@ pub struct PeerProcess {
 
 /// Time of some calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timed {
+pub(super) struct TimedCalls {
     pub(super) wall_ns: u64,
     pub(super) cpu_ns: u64,
     /// By the device's own clock, if the peer computes on a GPU and asks it.
@@ -143,7 +143,7 @@ impl PeerProcess {
 
     /// Times that many calls. What it says must fit the time that went by here: times of other units, and of threads that it
     /// does not have, are none.
-    pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<Timed, PeerError> {
+    pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
         let waited_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -169,7 +169,7 @@ impl PeerProcess {
                 device_ns.unwrap_or_default()
             )));
         }
-        Ok(Timed {
+        Ok(TimedCalls {
             wall_ns: ns,
             cpu_ns,
             device_ns,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(super) enum Asked<'a> {
     /// Make ready for a kernel and a problem, and call it once.
-    Open(&'a Work),
+    Open(&'a PeerWork),
     /// Call it that many times.
     Time(u32),
     /// Write the outputs into these files, by argument.
@@ -19,7 +19,7 @@ pub(super) enum Asked<'a> {
 
 /// A kernel and a problem with its data.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Work {
+pub(super) struct PeerWork {
     pub(super) kernel: String,
     /// Sizes and element types.
     pub(super) problem: BTreeMap<String, serde_json::Value>,

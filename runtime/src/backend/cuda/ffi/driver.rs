@@ -8,7 +8,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL};
 
 use super::super::numbers::{DeviceAttribute, LIMIT_PERSISTING_L2};
 use super::{open, symbol};
-use crate::backend::cuda::library_error::LibraryError;
+use crate::backend::shared_library::LibraryError;
 
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`.
 pub(super) type Handle = *mut c_void;
@@ -19,7 +19,7 @@ pub(super) type Address = c_ulonglong;
 /// `CUmemLocation`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Location {
+pub(super) struct MemLocation {
     pub kind: c_int,
     pub id: c_int,
 }
@@ -30,7 +30,7 @@ pub(super) struct Location {
 pub(super) struct AllocationProperties {
     pub kind: c_int,
     pub handle_types: c_int,
-    pub location: Location,
+    pub location: MemLocation,
     pub win32_meta_data: *mut c_void,
     /// `compressionType`, `gpuDirectRDMACapable`, `usage`, and what is reserved.
     pub flags: [u8; 8],
@@ -40,7 +40,7 @@ pub(super) struct AllocationProperties {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct AccessDescription {
-    pub location: Location,
+    pub location: MemLocation,
     pub flags: c_int,
 }
 
@@ -265,30 +265,30 @@ impl Driver {
 }
 
 /// The primary context of a device, which every user of the device in this process shares.
-pub(in crate::backend::cuda) struct Context {
+pub(in crate::backend::cuda) struct PrimaryContext {
     driver: &'static Driver,
     device: c_int,
     handle: Handle,
 }
 
 // SAFETY: the driver's functions may be called from any thread; the handle is not a pointer of ours.
-unsafe impl Send for Context {}
+unsafe impl Send for PrimaryContext {}
 // SAFETY: as above.
-unsafe impl Sync for Context {}
+unsafe impl Sync for PrimaryContext {}
 
-impl Context {
+impl PrimaryContext {
     /// Its device.
     pub(super) fn device(&self) -> c_int {
         self.device
     }
 
     /// Makes or joins the device's context.
-    pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<Context>, Failed> {
+    pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<PrimaryContext>, Failed> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: it points to a handle of ours.
         let code = unsafe { (driver.functions.context_retain)(&raw mut handle, device) };
         driver.check("cuDevicePrimaryCtxRetain", code)?;
-        Ok(Arc::new(Context {
+        Ok(Arc::new(PrimaryContext {
             driver,
             device,
             handle,
@@ -347,7 +347,7 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for PrimaryContext {
     fn drop(&mut self) {
         // SAFETY: it was retained once by this object.
         let _ = unsafe { (self.driver.functions.context_release)(self.device) };

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use super::super::numbers::{
     ACCESS_READ_WRITE, ALLOCATION_PINNED, GRANULARITY_MINIMUM, LOCATION_DEVICE,
 };
-use super::driver::{AccessDescription, AllocationProperties, Context, Failed, Location};
+use super::driver::{AccessDescription, AllocationProperties, Failed, MemLocation, PrimaryContext};
 use super::work::RawStream;
 use crate::backend::gpu;
 
 /// Memory that is freed when dropped.
 ///
 /// It is reached by copies and by kernels only, so no reference to it ever exists.
-pub(in crate::backend::cuda) struct Memory {
-    context: Arc<Context>,
+pub(in crate::backend::cuda) struct OwnedMemory {
+    context: Arc<PrimaryContext>,
     address: u64,
     bytes: usize,
     /// Where it is mapped, if it is not a plain allocation.
-    mapping: Option<Mapping>,
+    mapping: Option<PhysicalMapping>,
 }
 
 /// Physical memory in the middle of reserved addresses.
-struct Mapping {
-    context: Arc<Context>,
+struct PhysicalMapping {
+    context: Arc<PrimaryContext>,
     /// The reserved range.
     reserved: u64,
     reserved_bytes: usize,
@@ -32,15 +32,15 @@ struct Mapping {
     mapped: Option<(u64, usize)>,
 }
 
-impl Memory {
+impl OwnedMemory {
     /// Allocates bytes; what they hold is anything.
-    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Memory, Failed> {
+    pub fn new(context: &Arc<PrimaryContext>, bytes: usize) -> Result<OwnedMemory, Failed> {
         let functions = context.enter()?;
         let mut address = 0;
         // SAFETY: it points to an address of ours.
         let code = unsafe { (functions.alloc)(&raw mut address, bytes) };
         context.check("cuMemAlloc", code)?;
-        Ok(Memory {
+        Ok(OwnedMemory {
             context: context.clone(),
             address,
             bytes,
@@ -49,7 +49,10 @@ impl Memory {
     }
 
     /// Allocates whole pages between reserved addresses that nothing is mapped at: an access there faults.
-    pub fn between_guards(context: &Arc<Context>, bytes: usize) -> Result<Memory, Failed> {
+    pub fn between_guards(
+        context: &Arc<PrimaryContext>,
+        bytes: usize,
+    ) -> Result<OwnedMemory, Failed> {
         let functions = context.enter()?;
         let properties = properties(context.device());
         let mut page = 0;
@@ -58,8 +61,8 @@ impl Memory {
         let code = unsafe { (functions.granularity)(&raw mut page, &raw const properties, least) };
         context.check("cuMemGetAllocationGranularity", code)?;
         let bytes = bytes.next_multiple_of(page.max(1));
-        let mapping = Mapping::new(context, bytes, page.max(1), &properties)?;
-        Ok(Memory {
+        let mapping = PhysicalMapping::new(context, bytes, page.max(1), &properties)?;
+        Ok(OwnedMemory {
             context: context.clone(),
             address: mapping.reserved + page.max(1) as u64,
             bytes,
@@ -83,7 +86,7 @@ impl Memory {
     }
 }
 
-impl gpu::Memory<RawStream, Failed> for Memory {
+impl gpu::Memory<RawStream, Failed> for OwnedMemory {
     fn address(&self) -> u64 {
         self.address
     }
@@ -125,7 +128,7 @@ impl gpu::Memory<RawStream, Failed> for Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for OwnedMemory {
     fn drop(&mut self) {
         if self.mapping.is_some() {
             return;
@@ -138,14 +141,14 @@ impl Drop for Memory {
     }
 }
 
-impl Mapping {
+impl PhysicalMapping {
     /// Reserves room for `bytes` and a page on either side, and maps memory to the middle.
     fn new(
-        context: &Arc<Context>,
+        context: &Arc<PrimaryContext>,
         bytes: usize,
         page: usize,
         properties: &AllocationProperties,
-    ) -> Result<Mapping, Failed> {
+    ) -> Result<PhysicalMapping, Failed> {
         let functions = context.enter()?;
         let reserved_bytes = bytes.saturating_add(2 * page);
         let mut reserved = 0;
@@ -153,7 +156,7 @@ impl Mapping {
         let code = unsafe { (functions.reserve)(&raw mut reserved, reserved_bytes, page, 0, 0) };
         context.check("cuMemAddressReserve", code)?;
         // From here on dropping it undoes what was done so far.
-        let mut mapping = Mapping {
+        let mut mapping = PhysicalMapping {
             context: context.clone(),
             reserved,
             reserved_bytes,
@@ -181,7 +184,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for PhysicalMapping {
     fn drop(&mut self) {
         let Ok(functions) = self.context.enter() else {
             return;
@@ -204,7 +207,7 @@ fn properties(device: i32) -> AllocationProperties {
     AllocationProperties {
         kind: ALLOCATION_PINNED,
         handle_types: 0,
-        location: Location {
+        location: MemLocation {
             kind: LOCATION_DEVICE,
             id: device,
         },

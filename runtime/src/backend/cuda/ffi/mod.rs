@@ -14,7 +14,7 @@ macro_rules! functions {
 
         impl $table {
             /// Looks every function up.
-            pub fn of(library: &Library) -> Result<$table, $crate::backend::cuda::library_error::LibraryError> {
+            pub fn of(library: &Library) -> Result<$table, $crate::backend::shared_library::LibraryError> {
                 Ok($table {
                     // SAFETY: the vendor's header declares a function of this type under this name.
                     $($field: unsafe { symbol(library, $symbol) }?,)*
@@ -35,13 +35,13 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_NOW};
 
-use super::library_error::LibraryError;
+use crate::backend::shared_library::LibraryError;
 
-pub(super) use driver::{Context, Driver, Failed};
-pub(super) use memory::Memory;
+pub(super) use driver::{Driver, Failed, PrimaryContext};
+pub(super) use memory::OwnedMemory;
 pub(super) use nvml::Nvml;
-pub(super) use nvrtc::{Compiled, Nvrtc};
-pub(super) use work::{Event, LoadedModule, RawFunction, RawGraph, RawStream};
+pub(super) use nvrtc::{Nvrtc, NvrtcOutput};
+pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
 
 /// A symbol of a library.
 ///

@@ -44,15 +44,15 @@ const CLOCK_SM: c_int = 1;
 const BRAKES: c_ulonglong = 0x8 | 0x20 | 0x40 | 0x80;
 
 /// Functions that are used if the library has them and the device supports them.
-struct OptionalFunctions {
+struct OptionalNvmlFunctions {
     clock: Option<unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int>,
     reasons: Option<unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int>,
 }
 
-impl OptionalFunctions {
-    fn of(library: &Library) -> OptionalFunctions {
+impl OptionalNvmlFunctions {
+    fn of(library: &Library) -> OptionalNvmlFunctions {
         let reasons = "nvmlDeviceGetCurrentClocksThrottleReasons";
-        OptionalFunctions {
+        OptionalNvmlFunctions {
             // SAFETY: `nvml.h` declares it so.
             clock: unsafe { symbol(library, "nvmlDeviceGetClockInfo") }.ok(),
             // SAFETY: as above; newer headers call it `nvmlDeviceGetCurrentClocksEventReasons` and keep this name.
@@ -64,7 +64,7 @@ impl OptionalFunctions {
 /// NVML, begun; ended when dropped.
 pub(in crate::backend::cuda) struct Nvml {
     functions: NvmlFunctions,
-    optional: OptionalFunctions,
+    optional: OptionalNvmlFunctions,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
     _library: Library,
 }
@@ -83,7 +83,7 @@ impl Nvml {
         let code = unsafe { (functions.init)() };
         let nvml = Nvml {
             functions,
-            optional: OptionalFunctions::of(&library),
+            optional: OptionalNvmlFunctions::of(&library),
             error_string,
             _library: library,
         };

@@ -8,7 +8,8 @@ use std::time::Instant;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL};
 
 use super::{open, symbol};
-use crate::backend::cuda::library_error::LibraryError;
+use crate::backend::cuda::library_error::NvrtcLibraryError;
+use crate::backend::shared_library::LibraryError;
 
 type Program = *mut c_void;
 type Strings = *const *const c_char;
@@ -44,7 +45,7 @@ pub(in crate::backend::cuda) struct Nvrtc {
 }
 
 /// What became of one compile.
-pub(in crate::backend::cuda) struct Compiled {
+pub(in crate::backend::cuda) struct NvrtcOutput {
     /// NVRTC's result code.
     pub code: i32,
     /// Whether it was cut at the deadline.
@@ -60,13 +61,17 @@ impl Nvrtc {
     ///
     /// # Errors
     /// Which file the loader refuses and why, or which symbol is missing.
-    pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, LibraryError> {
+    pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, NvrtcLibraryError> {
         let builtins = builtins
             .iter()
-            .map(|path| open(path, RTLD_GLOBAL).map_err(|error| error.of_file(path)))
+            .map(|path| {
+                open(path, RTLD_GLOBAL).map_err(|error| NvrtcLibraryError::of_file(path, error))
+            })
             .collect::<Result<_, _>>()?;
-        let library = open(file, RTLD_LOCAL).map_err(|error| error.of_file(file))?;
-        let functions = NvrtcFunctions::of(&library).map_err(|error| error.of_file(file))?;
+        let library =
+            open(file, RTLD_LOCAL).map_err(|error| NvrtcLibraryError::of_file(file, error))?;
+        let functions = NvrtcFunctions::of(&library)
+            .map_err(|error| NvrtcLibraryError::of_file(file, error))?;
         // SAFETY: `nvrtc.h` declares it so.
         let error_string = unsafe { symbol(&library, "nvrtcGetErrorString") };
         // SAFETY: `nvrtc.h` of 12.9 and later declares it so.
@@ -75,7 +80,8 @@ impl Nvrtc {
         let bundled = unsafe { symbol::<*const c_void>(&library, "nvrtcInstallBundledHeaders") };
         Ok(Nvrtc {
             functions,
-            error_string: error_string.map_err(|error: LibraryError| error.of_file(file))?,
+            error_string: error_string
+                .map_err(|error: LibraryError| NvrtcLibraryError::of_file(file, error))?,
             set_flow_callback,
             bundles_headers: bundled.is_ok(),
             _builtins: builtins,
@@ -84,13 +90,13 @@ impl Nvrtc {
     }
 
     /// Major and minor version.
-    pub fn version(&self) -> Result<(u32, u32), LibraryError> {
+    pub fn version(&self) -> Result<(u32, u32), NvrtcLibraryError> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both point to integers of ours.
         let code = unsafe { (self.functions.version)(&raw mut major, &raw mut minor) };
         match (code, u32::try_from(major), u32::try_from(minor)) {
             (0, Ok(major), Ok(minor)) => Ok((major, minor)),
-            _ => Err(LibraryError::Version { code, major, minor }),
+            _ => Err(NvrtcLibraryError::Version { code, major, minor }),
         }
     }
 
@@ -128,8 +134,8 @@ impl Nvrtc {
         name: &CStr,
         options: &[CString],
         deadline: Instant,
-    ) -> Compiled {
-        let mut ended = Compiled {
+    ) -> NvrtcOutput {
+        let mut ended = NvrtcOutput {
             code: 0,
             cut: false,
             log: String::new(),
@@ -151,11 +157,11 @@ impl Nvrtc {
         if ended.code != 0 {
             return ended;
         }
-        let program = Created {
+        let program = NvrtcProgram {
             nvrtc: self,
             handle,
         };
-        let watch = Watch {
+        let watch = CompileWatch {
             deadline,
             cut: AtomicBool::new(false),
         };
@@ -180,7 +186,7 @@ impl Nvrtc {
 }
 
 /// When a compile is to be cut, and whether it was.
-struct Watch {
+struct CompileWatch {
     deadline: Instant,
     cut: AtomicBool,
 }
@@ -188,7 +194,7 @@ struct Watch {
 /// What NVRTC asks from time to time: 1 is to stop, and once said, said again.
 unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: it is the watch that `compile` set, which lives until the compile has ended.
-    let watch = unsafe { &*watch.cast::<Watch>() };
+    let watch = unsafe { &*watch.cast::<CompileWatch>() };
     let past = Instant::now() >= watch.deadline;
     if past {
         watch.cut.store(true, Ordering::Relaxed);
@@ -197,12 +203,12 @@ unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int 
 }
 
 /// A created program; destroyed when dropped.
-struct Created<'a> {
+struct NvrtcProgram<'a> {
     nvrtc: &'a Nvrtc,
     handle: Program,
 }
 
-impl Created<'_> {
+impl NvrtcProgram<'_> {
     fn log(&self) -> String {
         let functions = &self.nvrtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
@@ -238,7 +244,7 @@ impl Created<'_> {
     }
 }
 
-impl Drop for Created<'_> {
+impl Drop for NvrtcProgram<'_> {
     fn drop(&mut self) {
         // SAFETY: the program was created, and nothing uses it any more.
         let _ = unsafe { (self.nvrtc.functions.destroy)(&raw mut self.handle) };

@@ -12,7 +12,7 @@ use crate::interop::VouchedStream;
 use super::super::numbers::{
     CAPTURE_THREAD_LOCAL, EVENT_DEFAULT, FunctionAttribute, STREAM_NON_BLOCKING,
 };
-use super::driver::{Context, Failed, Handle};
+use super::driver::{Failed, Handle, PrimaryContext};
 
 /// Makes a handle that one call gives.
 macro_rules! created {
@@ -39,7 +39,7 @@ macro_rules! any_thread {
     };
 }
 
-any_thread!(RawStream, Event, LoadedModule, RawFunction);
+any_thread!(RawStream, CudaEvent, LoadedImage, RawFunction);
 
 // SAFETY: the handle is not a pointer of ours, and any thread may use it. Not two at once: the driver's graph objects are
 // not synchronised inside ("Graph object thread safety" in NVIDIA's documentation of the driver), so this is not `Sync`.
@@ -49,7 +49,7 @@ unsafe impl Send for RawGraph {}
 pub(in crate::backend::cuda) struct RawStream {
     handle: Handle,
     /// Of a stream that was created.
-    context: Option<Arc<Context>>,
+    context: Option<Arc<PrimaryContext>>,
 }
 
 impl RawStream {
@@ -60,7 +60,7 @@ impl RawStream {
     };
 
     /// A stream that waits for no other, not even for the default one.
-    pub fn new(context: &Arc<Context>) -> Result<RawStream, Failed> {
+    pub fn new(context: &Arc<PrimaryContext>) -> Result<RawStream, Failed> {
         let handle = created!(context, "cuStreamCreate", |handle, functions| {
             (functions.stream_create)(&raw mut handle, STREAM_NON_BLOCKING)
         });
@@ -90,7 +90,7 @@ impl RawStream {
     /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
     pub fn copy_on_device(
         &self,
-        context: &Context,
+        context: &PrimaryContext,
         to: u64,
         from: u64,
         bytes: usize,
@@ -102,7 +102,7 @@ impl RawStream {
     }
 
     /// Waits for its work.
-    pub fn synchronize(&self, context: &Context) -> Result<(), Failed> {
+    pub fn synchronize(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
         // SAFETY: the stream was created, or is the default one.
         let code = unsafe { (functions.stream_synchronize)(self.handle) };
@@ -110,7 +110,7 @@ impl RawStream {
     }
 
     /// Begins to record what this thread queues on it, instead of running it.
-    pub fn begin_capture(&self, context: &Context) -> Result<(), Failed> {
+    pub fn begin_capture(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
         // SAFETY: the stream was created.
         let code = unsafe { (functions.begin_capture)(self.handle, CAPTURE_THREAD_LOCAL) };
@@ -118,7 +118,7 @@ impl RawStream {
     }
 
     /// Ends recording and makes what was recorded ready to be launched.
-    pub fn end_capture(&self, context: &Arc<Context>) -> Result<RawGraph, Failed> {
+    pub fn end_capture(&self, context: &Arc<PrimaryContext>) -> Result<RawGraph, Failed> {
         let graph = created!(context, "cuStreamEndCapture", |graph, functions| {
             (functions.end_capture)(self.handle, &raw mut graph)
         });
@@ -147,25 +147,25 @@ impl Drop for RawStream {
 }
 
 /// A mark in a stream, with the time at which it was reached.
-pub(in crate::backend::cuda) struct Event {
+pub(in crate::backend::cuda) struct CudaEvent {
     handle: Handle,
-    context: Arc<Context>,
+    context: Arc<PrimaryContext>,
 }
 
-impl Event {
+impl CudaEvent {
     /// An event that keeps its time.
-    pub fn new(context: &Arc<Context>) -> Result<Event, Failed> {
+    pub fn new(context: &Arc<PrimaryContext>) -> Result<CudaEvent, Failed> {
         let handle = created!(context, "cuEventCreate", |handle, functions| {
             (functions.event_create)(&raw mut handle, EVENT_DEFAULT)
         });
-        Ok(Event {
+        Ok(CudaEvent {
             handle,
             context: context.clone(),
         })
     }
 }
 
-impl gpu::Event<RawStream, Failed> for Event {
+impl gpu::Event<RawStream, Failed> for CudaEvent {
     fn record(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
         // SAFETY: event and stream were created in this context.
@@ -187,7 +187,7 @@ impl gpu::Event<RawStream, Failed> for Event {
         self.context.check("cuEventSynchronize", code)
     }
 
-    fn ms_since(&self, earlier: &Event) -> Result<f32, Failed> {
+    fn ms_since(&self, earlier: &CudaEvent) -> Result<f32, Failed> {
         let functions = self.context.enter()?;
         let mut ms = 0.0;
         // SAFETY: both events were created; the time is a number of ours.
@@ -196,7 +196,7 @@ impl gpu::Event<RawStream, Failed> for Event {
     }
 }
 
-impl Drop for Event {
+impl Drop for CudaEvent {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
             // SAFETY: it was created by this object.
@@ -206,19 +206,19 @@ impl Drop for Event {
 }
 
 /// A loaded image; unloaded when dropped.
-pub(in crate::backend::cuda) struct LoadedModule {
+pub(in crate::backend::cuda) struct LoadedImage {
     handle: Handle,
-    context: Arc<Context>,
+    context: Arc<PrimaryContext>,
 }
 
-impl LoadedModule {
+impl LoadedImage {
     /// Loads an image, which must be whole: the driver reads as far as its headers say.
-    pub fn load(context: &Arc<Context>, image: &[u8]) -> Result<LoadedModule, Failed> {
+    pub fn load(context: &Arc<PrimaryContext>, image: &[u8]) -> Result<LoadedImage, Failed> {
         let handle = created!(context, "cuModuleLoadData", |handle, functions| {
             // The image's headers were checked to stay inside it, which is as far as the driver reads.
             (functions.module_load)(&raw mut handle, image.as_ptr().cast())
         });
-        Ok(LoadedModule {
+        Ok(LoadedImage {
             handle,
             context: context.clone(),
         })
@@ -237,7 +237,7 @@ impl LoadedModule {
     }
 }
 
-impl LoadedModule {
+impl LoadedImage {
     /// Address and size of a variable, in bytes.
     pub fn global(&self, symbol: &str) -> Result<(u64, usize), Failed> {
         let name = CString::new(symbol).unwrap_or_default();
@@ -266,7 +266,7 @@ impl LoadedModule {
     }
 }
 
-impl Drop for LoadedModule {
+impl Drop for LoadedImage {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
             // SAFETY: it was loaded by this object; every function of it keeps it, so none is left.
@@ -278,7 +278,7 @@ impl Drop for LoadedModule {
 /// A kernel of a loaded image.
 pub(in crate::backend::cuda) struct RawFunction {
     handle: Handle,
-    module: Arc<LoadedModule>,
+    module: Arc<LoadedImage>,
 }
 
 impl RawFunction {
@@ -367,10 +367,10 @@ impl RawFunction {
 /// Recorded launches, ready to be launched together.
 pub(in crate::backend::cuda) struct RawGraph {
     handle: Handle,
-    context: Arc<Context>,
+    context: Arc<PrimaryContext>,
 }
 
-impl gpu::Graph<RawStream, Failed> for RawGraph {
+impl gpu::GpuGraph<RawStream, Failed> for RawGraph {
     fn upload(&self, stream: &RawStream) -> Result<(), Failed> {
         self.context.enter()?;
         let Some(upload) = self.context.optional().graph_upload else {

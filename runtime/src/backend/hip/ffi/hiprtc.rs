@@ -7,7 +7,7 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::runtime::symbol;
-use crate::backend::hip::library_error::LibraryError;
+use crate::backend::shared_library::LibraryError;
 
 type Program = *mut c_void;
 type Strings = *mut *const c_char;
@@ -51,7 +51,7 @@ pub(in crate::backend::hip) struct Hiprtc {
 }
 
 /// One text to compile, and all that it may include.
-pub(in crate::backend::hip) struct Unit<'a> {
+pub(in crate::backend::hip) struct HiprtcUnit<'a> {
     /// The source text.
     pub source: &'a CStr,
     /// Names and texts of headers.
@@ -61,7 +61,7 @@ pub(in crate::backend::hip) struct Unit<'a> {
 }
 
 /// What became of one compile.
-pub(in crate::backend::hip) struct Compiled {
+pub(in crate::backend::hip) struct HiprtcOutput {
     /// The library's result code.
     pub code: i32,
     /// Everything it said.
@@ -96,17 +96,17 @@ impl Hiprtc {
     }
 
     /// Compiles one text. The library takes one at a time; other threads wait.
-    pub fn compile(&self, unit: &Unit<'_>) -> Compiled {
+    pub fn compile(&self, unit: &HiprtcUnit<'_>) -> HiprtcOutput {
         let mut program = match self.create(unit) {
             Ok(program) => program,
-            Err(code) => return Compiled::failed(code),
+            Err(code) => return HiprtcOutput::failed(code),
         };
         let mut options: Vec<*const c_char> = unit.options.iter().map(|o| o.as_ptr()).collect();
         let count = options.len() as c_int;
         let functions = &self.functions;
         // SAFETY: the program was created, and there are that many options.
         let code = unsafe { (functions.compile)(program.handle, count, options.as_mut_ptr()) };
-        let mut compiled = Compiled::failed(code);
+        let mut compiled = HiprtcOutput::failed(code);
         compiled.log = program.log();
         if code == 0 {
             match program.bytes(functions.code_size, functions.code) {
@@ -117,7 +117,7 @@ impl Hiprtc {
         compiled
     }
 
-    fn create(&self, unit: &Unit<'_>) -> Result<Created<'_>, i32> {
+    fn create(&self, unit: &HiprtcUnit<'_>) -> Result<HiprtcProgram<'_>, i32> {
         let (mut names, mut texts): (Vec<_>, Vec<_>) = unit
             .headers
             .iter()
@@ -138,15 +138,15 @@ impl Hiprtc {
         };
         let hiprtc = self;
         match code {
-            0 => Ok(Created { hiprtc, handle }),
+            0 => Ok(HiprtcProgram { hiprtc, handle }),
             code => Err(code),
         }
     }
 }
 
-impl Compiled {
-    fn failed(code: i32) -> Compiled {
-        Compiled {
+impl HiprtcOutput {
+    fn failed(code: i32) -> HiprtcOutput {
+        HiprtcOutput {
             code,
             log: String::new(),
             image: Vec::new(),
@@ -155,12 +155,12 @@ impl Compiled {
 }
 
 /// A created program; destroyed when dropped.
-struct Created<'a> {
+struct HiprtcProgram<'a> {
     hiprtc: &'a Hiprtc,
     handle: Program,
 }
 
-impl Created<'_> {
+impl HiprtcProgram<'_> {
     fn log(&mut self) -> String {
         let functions = &self.hiprtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
@@ -191,7 +191,7 @@ impl Created<'_> {
     }
 }
 
-impl Drop for Created<'_> {
+impl Drop for HiprtcProgram<'_> {
     fn drop(&mut self) {
         // SAFETY: the program was created, and nothing uses it any more.
         let _ = unsafe { (self.hiprtc.functions.destroy)(&raw mut self.handle) };

@@ -3,22 +3,22 @@
 use std::ffi::c_void;
 use std::ops::Range;
 
-use super::{OwnedStream, Place};
+use super::{HipPlace, OwnedStream};
 use crate::backend::gpu;
-use crate::backend::hip::status::Failure;
+use crate::backend::hip::status::HipFailure;
 use crate::backend::hip::types::CopyKind;
 
 /// Memory of a device.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct DeviceMemory {
-    place: Place,
+    place: HipPlace,
     start: usize,
     bytes: usize,
 }
 
 impl DeviceMemory {
     /// Memory of that size, with anything in it; at least one byte is taken.
-    pub fn new(place: &Place, bytes: usize) -> Result<DeviceMemory, Failure> {
+    pub fn new(place: &HipPlace, bytes: usize) -> Result<DeviceMemory, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut start = std::ptr::null_mut();
         // SAFETY: writes one pointer.
@@ -48,7 +48,7 @@ impl DeviceMemory {
         bytes: usize,
         kind: CopyKind,
         stream: &OwnedStream,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         // SAFETY: one side is a range inside this allocation, the other a slice that the caller of `read` or
@@ -62,7 +62,7 @@ impl DeviceMemory {
     }
 }
 
-impl gpu::Memory<OwnedStream, Failure> for DeviceMemory {
+impl gpu::Memory<OwnedStream, HipFailure> for DeviceMemory {
     fn address(&self) -> u64 {
         self.start as u64
     }
@@ -73,7 +73,7 @@ impl gpu::Memory<OwnedStream, Failure> for DeviceMemory {
         offset: usize,
         bytes: usize,
         value: u8,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let to = self.pointer(&(offset..offset + bytes));
@@ -82,7 +82,7 @@ impl gpu::Memory<OwnedStream, Failure> for DeviceMemory {
         hip.check("hipMemsetAsync", status)
     }
 
-    fn read(&self, stream: &OwnedStream, offset: usize, out: &mut [u8]) -> Result<(), Failure> {
+    fn read(&self, stream: &OwnedStream, offset: usize, out: &mut [u8]) -> Result<(), HipFailure> {
         let from = self.pointer(&(offset..offset + out.len()));
         self.copy(
             out.as_mut_ptr().cast(),
@@ -93,7 +93,7 @@ impl gpu::Memory<OwnedStream, Failure> for DeviceMemory {
         )
     }
 
-    fn write(&self, stream: &OwnedStream, offset: usize, data: &[u8]) -> Result<(), Failure> {
+    fn write(&self, stream: &OwnedStream, offset: usize, data: &[u8]) -> Result<(), HipFailure> {
         let to = self.pointer(&(offset..offset + data.len()));
         self.copy(
             to,

@@ -8,14 +8,14 @@ mod work;
 
 use std::sync::Arc;
 
-pub(super) use hiprtc::{Hiprtc, Unit};
+pub(super) use hiprtc::{Hiprtc, HiprtcUnit};
 pub(super) use memory::DeviceMemory;
 pub(super) use runtime::{Hip, interface};
-pub(super) use work::{Event, Graph, LoadedKernel, LoadedModule, OwnedStream};
+pub(super) use work::{HipEvent, HipGraph, LoadedCodeObject, LoadedKernel, OwnedStream};
 
 /// The runtime library and one of its devices: what everything below belongs to.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct HipPlace {
     /// The library.
     pub hip: Arc<Hip>,
     /// The device's number.

@@ -11,19 +11,19 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use crate::backend::hip::library_error::LibraryError;
-use crate::backend::hip::status::Failure;
+use crate::backend::hip::status::HipFailure;
 use crate::backend::hip::types::{
-    ARCH_NAME_OFFSETS, Attribute, CType as _, CaptureMode, CopyKind, Declaration,
-    FunctionAttribute, Interface, RawEvent, RawFunction, RawGraph, RawGraphExec, RawGraphNode,
+    ARCH_NAME_OFFSETS, Attribute, CaptureMode, CopyKind, Declaration, FunctionAttribute,
+    HeaderType as _, Interface, RawEvent, RawFunction, RawGraph, RawGraphExec, RawGraphNode,
     RawModule, RawProperties, RawStream, Status,
 };
+use crate::backend::shared_library::LibraryError;
 
 macro_rules! table {
     ($($name:ident($($parameter:ty),*) -> $result:ty;)*) => {
         /// The functions of the library, which is never unloaded: it has threads of its own.
         #[allow(non_snake_case, reason = "the library's own names")]
-        pub(super) struct Table {
+        pub(super) struct HipFunctions {
             $(pub(super) $name: unsafe extern "C" fn($($parameter),*) -> $result,)*
             /// Fills the properties in the layout of ROCm 6 and later; absent before.
             hipGetDevicePropertiesR0600: Option<Properties>,
@@ -32,13 +32,13 @@ macro_rules! table {
             _library: ManuallyDrop<Library>,
         }
 
-        impl Table {
+        impl HipFunctions {
             /// Looks every function up.
             ///
             /// # Errors
             /// The first symbol that is missing.
-            fn of(library: Library) -> Result<Table, LibraryError> {
-                Ok(Table {
+            fn of(library: Library) -> Result<HipFunctions, LibraryError> {
+                Ok(HipFunctions {
                     // SAFETY: the library's own headers give these symbols these types.
                     $($name: unsafe { symbol(&library, concat!(stringify!($name), "\0"))? },)*
                     // SAFETY: as above.
@@ -134,7 +134,7 @@ pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F,
 
 /// The runtime library, initialised.
 pub(in crate::backend::hip) struct Hip {
-    pub(super) table: Table,
+    pub(super) table: HipFunctions,
 }
 
 impl Hip {
@@ -145,13 +145,13 @@ impl Hip {
     pub fn load(name: &Path) -> Result<Hip, LibraryError> {
         // SAFETY: the vendor's library; its initialisers run here as they would in any program linked to it.
         let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
-        let table = Table::of(library.map_err(|error| LibraryError::Refused { error })?)?;
+        let table = HipFunctions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hip { table })
     }
 
     /// What a call gave: nothing, or the failure. The library remembers a failure for `hipGetLastError`;
     /// that is taken back, since the program's own calls have not failed.
-    pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), Failure> {
+    pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), HipFailure> {
         if status == Status::SUCCESS {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl Hip {
         };
         // SAFETY: takes nothing.
         let _ = unsafe { (self.table.hipGetLastError)() };
-        Err(Failure {
+        Err(HipFailure {
             call,
             status,
             name,
@@ -173,7 +173,7 @@ impl Hip {
     }
 
     /// Starts the runtime and counts its devices.
-    pub fn device_count(&self) -> Result<u32, Failure> {
+    pub fn device_count(&self) -> Result<u32, HipFailure> {
         // SAFETY: takes flags, of which there are none yet.
         self.check("hipInit", unsafe { (self.table.hipInit)(0) })?;
         let mut count = 0;
@@ -184,7 +184,7 @@ impl Hip {
     }
 
     /// The versions of runtime and driver, as HIP numbers them (60443484: 6.4).
-    pub fn versions(&self) -> Result<(i32, i32), Failure> {
+    pub fn versions(&self) -> Result<(i32, i32), HipFailure> {
         let (mut runtime, mut driver) = (0, 0);
         // SAFETY: writes one number.
         let status = unsafe { (self.table.hipRuntimeGetVersion)(&raw mut runtime) };
@@ -196,14 +196,14 @@ impl Hip {
     }
 
     /// Makes a device that of the calling thread.
-    pub fn select(&self, ordinal: u32) -> Result<(), Failure> {
+    pub fn select(&self, ordinal: u32) -> Result<(), HipFailure> {
         // SAFETY: takes any number.
         let status = unsafe { (self.table.hipSetDevice)(ordinal.cast_signed()) };
         self.check("hipSetDevice", status)
     }
 
     /// A number of a device.
-    pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, Failure> {
+    pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, HipFailure> {
         let mut value = 0;
         let ordinal = ordinal.cast_signed();
         // SAFETY: writes one number.
@@ -214,7 +214,7 @@ impl Hip {
     }
 
     /// The product name of a device.
-    pub fn device_name(&self, ordinal: u32) -> Result<String, Failure> {
+    pub fn device_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut name = [0_u8; 256];
         // SAFETY: writes at most as many bytes as it is told, the last of which stays zero.
         let status = unsafe {
@@ -228,7 +228,7 @@ impl Hip {
     /// The architecture of a device as the driver names it, its features behind colons.
     ///
     /// In ROCm 6 and later the plain function still fills the old layout, so each function is read by its own.
-    pub fn arch_name(&self, ordinal: u32) -> Result<String, Failure> {
+    pub fn arch_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut properties = Box::new(RawProperties([0; 8192]));
         let [old, new] = ARCH_NAME_OFFSETS;
         let (call, function, offset) = match self.table.hipGetDevicePropertiesR0600 {
@@ -246,7 +246,7 @@ impl Hip {
     }
 
     /// Free and total memory of the calling thread's device, in bytes.
-    pub fn memory_info(&self) -> Result<(usize, usize), Failure> {
+    pub fn memory_info(&self) -> Result<(usize, usize), HipFailure> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: writes two numbers.
         let status = unsafe { (self.table.hipMemGetInfo)(&raw mut free, &raw mut total) };
@@ -255,7 +255,7 @@ impl Hip {
     }
 
     /// Waits for everything on the calling thread's device.
-    pub fn synchronize(&self) -> Result<(), Failure> {
+    pub fn synchronize(&self) -> Result<(), HipFailure> {
         // SAFETY: takes nothing.
         let status = unsafe { (self.table.hipDeviceSynchronize)() };
         self.check("hipDeviceSynchronize", status)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use kiln_spec::LaunchPlan;
 
-use super::Place;
+use super::HipPlace;
 use crate::backend::gpu;
-use crate::backend::hip::status::Failure;
+use crate::backend::hip::status::HipFailure;
 use crate::backend::hip::types::{
     CaptureMode, CopyKind, FunctionAttribute, RawEvent, RawFunction, RawGraph, RawGraphExec,
     RawModule, RawStream,
@@ -18,7 +18,7 @@ use crate::interop::VouchedStream;
 /// A stream of one device: alive as long as this, or as whoever made the `VouchedStream` vouches for.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct OwnedStream {
-    place: Place,
+    place: HipPlace,
     pub(super) raw: RawStream,
     /// Whether it is destroyed with this.
     owned: bool,
@@ -32,7 +32,7 @@ const LAST_OF_EVERY_DEVICE: usize = 2;
 
 impl OwnedStream {
     /// A new stream.
-    pub fn new(place: &Place) -> Result<OwnedStream, Failure> {
+    pub fn new(place: &HipPlace) -> Result<OwnedStream, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawStream::default();
         // SAFETY: writes one handle.
@@ -49,7 +49,7 @@ impl OwnedStream {
     }
 
     /// The device's default stream.
-    pub fn default_of(place: &Place) -> OwnedStream {
+    pub fn default_of(place: &HipPlace) -> OwnedStream {
         OwnedStream {
             place: place.clone(),
             raw: RawStream::default(),
@@ -58,7 +58,7 @@ impl OwnedStream {
     }
 
     /// A stream of the program's own, which stays its own.
-    pub fn borrowed(place: &Place, stream: &VouchedStream) -> OwnedStream {
+    pub fn borrowed(place: &HipPlace, stream: &VouchedStream) -> OwnedStream {
         OwnedStream {
             place: place.clone(),
             raw: RawStream(stream.raw() as usize),
@@ -73,7 +73,7 @@ impl OwnedStream {
 
     /// Makes its device the thread's own if the handle does not say which device is meant: that of a default stream is
     /// the same number on every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
-    fn select_if_default(&self) -> Result<(), Failure> {
+    fn select_if_default(&self) -> Result<(), HipFailure> {
         if self.raw.0 > LAST_OF_EVERY_DEVICE {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl OwnedStream {
     }
 
     /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
-    pub fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), Failure> {
+    pub fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let (to, from) = (to as *mut c_void, from as *const c_void);
@@ -92,7 +92,7 @@ impl OwnedStream {
     }
 
     /// Waits for everything queued on it.
-    pub fn synchronize(&self) -> Result<(), Failure> {
+    pub fn synchronize(&self) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         // SAFETY: the stream is alive.
@@ -101,7 +101,7 @@ impl OwnedStream {
     }
 
     /// Begins to record what is queued on it instead of running it; other threads are not affected.
-    pub fn begin_capture(&self) -> Result<(), Failure> {
+    pub fn begin_capture(&self) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         // SAFETY: the stream is alive.
@@ -111,7 +111,7 @@ impl OwnedStream {
     }
 
     /// Ends recording, and makes what was recorded ready to be launched.
-    pub fn end_capture(&self) -> Result<Graph, Failure> {
+    pub fn end_capture(&self) -> Result<HipGraph, HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let mut graph = RawGraph::default();
@@ -127,7 +127,7 @@ impl OwnedStream {
         let _ = unsafe { (hip.table.hipGraphDestroy)(graph) };
         instantiated?;
         let place = self.place.clone();
-        Ok(Graph { place, raw })
+        Ok(HipGraph { place, raw })
     }
 }
 
@@ -142,13 +142,13 @@ impl Drop for OwnedStream {
 
 /// Recorded launches.
 #[derive(Debug)]
-pub(in crate::backend::hip) struct Graph {
-    place: Place,
+pub(in crate::backend::hip) struct HipGraph {
+    place: HipPlace,
     raw: RawGraphExec,
 }
 
-impl gpu::Graph<OwnedStream, Failure> for Graph {
-    fn upload(&self, stream: &OwnedStream) -> Result<(), Failure> {
+impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
+    fn upload(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         let Some(upload) = hip.table.hipGraphUpload else {
             return Ok(());
@@ -159,7 +159,7 @@ impl gpu::Graph<OwnedStream, Failure> for Graph {
         hip.check("hipGraphUpload", status)
     }
 
-    fn launch(&self, stream: &OwnedStream) -> Result<(), Failure> {
+    fn launch(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         // SAFETY: graph and stream are alive and of one library. The launches in it were vouched for when they
@@ -169,7 +169,7 @@ impl gpu::Graph<OwnedStream, Failure> for Graph {
     }
 }
 
-impl Drop for Graph {
+impl Drop for HipGraph {
     fn drop(&mut self) {
         if self.place.hip.select(self.place.ordinal).is_ok() {
             // SAFETY: the graph is this object's own.
@@ -180,33 +180,33 @@ impl Drop for Graph {
 
 /// A point in a stream whose time is taken.
 #[derive(Debug)]
-pub(in crate::backend::hip) struct Event {
-    place: Place,
+pub(in crate::backend::hip) struct HipEvent {
+    place: HipPlace,
     raw: RawEvent,
 }
 
-impl Event {
+impl HipEvent {
     /// A new event, recorded nowhere.
-    pub fn new(place: &Place) -> Result<Event, Failure> {
+    pub fn new(place: &HipPlace) -> Result<HipEvent, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawEvent::default();
         // SAFETY: writes one handle; no flags: an event that takes times.
         let status = unsafe { (place.hip.table.hipEventCreateWithFlags)(&raw mut raw, 0) };
         place.hip.check("hipEventCreateWithFlags", status)?;
         let place = place.clone();
-        Ok(Event { place, raw })
+        Ok(HipEvent { place, raw })
     }
 }
 
-impl gpu::Event<OwnedStream, Failure> for Event {
-    fn record(&self, stream: &OwnedStream) -> Result<(), Failure> {
+impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
+    fn record(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
         // SAFETY: event and stream are alive and of one library.
         let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
         self.place.hip.check("hipEventRecord", status)
     }
 
-    fn hold_back(&self, stream: &OwnedStream) -> Result<(), Failure> {
+    fn hold_back(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
         let wait = self.place.hip.table.hipStreamWaitEvent;
         // SAFETY: event and stream are alive and of one library; there are no flags.
@@ -214,13 +214,13 @@ impl gpu::Event<OwnedStream, Failure> for Event {
         self.place.hip.check("hipStreamWaitEvent", status)
     }
 
-    fn synchronize(&self) -> Result<(), Failure> {
+    fn synchronize(&self) -> Result<(), HipFailure> {
         // SAFETY: the event is alive.
         let status = unsafe { (self.place.hip.table.hipEventSynchronize)(self.raw) };
         self.place.hip.check("hipEventSynchronize", status)
     }
 
-    fn ms_since(&self, earlier: &Event) -> Result<f32, Failure> {
+    fn ms_since(&self, earlier: &HipEvent) -> Result<f32, HipFailure> {
         let mut ms = 0.0;
         let function = self.place.hip.table.hipEventElapsedTime;
         // SAFETY: both events are alive; writes one number.
@@ -230,7 +230,7 @@ impl gpu::Event<OwnedStream, Failure> for Event {
     }
 }
 
-impl Drop for Event {
+impl Drop for HipEvent {
     fn drop(&mut self) {
         // SAFETY: the event is this object's own.
         let _ = unsafe { (self.place.hip.table.hipEventDestroy)(self.raw) };
@@ -239,14 +239,14 @@ impl Drop for Event {
 
 /// A loaded code object.
 #[derive(Debug)]
-pub(in crate::backend::hip) struct LoadedModule {
-    place: Place,
+pub(in crate::backend::hip) struct LoadedCodeObject {
+    place: HipPlace,
     raw: RawModule,
 }
 
-impl LoadedModule {
+impl LoadedCodeObject {
     /// Loads an image that was checked to be whole: the runtime is not told where it ends.
-    pub fn new(place: &Place, image: &[u8]) -> Result<LoadedModule, Failure> {
+    pub fn new(place: &HipPlace, image: &[u8]) -> Result<LoadedCodeObject, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawModule::default();
         // SAFETY: the image is an ELF file none of whose headers and sections ends behind it, as the caller has
@@ -255,13 +255,13 @@ impl LoadedModule {
             unsafe { (place.hip.table.hipModuleLoadData)(&raw mut raw, image.as_ptr().cast()) };
         place.hip.check("hipModuleLoadData", status)?;
         let place = place.clone();
-        Ok(LoadedModule { place, raw })
+        Ok(LoadedCodeObject { place, raw })
     }
 }
 
-impl LoadedModule {
+impl LoadedCodeObject {
     /// Address and size of a variable, in bytes.
-    pub fn global(&self, symbol: &str) -> Result<(u64, usize), Failure> {
+    pub fn global(&self, symbol: &str) -> Result<(u64, usize), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let name = CString::new(symbol).unwrap_or_default();
@@ -280,7 +280,7 @@ impl LoadedModule {
     }
 
     /// What a variable holds.
-    pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, Failure> {
+    pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, HipFailure> {
         let (address, bytes) = self.global(symbol)?;
         let mut content = vec![0; bytes];
         let hip = &self.place.hip;
@@ -296,7 +296,7 @@ impl LoadedModule {
     }
 }
 
-impl Drop for LoadedModule {
+impl Drop for LoadedCodeObject {
     fn drop(&mut self) {
         let hip = &self.place.hip;
         if hip.select(self.place.ordinal).is_ok() && hip.synchronize().is_ok() {
@@ -310,13 +310,16 @@ impl Drop for LoadedModule {
 /// A kernel of a module, which it keeps loaded.
 #[derive(Clone, Debug)]
 pub(in crate::backend::hip) struct LoadedKernel {
-    module: Arc<LoadedModule>,
+    module: Arc<LoadedCodeObject>,
     raw: RawFunction,
 }
 
 impl LoadedKernel {
     /// The kernel of that symbol.
-    pub fn find(module: &Arc<LoadedModule>, symbol: &CString) -> Result<LoadedKernel, Failure> {
+    pub fn find(
+        module: &Arc<LoadedCodeObject>,
+        symbol: &CString,
+    ) -> Result<LoadedKernel, HipFailure> {
         let hip = &module.place.hip;
         hip.select(module.place.ordinal)?;
         let mut raw = RawFunction::default();
@@ -329,7 +332,7 @@ impl LoadedKernel {
     }
 
     /// A number of the kernel.
-    pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, Failure> {
+    pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         let mut value = 0;
         // SAFETY: the module is loaded; writes one number.
@@ -340,7 +343,7 @@ impl LoadedKernel {
     }
 
     /// How many blocks of that many threads and that much dynamic shared memory fit on one multiprocessor at once.
-    pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, Failure> {
+    pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         hip.select(self.module.place.ordinal)?;
         let mut blocks = 0;
@@ -364,7 +367,7 @@ impl LoadedKernel {
         plan: &LaunchPlan,
         args: KernelArgs<'_>,
         stream: &OwnedStream,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HipFailure> {
         stream.select_if_default()?;
         let hip = &self.module.place.hip;
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);

@@ -7,6 +7,7 @@ use kiln::rig::Expected;
 use kiln_cache::Outcome;
 
 use super::failure::of_file;
+use crate::atomic_file;
 use crate::candidate::outcome::internal;
 
 /// Reads a file of expected outputs.
@@ -17,7 +18,5 @@ pub(super) fn read_expected(path: &Path) -> Result<Expected, Outcome> {
 
 /// Writes a file of expected outputs, whole or not at all.
 pub(super) fn write_expected(path: &Path, expected: &Expected) -> Result<(), Outcome> {
-    let part = path.with_extension("part");
-    let written = fs::write(&part, expected.to_bytes()).and_then(|()| fs::rename(&part, path));
-    written.map_err(of_file(path))
+    atomic_file::write_for_run(path, &expected.to_bytes()).map_err(of_file(path))
 }

@@ -25,9 +25,9 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
             error: Real(worst.error),
             bound: Real(worst.bound),
             against: match against {
-                rig::Against::Reference => Against::Reference,
-                rig::Against::ReferenceEntry => Against::ReferenceEntry,
-                rig::Against::Baseline => Against::Baseline,
+                rig::ExpectedSource::Reference => Against::Reference,
+                rig::ExpectedSource::ReferenceEntry => Against::ReferenceEntry,
+                rig::ExpectedSource::Baseline => Against::Baseline,
             },
         }),
         RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },

@@ -10,7 +10,7 @@ use kiln::compiler::{
 };
 use kiln_spec::Backend;
 
-use super::job::{CompileJob, Compiled, CompilerJob, FIRST, SentRecipe};
+use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
 use crate::lab::worker::client::{Worker, WorkerError, WorkerLimits};
 use crate::lab::worker::protocol::{PROTOCOL, Reply, Request};
 
@@ -72,7 +72,7 @@ impl ProcessCompiler {
     }
 
     /// Compiles on a server, and keeps it where it lives on.
-    fn on(&self, mut server: Worker, request: &CompileRequest) -> Result<Compiled, WorkerError> {
+    fn on(&self, mut server: Worker, request: &CompileRequest) -> Result<JobOutcome, WorkerError> {
         let job = CompileJob {
             source: request.source.clone(),
             name: request.name.clone(),
@@ -164,14 +164,14 @@ impl Compiler for ProcessCompiler {
             Some(answered) => answered,
         };
         match answered.map_err(|error| self.lost(request, error))? {
-            Compiled::Done { image, log } => Ok(Artifact::new(
+            JobOutcome::Done { image, log } => Ok(Artifact::new(
                 self.backend,
                 &self.job.arch,
                 request.build,
                 image,
                 log,
             )),
-            Compiled::Refused(refused) => Err(refused.into_error(request)),
+            JobOutcome::Refused(refused) => Err(refused.into_error(request)),
         }
     }
 }

@@ -62,7 +62,7 @@ impl SentRecipe {
 
 /// What became of a compile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Compiled {
+pub enum JobOutcome {
     /// The image, and what the compiler said.
     Done {
         /// The image.

@@ -9,5 +9,5 @@ mod job;
 mod server;
 
 pub use compiler::ProcessCompiler;
-pub use job::{CompileJob, Compiled, CompilerJob, Refused, SentRecipe};
+pub use job::{CompileJob, CompilerJob, JobOutcome, Refused, SentRecipe};
 pub(super) use server::CompileServer;

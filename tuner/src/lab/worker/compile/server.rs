@@ -6,7 +6,7 @@ use kiln::compile_only::library_compiler;
 use kiln::compiler::{CompileError, CompileLimits, CompileRequest, Compiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::job::{CompileJob, Compiled, CompilerJob, FIRST, SentRecipe};
+use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
 use crate::lab::worker::protocol::PROTOCOL;
 
 /// The server's end: one compiler, open.
@@ -40,7 +40,7 @@ impl CompileServer {
     }
 
     /// Compiles, within the job's memory.
-    pub fn compile(&self, job: CompileJob) -> Compiled {
+    pub fn compile(&self, job: CompileJob) -> JobOutcome {
         let mut request = CompileRequest::new(&job.name, job.source);
         request.options = job.options;
         request.limits = CompileLimits {
@@ -56,11 +56,11 @@ impl CompileServer {
                 self.0.compile(&request)
             });
         match compiled {
-            Ok(artifact) => Compiled::Done {
+            Ok(artifact) => JobOutcome::Done {
                 image: artifact.image.to_vec(),
                 log: artifact.log,
             },
-            Err(error) => Compiled::Refused(error.into()),
+            Err(error) => JobOutcome::Refused(error.into()),
         }
     }
 }

@@ -1,0 +1,146 @@
+//! `__constant__` variables that the arguments of a launch fill.
+//!
+//! A variable is the module's, not the launch's: a launch copies its arguments into the variables on the device, behind
+//! the launch before it on whichever stream that was, and then runs. Such launches of one kernel follow one another.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::device::{DeviceError, KernelArgs, StreamHandle};
+
+use super::{Event as _, Gpu};
+
+/// The name of the text next to an entry that says what is filled; `kiln_spec` writes it.
+pub(crate) fn table_symbol(entry: &str) -> String {
+    format!("kiln_constants_{entry}")
+}
+
+/// The variables of one kernel.
+pub(crate) struct Constants<G: Gpu> {
+    variables: Vec<Variable>,
+    /// Behind the last launch that reads them.
+    read: Mutex<Option<G::Event>>,
+}
+
+/// One variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variable {
+    /// The place of the argument that fills it.
+    place: usize,
+    /// Where it is on the device.
+    address: u64,
+    /// How much of it is filled, in bytes.
+    bytes: usize,
+}
+
+impl<G: Gpu> Constants<G> {
+    /// What the text next to an entry says; `find` gives address and size of a variable.
+    ///
+    /// # Errors
+    /// [`DeviceError::Load`] if the text or the module is not what `kiln_spec` and the compiler make.
+    pub fn new(
+        text: &str,
+        find: impl Fn(&str) -> Result<(u64, usize), DeviceError>,
+    ) -> Result<Constants<G>, DeviceError> {
+        let lines = text.trim_end_matches('\0').lines();
+        let variables = lines.map(|line| {
+            let damaged = || DeviceError::Load {
+                text: format!("its list of `__constant__` variables is damaged: `{line}`"),
+            };
+            let mut words = line.split(' ');
+            let mut number = || words.next()?.parse::<usize>().ok();
+            let (place, bytes) = number().zip(number()).ok_or_else(damaged)?;
+            let symbol = words.next().ok_or_else(damaged)?;
+            let (address, size) = find(symbol)?;
+            if size < bytes {
+                let text =
+                    format!("`{symbol}` has {size} bytes, but {bytes} are to be copied there");
+                return Err(DeviceError::Load { text });
+            }
+            Ok(Variable {
+                place,
+                address,
+                bytes,
+            })
+        });
+        Ok(Constants {
+            variables: variables.collect::<Result<_, _>>()?,
+            read: Mutex::default(),
+        })
+    }
+
+    /// Fills the variables and launches, all on one stream.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] while the stream is being recorded: a replay would not know what else was copied to
+    /// the variables; what the device refuses.
+    pub fn launch(
+        &self,
+        gpu: &G,
+        handle: StreamHandle,
+        args: KernelArgs<'_>,
+        symbol: &str,
+        launch: impl Fn(&G::Stream) -> Result<(), G::Failure>,
+    ) -> Result<(), DeviceError> {
+        let stream = gpu.open_stream(handle)?;
+        let what = "recording a launch that fills `__constant__` variables";
+        let recorded = &gpu.kept().recorded;
+        recorded.unless_recorded(G::raw(&stream), what, &mut || {
+            let mut read = self.read();
+            let error = |failure| G::error(failure, Some(symbol));
+            self.fill(gpu, &stream, args, read.as_ref())?;
+            launch(&stream).map_err(error)?;
+            if read.is_none() {
+                *read = Some(gpu.new_event().map_err(error)?);
+            }
+            match &*read {
+                Some(event) => event.record(&stream).map_err(error),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Fills the variables on a stream and does something for which they stay as they are; at its end no launch reads
+    /// them any more.
+    ///
+    /// # Errors
+    /// What the device refuses; what `act` says.
+    pub fn filled<T>(
+        &self,
+        gpu: &G,
+        stream: &G::Stream,
+        args: KernelArgs<'_>,
+        act: impl FnOnce() -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let mut read = self.read();
+        self.fill(gpu, stream, args, read.as_ref())?;
+        let done = act()?;
+        *read = None;
+        Ok(done)
+    }
+
+    fn read(&self) -> MutexGuard<'_, Option<G::Event>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fill(
+        &self,
+        gpu: &G,
+        stream: &G::Stream,
+        args: KernelArgs<'_>,
+        read: Option<&G::Event>,
+    ) -> Result<(), DeviceError> {
+        let error = |failure| G::error(failure, None);
+        if let Some(event) = read {
+            event.hold_back(stream).map_err(error)?;
+        }
+        for variable in &self.variables {
+            let from = args.address(variable.place).ok_or_else(|| {
+                let text = format!("argument {} holds no address", variable.place);
+                DeviceError::internal("filling a `__constant__` variable", text)
+            })?;
+            gpu.copy_on_device(stream, variable.address, from, variable.bytes)
+                .map_err(error)?;
+        }
+        Ok(())
+    }
+}

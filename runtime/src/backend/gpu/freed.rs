@@ -1,0 +1,74 @@
+//! Memory and modules that were freed while something may still use them: live recordings, or work that could not be
+//! waited for.
+
+use std::any::Any;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The things that one device may not drop yet.
+#[derive(Default)]
+pub(crate) struct Freed(Mutex<WaitingMemory>);
+
+#[derive(Default)]
+struct WaitingMemory {
+    /// Recordings that are alive, those included that have only begun.
+    recordings: usize,
+    kept: Vec<Box<dyn Any + Send>>,
+}
+
+impl Freed {
+    fn lock(&self) -> MutexGuard<'_, WaitingMemory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Drops something once nothing uses it. `wait` waits for the device's work, and says whether it could.
+    pub fn free(&self, what: Box<dyn Any + Send>, wait: impl FnOnce() -> bool) {
+        let mut waiting = self.lock();
+        waiting.kept.push(what);
+        waiting.drop_kept(wait);
+    }
+
+    /// Notes that a recording begins: nothing is dropped until it is gone.
+    pub fn recording_begins(&self) {
+        self.lock().recordings += 1;
+    }
+
+    /// Notes that a recording is gone: one for each that began. `wait` as for [`Self::free`].
+    pub fn recording_is_gone(&self, wait: impl FnOnce() -> bool) {
+        let mut waiting = self.lock();
+        waiting.recordings = waiting.recordings.saturating_sub(1);
+        waiting.drop_kept(wait);
+    }
+}
+
+impl WaitingMemory {
+    /// Drops what is kept, if nothing uses it any more. If that cannot be waited for, since another library records on
+    /// this device or a kernel broke it, it is kept until the next time.
+    fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {
+        if self.recordings == 0 && !self.kept.is_empty() && wait() {
+            self.kept.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_dropped_while_a_recording_lives_or_work_cannot_be_waited_for() {
+        let (freed, memory) = (Freed::default(), Arc::new(()));
+        let users = || Arc::strong_count(&memory) - 1;
+        freed.recording_begins();
+        freed.recording_begins();
+        freed.free(Box::new(memory.clone()), || true);
+        freed.recording_is_gone(|| true);
+        assert_eq!(users(), 1, "one recording is alive");
+        freed.recording_is_gone(|| false);
+        assert_eq!(users(), 1, "its work may still run");
+        freed.free(Box::new(memory.clone()), || true);
+        assert_eq!(users(), 0);
+        freed.recording_is_gone(|| panic!("there is nothing to wait for"));
+    }
+}

@@ -1,0 +1,117 @@
+//! Memory of a GPU: a part of what its driver allocated, which is freed once nothing uses it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::device::{Allocation, DeviceError, StreamHandle};
+use crate::launch::checks::end_of_range;
+
+use super::{Gpu, Memory as _};
+
+/// One allocation.
+pub(crate) struct GpuMemory<G: Gpu> {
+    gpu: Arc<G>,
+    /// Until it is freed.
+    memory: Option<G::Memory>,
+    /// Where the data begins in it.
+    start: usize,
+    bytes: usize,
+}
+
+impl<G: Gpu> GpuMemory<G> {
+    /// That many bytes from `start` on in memory that the driver allocated, as zeros.
+    pub fn zeroed(
+        gpu: &Arc<G>,
+        memory: G::Memory,
+        start: usize,
+        bytes: usize,
+    ) -> Result<GpuMemory<G>, DeviceError> {
+        let memory = GpuMemory {
+            gpu: gpu.clone(),
+            memory: Some(memory),
+            start,
+            bytes,
+        };
+        // On the default stream and waited for: then it is zero for every stream.
+        memory.fill(StreamHandle::DEFAULT, 0, bytes, 0)?;
+        Ok(memory)
+    }
+
+    fn memory(&self) -> &G::Memory {
+        self.memory.as_ref().expect("it is taken only on drop")
+    }
+
+    /// What the driver knows, and where in it a range begins.
+    fn range(&self, offset: usize, bytes: usize) -> Result<(&G::Memory, usize), DeviceError> {
+        end_of_range(offset, bytes, self.bytes)?;
+        Ok((self.memory(), self.start + offset))
+    }
+}
+
+impl<G: Gpu> Allocation for GpuMemory<G> {
+    fn address(&self) -> u64 {
+        self.memory().address() + self.start as u64
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn device_index(&self) -> u32 {
+        self.gpu.index()
+    }
+
+    fn read(&self, stream: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError> {
+        let (memory, at) = self.range(offset, out.len())?;
+        let stream = self.gpu.open_stream(stream)?;
+        let read = match out.len() {
+            0 => self.gpu.wait_for(&stream),
+            _ => memory.read(&stream, at, out),
+        };
+        read.map_err(|failure| G::error(failure, None))
+    }
+
+    fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
+        let (memory, at) = self.range(offset, data.len())?;
+        let stream = self.gpu.open_stream(stream)?;
+        let written = match data.len() {
+            0 => self.gpu.wait_for(&stream),
+            _ => memory.write(&stream, at, data),
+        };
+        written.map_err(|failure| G::error(failure, None))
+    }
+
+    fn fill(
+        &self,
+        stream: StreamHandle,
+        offset: usize,
+        bytes: usize,
+        value: u8,
+    ) -> Result<(), DeviceError> {
+        let (memory, at) = self.range(offset, bytes)?;
+        let stream = self.gpu.open_stream(stream)?;
+        let filled = match bytes {
+            0 => Ok(()),
+            _ => memory.fill(&stream, at, bytes, value),
+        };
+        let done = filled.and_then(|()| self.gpu.wait_for(&stream));
+        done.map_err(|failure| G::error(failure, None))
+    }
+}
+
+impl<G: Gpu> Drop for GpuMemory<G> {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            self.gpu.free(memory);
+        }
+    }
+}
+
+impl<G: Gpu> fmt::Debug for GpuMemory<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuMemory")
+            .field("start", &self.start)
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}

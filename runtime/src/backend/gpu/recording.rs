@@ -1,0 +1,82 @@
+//! Launches that a GPU's driver records once and launches again together.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
+
+use super::{Gpu, GpuGraph as _};
+
+/// What a recording must not hold: a replay may come when the memory is gone.
+pub(crate) const LENT_MEMORY: &str =
+    "recording a launch on memory that another library may free before a replay";
+
+/// A recording of one device; while it lives, nothing that it could name is freed.
+pub(crate) struct GpuRecording<G: Gpu> {
+    gpu: Arc<G>,
+    /// Until it is dropped; used by one thread at a time, since no driver promises anything else of graphs.
+    graph: Option<Mutex<G::Graph>>,
+}
+
+impl<G: Gpu> GpuRecording<G> {
+    /// Begins to record what this thread launches on a stream.
+    pub fn begin(gpu: &G, stream: StreamHandle) -> Result<(), DeviceError> {
+        if stream == StreamHandle::DEFAULT {
+            return Err(DeviceError::Unsupported {
+                what: "recording on the default stream (open one by Stream::new)".into(),
+            });
+        }
+        let stream = gpu.open_stream(stream)?;
+        gpu.kept().recorded.begin(G::raw(&stream), || {
+            gpu.recording_begins();
+            gpu.begin_capture(&stream).map_err(|failure| {
+                gpu.recording_is_gone();
+                G::error(failure, None)
+            })
+        })
+    }
+
+    /// Ends what was begun on a stream.
+    pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<GpuRecording<G>, DeviceError> {
+        let stream = gpu.open_stream(stream)?;
+        gpu.kept().recorded.end(G::raw(&stream), || {
+            // From here on the recording is gone when this is dropped, even if it fails.
+            let mut recording = GpuRecording {
+                gpu: gpu.clone(),
+                graph: None,
+            };
+            let graph = gpu.end_capture(&stream);
+            let graph = graph.map_err(|failure| G::error(failure, None))?;
+            recording.graph = Some(Mutex::new(graph));
+            Ok(recording)
+        })
+    }
+}
+
+impl<G: Gpu> RecordedLaunches for GpuRecording<G> {
+    fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError> {
+        let Some(graph) = &self.graph else {
+            return Ok(());
+        };
+        let stream = self.gpu.open_stream(stream)?;
+        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let launched = graph.launch(&stream);
+        launched.map_err(|failure| G::error(failure, None))
+    }
+}
+
+impl<G: Gpu> Drop for GpuRecording<G> {
+    fn drop(&mut self) {
+        if let Some(graph) = self.graph.take() {
+            self.gpu.wait_to_drop_graph();
+            drop(graph);
+        }
+        self.gpu.recording_is_gone();
+    }
+}
+
+impl<G: Gpu> fmt::Debug for GpuRecording<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording").finish_non_exhaustive()
+    }
+}

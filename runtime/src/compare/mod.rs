@@ -1,0 +1,283 @@
+//! Comparison of an output with the reference.
+
+mod reduced;
+
+use std::fmt;
+
+use kiln_spec::{ElemType, KernelSpec, SliceArg, Tolerance};
+use serde::{Deserialize, Serialize};
+
+use crate::data::element::{Element, for_elem_type};
+use crate::data::reference::Wide;
+use crate::parallel;
+
+/// The element of an output that is farthest from the reference, measured in bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorstElement {
+    /// The output.
+    pub output: String,
+    /// The element's index.
+    pub index: u64,
+    /// What the kernel computed.
+    pub got: f64,
+    /// What the reference computed.
+    pub want: f64,
+    /// `|got - want|`; infinite if one of them is not a number.
+    pub error: f64,
+    /// The error up to which the element passes.
+    pub bound: f64,
+}
+
+impl WorstElement {
+    /// The same error against a bound that is wider by this factor.
+    #[must_use]
+    pub fn loosened(self, times: f64) -> WorstElement {
+        WorstElement {
+            bound: self.bound * times,
+            ..self
+        }
+    }
+
+    /// Whether the element, and with it the whole output, is within tolerance.
+    pub fn passes(&self) -> bool {
+        self.error.is_finite() && self.error <= self.bound
+    }
+
+    /// The error as a multiple of its bound: at most 1 passes.
+    pub fn ratio(&self) -> f64 {
+        if self.error == 0.0 {
+            0.0
+        } else {
+            self.error / self.bound
+        }
+    }
+}
+
+impl fmt::Display for WorstElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}[{}] is {:e}, it should be {:e}: error {:.3e}, bound {:.3e}",
+            self.output, self.index, self.got, self.want, self.error, self.bound
+        )
+    }
+}
+
+/// Compares an output with the reference as its spec says: element by element, or what the elements come to.
+///
+/// `got` are the bytes read from the device. `None` for an output that has no elements or is not compared.
+///
+/// # Panics
+/// When the two have not the same type, or are compared element by element and have not the same length.
+pub fn compare_output(
+    spec: &KernelSpec,
+    slice: &SliceArg,
+    got: &[u8],
+    want: &Wide,
+) -> Option<WorstElement> {
+    let (name, tolerance) = (&slice.name, spec.tolerance_of(slice));
+    match slice.compare {
+        None => compare(name, got, want, &tolerance),
+        Some(comparison) => {
+            let got = Wide::of_bytes(want.elem_type(), got);
+            reduced::compare(name, comparison, &got, want, &tolerance)
+        }
+    }
+}
+
+/// Compares an output with the reference, element by element, by the rule at [`Tolerance`].
+///
+/// `got` are the bytes read from the device. `None` for an output without elements.
+///
+/// # Panics
+/// When the two have not the same type and length.
+pub fn compare(
+    output: &str,
+    got: &[u8],
+    want: &Wide,
+    tolerance: &Tolerance,
+) -> Option<WorstElement> {
+    for_elem_type!(want.elem_type(), T => {
+        let wide = want.elements::<T>();
+        let count = got.len() / size_of::<T>();
+        assert_eq!(count, wide.len(), "output and reference of `{output}` should have one length");
+        let (tolerance, scale) = if T::TYPE.is_float() {
+            (*tolerance, root_mean_square(wide.len(), |index| T::wide_to_f64(wide[index])))
+        } else {
+            (EXACT, 0.0)
+        };
+        let error = |index: usize| {
+            let at = index * size_of::<T>();
+            let got: T = bytemuck::pod_read_unaligned(&got[at..at + size_of::<T>()]);
+            let want = T::wide_to_f64(wide[index]);
+            WorstElement {
+                output: String::new(),
+                index: index as u64,
+                got: got.to_f64(),
+                want,
+                error: got.distance(wide[index]),
+                bound: bound(&tolerance, T::TYPE, want, scale),
+            }
+        };
+        let worse = |worst, next| if farther(&next, &worst) { next } else { worst };
+        let worst = parallel::ranges(count, |range| range.map(error).reduce(worse));
+        worst.into_iter().flatten().reduce(worse).map(|worst| WorstElement {
+            output: output.into(),
+            ..worst
+        })
+    })
+}
+
+const EXACT: Tolerance = Tolerance {
+    relative: 0.0,
+    absolute: 0.0,
+};
+
+/// The largest allowed distance of an element from `want`, by the rule at [`Tolerance`].
+fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
+    if *tolerance == EXACT {
+        return 0.0;
+    }
+    tolerance.absolute + tolerance.relative * want.abs().max(scale) + rounding(ty, want)
+}
+
+/// Half a unit in the last place of a 16-bit float, normal or not: what rounding to it may do.
+fn rounding(ty: ElemType, want: f64) -> f64 {
+    let (relative, least) = match ty {
+        ElemType::F16 => (-11, -25),
+        ElemType::Bf16 => (-8, -134),
+        _ => return 0.0,
+    };
+    (want.abs() * 2.0_f64.powi(relative)).max(2.0_f64.powi(least))
+}
+
+fn farther(a: &WorstElement, b: &WorstElement) -> bool {
+    (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
+}
+
+/// Root mean square of the finite ones of `len` values.
+fn root_mean_square(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let add = |(sum, count): (f64, u64), value: f64| (sum + value * value, count + 1);
+    let parts = parallel::ranges(len, |range| {
+        let finite = range.map(&value).filter(|value| value.is_finite());
+        finite.fold((0.0, 0), add)
+    });
+    let both = |(sum, count), (part, of)| (sum + part, count + of);
+    let (sum, count) = parts.into_iter().fold((0.0, 0), both);
+    if count == 0 {
+        0.0
+    } else {
+        (sum / count as f64).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLERANCE: Tolerance = Tolerance {
+        relative: 1e-3,
+        absolute: 0.0,
+    };
+
+    fn worst(got: &[f32], want: &[f64]) -> WorstElement {
+        let want = Wide::F32(want.to_vec());
+        compare("c", bytemuck::cast_slice(got), &want, &TOLERANCE).unwrap()
+    }
+
+    #[test]
+    fn the_worst_element_is_reported_with_both_values_and_its_bound() {
+        let max = worst(&[1.0, 2.1, 3.0], &[1.0, 2.0, 3.0]);
+        assert_eq!((max.index, max.want), (1, 2.0));
+        assert!(!max.passes());
+        assert!(max.to_string().contains("c[1]"), "{max}");
+    }
+
+    #[test]
+    fn a_small_element_is_measured_against_the_root_mean_square() {
+        assert!(worst(&[1000.0, 0.5], &[1000.0, 0.0]).passes());
+        assert!(!worst(&[1000.0, 0.9], &[1000.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn an_error_is_measured_against_the_larger_of_the_element_and_the_root_mean_square() {
+        // The element is 1000, the root mean square 707.
+        assert!(worst(&[1000.9, 0.0], &[1000.0, 0.0]).passes());
+        assert!(!worst(&[1001.1, 0.0], &[1000.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn no_number_never_passes_where_the_reference_is_finite() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let max = worst(&[1.0, bad, 1.0], &[1.0, 1.0, 1.0]);
+            assert!(!max.passes());
+            assert_eq!(max.index, 1);
+        }
+        assert!(worst(&[f32::INFINITY], &[f64::INFINITY]).passes());
+        assert!(!worst(&[f32::INFINITY], &[f64::NEG_INFINITY]).passes());
+        assert!(!worst(&[1.0], &[f64::NAN]).passes());
+    }
+
+    #[test]
+    fn an_all_zero_reference_passes_only_zeros() {
+        assert!(worst(&[0.0, -0.0], &[0.0, 0.0]).passes());
+        assert!(!worst(&[0.0, 1e-30], &[0.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn rounding_to_a_16_bit_type_comes_on_top_of_a_tolerance_that_is_not_zero() {
+        let compared = |got: f32, tolerance| {
+            let got = [half::f16::from_f32(got)];
+            let want = Wide::F16(vec![1.0 + 2.0_f64.powi(-11)]);
+            compare("c", bytemuck::cast_slice(&got), &want, &tolerance).unwrap()
+        };
+        let small = Tolerance {
+            relative: 1e-6,
+            absolute: 0.0,
+        };
+        assert!(compared(1.0, small).passes());
+        assert!(compared(1.0 + 2.0_f32.powi(-10), small).passes());
+        assert!(!compared(1.0 - 2.0_f32.powi(-11), small).passes());
+        assert!(!compared(1.0, EXACT).passes());
+    }
+
+    #[test]
+    fn integers_are_compared_exactly() {
+        let loose = Tolerance {
+            relative: 1.0,
+            absolute: 1.0,
+        };
+        let want = Wide::I32(vec![1, 2, 3]);
+        let same = compare("c", bytemuck::cast_slice(&[1i32, 2, 3]), &want, &loose).unwrap();
+        assert!(same.passes());
+        let off = compare("c", bytemuck::cast_slice(&[1i32, 2, 4]), &want, &loose).unwrap();
+        assert!(!off.passes());
+    }
+
+    #[test]
+    fn integers_of_64_bits_that_are_one_f64_are_told_apart() {
+        let want = Wide::I64(vec![0, i64::MAX]);
+        let off = [0, i64::MAX - 1];
+        let off = compare("c", bytemuck::cast_slice(&off), &want, &EXACT).unwrap();
+        assert_eq!((off.index, off.error, off.passes()), (1, 1.0, false));
+        let want = Wide::U64(vec![u64::MAX - 1]);
+        let same = compare("c", bytemuck::cast_slice(&[u64::MAX - 1]), &want, &EXACT).unwrap();
+        assert!(same.passes());
+        let off = compare("c", bytemuck::cast_slice(&[u64::MAX]), &want, &EXACT).unwrap();
+        assert!(!off.passes());
+    }
+
+    #[test]
+    fn doubles_are_compared_in_double_precision() {
+        let want = Wide::F64(vec![1.0]);
+        let tolerance = Tolerance {
+            relative: 1e-14,
+            absolute: 0.0,
+        };
+        let compared =
+            |got: f64| compare("c", bytemuck::cast_slice(&[got]), &want, &tolerance).unwrap();
+        assert!(compared(1.0 + 5e-15).passes());
+        assert!(!compared(f64::from(1.0_f32 + f32::EPSILON)).passes());
+        assert!(!compared(1.0 + 5e-14).passes());
+    }
+}

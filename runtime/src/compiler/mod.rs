@@ -1,0 +1,218 @@
+//! The [`Compiler`] trait: from one generated source text to an [`Artifact`] that a device loads.
+
+pub mod artifacts;
+pub(crate) mod child;
+pub mod compile_only;
+pub(crate) mod cxx;
+pub(crate) mod dialect;
+pub(crate) mod end;
+pub(crate) mod error;
+pub(crate) mod include_folder;
+pub(crate) mod log;
+pub(crate) mod manifest;
+pub(crate) mod process;
+pub mod recipe;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kiln_spec::{Backend, Hash};
+
+pub use crate::compiler::error::{CompileError, is_of_a_crash};
+
+use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::recipe::Recipe;
+
+/// A compiler for one target.
+pub trait Compiler: Send + Sync + fmt::Debug {
+    /// Which compiler it is: part of every tuning key.
+    fn identity(&self) -> &CompilerIdentity;
+
+    /// The options that every compile of that kind gets, in order: part of every tuning key.
+    fn flags(&self, build: BuildKind) -> Vec<String>;
+
+    /// The target it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
+    fn target_arch(&self) -> &str;
+
+    /// Whether its artifacts may be cached between processes; not those of compilers that tests script.
+    fn artifacts_are_kept(&self) -> bool {
+        true
+    }
+
+    /// The library that it compiles with in this very process, where no limit can interrupt it; `None` for a compiler
+    /// that runs as a process of its own.
+    fn library(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Compiles one source text. Blocks; may be called from many threads at once.
+    ///
+    /// # Errors
+    /// See [`CompileError`]; options and the full log are kept.
+    fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
+
+    /// The environment variables that a process must be started with to load sanitized builds, whose first
+    /// finding ends the process with exit code 86.
+    ///
+    /// # Errors
+    /// [`CompileError::NotFound`] when the compiler has no sanitizers here.
+    fn sanitizer_environment(&self) -> Result<Vec<(String, OsString)>, CompileError> {
+        Err(CompileError::NotFound {
+            what: format!("a sanitizer of {}", self.identity()),
+            looked: format!("target {}", self.target_arch()),
+            help: "check on the cpu device".into(),
+        })
+    }
+}
+
+/// Name and version of a compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CompilerIdentity {
+    /// Its name: `clang++`, `g++`, `nvrtc`.
+    pub name: String,
+    /// Its version: `19.1.7`.
+    pub version: String,
+    /// Distinguishes two builds of one version: the vendor's version line, a library's hash.
+    pub build: String,
+}
+
+impl fmt::Display for CompilerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({})", self.name, self.version, self.build)
+    }
+}
+
+/// The purpose of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BuildKind {
+    /// Fast: what is timed and shipped.
+    Release,
+    /// Checked in process: every load and store is checked for races and bounds, divergent barriers are faults,
+    /// and blocks and threads run in the order that the launch asks for.
+    Check,
+    /// As `Check`, with the sanitizers of the host compiler; loads only into a process started for it.
+    Sanitize,
+}
+
+/// One source text to compile.
+#[derive(Clone, Debug)]
+pub struct CompileRequest {
+    /// The whole generated translation unit.
+    pub source: String,
+    /// A name for messages: usually the entry's symbol.
+    pub name: String,
+    /// Options after the compiler's own.
+    pub options: Vec<String>,
+    /// What the build is for.
+    pub build: BuildKind,
+    /// The resources that the compiler may use.
+    pub limits: CompileLimits,
+    /// An existing folder for the compiler's own files; the system's temporary folder if there is none.
+    pub scratch: Option<PathBuf>,
+    /// Headers and flags in place of the compiler's own, for a saved unit.
+    pub recipe: Option<Arc<Recipe>>,
+}
+
+impl CompileRequest {
+    /// A release build within the usual limits.
+    pub fn new(name: &str, source: impl Into<String>) -> CompileRequest {
+        CompileRequest {
+            source: source.into(),
+            name: name.into(),
+            options: Vec::new(),
+            build: BuildKind::Release,
+            limits: CompileLimits::default(),
+            scratch: None,
+            recipe: None,
+        }
+    }
+
+    /// The flags that stand in for the compiler's own, if any do.
+    pub(crate) fn flags(&self) -> Option<&[String]> {
+        self.recipe.as_ref()?.flags.as_deref()
+    }
+
+    /// The folder of the headers that stand in for the compiler's own, if any do.
+    pub(crate) fn include_folder(&self) -> Result<Option<IncludeFolder>, CompileError> {
+        let recipe = self.recipe.as_ref();
+        recipe.map(|recipe| recipe.include_folder()).transpose()
+    }
+
+    /// The same for another kind of build.
+    pub fn with_build(mut self, build: BuildKind) -> CompileRequest {
+        self.build = build;
+        self
+    }
+}
+
+/// The resources that one compile may use before it is killed with all its children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Wall time.
+    pub deadline: Duration,
+    /// Address space of each process, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        CompileLimits {
+            deadline: Duration::from_secs(60),
+            memory_bytes: 4 << 30,
+        }
+    }
+}
+
+/// A compiled translation unit: what a device loads, what a cache stores, what a program embeds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// The backend it is for.
+    pub backend: Backend,
+    /// The target it was compiled for.
+    pub target: String,
+    /// What the build is for.
+    pub build: BuildKind,
+    /// The image: shared object, cubin or code object.
+    pub image: Arc<[u8]>,
+    /// Hash of the image.
+    pub hash: Hash,
+    /// What the compiler said, warnings included.
+    pub log: String,
+}
+
+impl Artifact {
+    /// An artifact of an image, with the hash taken of it.
+    pub fn new(
+        backend: Backend,
+        target: &str,
+        build: BuildKind,
+        image: impl Into<Arc<[u8]>>,
+        log: String,
+    ) -> Artifact {
+        let image = image.into();
+        let hash = Hash::of("artifact", &image);
+        Artifact {
+            backend,
+            target: target.into(),
+            build,
+            image,
+            hash,
+            log,
+        }
+    }
+}
+
+impl fmt::Debug for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Artifact")
+            .field("backend", &self.backend)
+            .field("target", &self.target)
+            .field("build", &self.build)
+            .field("bytes", &self.image.len())
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
+    }
+}

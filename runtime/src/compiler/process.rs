@@ -1,0 +1,123 @@
+//! One compile by a C++ compiler: a folder of its own, a child process within limits, an error that keeps
+//! options and log.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::compiler::child::run_limited;
+use crate::compiler::end::NoVerdict;
+use crate::compiler::{CompileError, CompileRequest};
+use crate::supervise::Ended;
+
+/// Variables that would change what a compiler includes or adds: a compile must not depend on them.
+const CLEARED: [&str; 8] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "CCC_OVERRIDE_OPTIONS",
+    "SOURCE_DATE_EPOCH",
+];
+
+/// The names of a compile's files in its folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Built {
+    /// The source, which is written for it.
+    pub source: &'static str,
+    /// What it makes.
+    pub image: &'static str,
+}
+
+/// A new folder for one compile.
+pub(crate) fn folder(request: &CompileRequest) -> Result<TempDir, CompileError> {
+    let mut named = tempfile::Builder::new();
+    named.prefix("kiln-compile-");
+    let folder = match &request.scratch {
+        Some(scratch) => named.tempdir_in(scratch),
+        None => named.tempdir(),
+    };
+    folder.map_err(|error| CompileError::io("making a folder", error))
+}
+
+/// Runs a compiler in a folder; the image that it made, and what it said.
+pub(crate) fn run(
+    command: &mut Command,
+    request: &CompileRequest,
+    folder: &TempDir,
+    built: Built,
+) -> Result<(Vec<u8>, String), CompileError> {
+    let failed = |what| move |error| CompileError::io(what, error);
+    let folder = folder.path();
+    fs::write(folder.join(built.source), &request.source).map_err(failed("writing the source"))?;
+    command
+        .current_dir(folder)
+        .env("TMPDIR", folder)
+        .env("LC_ALL", "C");
+    for name in CLEARED {
+        command.env_remove(name);
+    }
+    let (ended, log) =
+        run_limited(command, &request.limits).map_err(failed("running the compiler"))?;
+    if !ended.succeeded() {
+        return Err(rejected(request, command, &ended, log));
+    }
+    let image = fs::read(folder.join(built.image)).map_err(failed("reading what was compiled"))?;
+    Ok((image, log))
+}
+
+/// The error of a compile that did not end well.
+fn rejected(
+    request: &CompileRequest,
+    command: &Command,
+    ended: &Ended,
+    log: String,
+) -> CompileError {
+    let name = request.name.clone();
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let options = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let Ended::Exited(status) = ended else {
+        let deadline = request.limits.deadline;
+        return CompileError::TimedOut {
+            name,
+            options,
+            deadline,
+            log,
+        };
+    };
+    if ran_out_of_memory(&log) {
+        let memory_bytes = request.limits.memory_bytes;
+        return CompileError::OutOfMemory {
+            name,
+            options,
+            memory_bytes,
+            log,
+        };
+    }
+    match NoVerdict::of(*status, &log) {
+        Some(NoVerdict { how, crashed }) => CompileError::Lost {
+            name,
+            options,
+            how,
+            crashed,
+            log,
+        },
+        None => CompileError::Failed { name, options, log },
+    }
+}
+
+/// Compilers have no exit code of their own for this, only words.
+fn ran_out_of_memory(log: &str) -> bool {
+    let words = [
+        "out of memory",
+        "memory exhausted",
+        "bad_alloc",
+        "Cannot allocate memory",
+    ];
+    words.iter().any(|text| log.contains(text))
+}

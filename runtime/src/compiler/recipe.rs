@@ -1,0 +1,104 @@
+//! The headers and flags that a saved unit was compiled with.
+//!
+//! A saved kernel is rebuilt exactly as it was, so that a comparison shows changes of the prelude and of the flags as
+//! well as changes of the source.
+
+use kiln_spec::Hash;
+use kiln_spec::prelude::prelude_hash;
+use thiserror::Error;
+
+use crate::compiler::error::CompileError;
+use crate::compiler::include_folder::IncludeFolder;
+
+/// A header that would not be in the include folder.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{name}`")]
+pub struct OutsideFolder {
+    /// Its name, as it was given.
+    pub name: String,
+}
+
+/// Headers and flags in place of a compiler's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// Flags in place of the compiler's own; `None` for its own, if another compiler's would mean nothing to it.
+    pub flags: Option<Vec<String>>,
+    headers: Vec<(String, String)>,
+}
+
+impl Recipe {
+    /// A recipe with these headers: names below the include folder, and texts.
+    ///
+    /// # Errors
+    /// The first name that would lie outside of the folder.
+    pub fn new(
+        headers: Vec<(String, String)>,
+        flags: Option<Vec<String>>,
+    ) -> Result<Recipe, OutsideFolder> {
+        let outside = |name: &str| {
+            let plain =
+                |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+            !name.split('/').all(plain)
+        };
+        match headers.iter().find(|(name, _)| outside(name)) {
+            Some((name, _)) => Err(OutsideFolder { name: name.clone() }),
+            None => Ok(Recipe { flags, headers }),
+        }
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
+    /// The hash of the headers, as that of a prelude.
+    pub fn prelude_hash(&self) -> Hash {
+        prelude_hash(&self.borrowed())
+    }
+
+    /// The folder of the headers, complete and unchanged.
+    ///
+    /// # Errors
+    /// [`CompileError::Io`] when it cannot be written.
+    pub(crate) fn include_folder(&self) -> Result<IncludeFolder, CompileError> {
+        IncludeFolder::open(&self.borrowed())
+    }
+
+    fn borrowed(&self) -> Vec<(&str, &str)> {
+        let pairs = self.headers.iter();
+        pairs
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_stay_inside_their_folder() {
+        let named = |name: &str| Recipe::new(vec![(name.into(), String::new())], None);
+        assert!(named("device/tile.h").is_ok());
+        for name in [
+            "/etc/passwd",
+            "../up.h",
+            "a/../../up.h",
+            "",
+            "a//b",
+            "./a",
+            "a\\b",
+        ] {
+            let name = name.to_owned();
+            assert_eq!(named(&name), Err(OutsideFolder { name }));
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_prelude_with_the_same_headers() {
+        let own = kiln_spec::codegen::Target::Cpu.prelude();
+        let headers = own.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned()));
+        let recipe = Recipe::new(headers.collect(), None).unwrap();
+        assert_eq!(recipe.prelude_hash(), prelude_hash(own));
+    }
+}

@@ -1,0 +1,81 @@
+//! A buffer whose element type is known at run time only.
+
+use std::any::Any;
+use std::fmt;
+
+use kiln_spec::ElemType;
+
+use crate::data::buffer::Buffer;
+use crate::data::element::{Element, for_elem_type};
+use crate::device::DeviceError;
+use crate::device::stream::Stream;
+
+/// A [`Buffer`] of any element type.
+pub(crate) struct AnyBuffer {
+    ty: ElemType,
+    buffer: Box<dyn Any>,
+}
+
+impl AnyBuffer {
+    /// A buffer of these bytes.
+    pub(crate) fn of_bytes(
+        stream: &Stream,
+        ty: ElemType,
+        bytes: &[u8],
+    ) -> Result<AnyBuffer, DeviceError> {
+        for_elem_type!(ty, T => {
+            let host: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+            Buffer::from_slice(stream, &host).map(AnyBuffer::of_buffer)
+        })
+    }
+
+    /// Forgets the type.
+    pub(crate) fn of_buffer<T: Element>(buffer: Buffer<T>) -> AnyBuffer {
+        AnyBuffer {
+            ty: T::TYPE,
+            buffer: Box::new(buffer),
+        }
+    }
+
+    /// Recalls the type.
+    pub(crate) fn into_buffer<T: Element>(self) -> Buffer<T> {
+        *self
+            .buffer
+            .downcast()
+            .unwrap_or_else(|_| panic!("a buffer of {} should be of {}", self.ty, T::TYPE))
+    }
+
+    /// Overwrites it.
+    pub(crate) fn write(&mut self, stream: &Stream, bytes: &[u8]) -> Result<(), DeviceError> {
+        for_elem_type!(self.ty, T => {
+            let host: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+            self.of_type_mut::<T>().copy_from_slice(stream, &host)
+        })
+    }
+
+    /// Its bytes.
+    pub(crate) fn read(&self, stream: &Stream) -> Result<Vec<u8>, DeviceError> {
+        for_elem_type!(self.ty, T => {
+            let host = self.of_type::<T>().to_vec(stream)?;
+            Ok(bytemuck::cast_slice(&host).to_vec())
+        })
+    }
+
+    fn of_type<T: Element>(&self) -> &Buffer<T> {
+        self.buffer
+            .downcast_ref()
+            .expect("a buffer should be of the type it was made with")
+    }
+
+    fn of_type_mut<T: Element>(&mut self) -> &mut Buffer<T> {
+        self.buffer
+            .downcast_mut()
+            .expect("a buffer should be of the type it was made with")
+    }
+}
+
+impl fmt::Debug for AnyBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "buffer of {}", self.ty)
+    }
+}

@@ -1,0 +1,327 @@
+//! Typed device memory that knows its length and its device.
+
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+use crate::data::element::Element;
+use crate::device::lent::Lent;
+use crate::device::stream::Stream;
+use crate::device::{Allocation, Device, DeviceError};
+
+/// Every buffer starts at a multiple of this many bytes, so that any vector load on its start is aligned.
+pub const BUFFER_ALIGN: usize = 256;
+
+/// Where a slice lies: what a launch needs of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawSlice {
+    /// Its address as kernels see it.
+    pub address: u64,
+    /// Its length in elements.
+    pub len: u64,
+    /// The index of its device.
+    pub device_index: u32,
+    /// The streams on which it may be used.
+    pub(crate) lent: Lent,
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for super::Buffer<T> {}
+    impl<T> Sealed for super::View<'_, T> {}
+    impl<T> Sealed for super::ViewMut<'_, T> {}
+}
+
+/// Device memory that a kernel may read: a [`Buffer`], [`View`] or [`ViewMut`], or memory of another library
+/// ([`crate::interop`]).
+pub trait DeviceSlice<T>: sealed::Sealed {
+    /// Where it lies.
+    fn raw(&self) -> RawSlice;
+}
+
+/// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`], or memory of another library.
+pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
+
+/// An owned array in a device's memory, for programs that have no allocator of their own.
+///
+/// It is a convenience and not an allocator: every array is allocated zeroed by the driver, copies to and from the host
+/// are done on return and from pageable memory, and dropping it waits for the work queued on the device. Programs that
+/// need pools, uninitialised memory, copies between devices, pinned or asynchronous transfers bring their own memory
+/// and launch on it: [`crate::interop`].
+///
+/// ```
+/// # fn main() -> Result<(), kiln::DeviceError> {
+/// let stream = kiln::Device::cpu()?.stream();
+/// let buffer = kiln::Buffer::from_slice(&stream, &[1.0f32, 2.0, 3.0])?;
+/// assert_eq!(buffer.len(), 3);
+/// assert_eq!(buffer.view(1..).to_vec(&stream)?, [2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Buffer<T> {
+    memory: Box<dyn Allocation>,
+    len: usize,
+    /// Keeps the device open as long as its memory.
+    _device: Device,
+    _elements: PhantomData<T>,
+}
+
+impl<T: Element> Buffer<T> {
+    /// An array of `len` zeros.
+    ///
+    /// # Errors
+    /// [`DeviceError::Oom`] when there is no room.
+    pub fn zeros(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
+        let bytes = byte_size::<T>(len)?;
+        let memory = stream.device().alloc(bytes.max(1), BUFFER_ALIGN)?;
+        Ok(Buffer::of(stream.device().clone(), memory, len))
+    }
+
+    /// As [`Self::zeros`], with inaccessible memory around it, if the device has such.
+    ///
+    /// # Errors
+    /// As [`Self::zeros`]; [`DeviceError::Unsupported`] if there is no such memory.
+    pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
+        let bytes = byte_size::<T>(len)?;
+        let align = size_of::<T>().max(16);
+        let memory = stream.device().alloc_guarded(bytes.max(1), align)?;
+        Ok(Buffer::of(stream.device().clone(), memory, len))
+    }
+
+    /// A copy of a host slice.
+    ///
+    /// # Errors
+    /// As [`Self::zeros`].
+    pub fn from_slice(stream: &Stream, host: &[T]) -> Result<Buffer<T>, DeviceError> {
+        let mut buffer = Buffer::zeros(stream, host.len())?;
+        buffer.copy_from_slice(stream, host)?;
+        Ok(buffer)
+    }
+
+    fn of(device: Device, memory: Box<dyn Allocation>, len: usize) -> Buffer<T> {
+        Buffer {
+            memory,
+            len,
+            _device: device,
+            _elements: PhantomData,
+        }
+    }
+
+    /// Its length in elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A part of it, or all of it with `..`.
+    ///
+    /// # Panics
+    /// When the range is not inside, as for a slice.
+    pub fn view(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
+        View(Part::new(self, range))
+    }
+
+    /// A part of it that a kernel may write.
+    ///
+    /// # Panics
+    /// When the range is not inside, as for a slice.
+    pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, T> {
+        ViewMut(Part::new(self, range))
+    }
+
+    /// A copy on the host, after everything queued on `stream` so far.
+    ///
+    /// # Errors
+    /// What a kernel did wrong since the last synchronisation.
+    pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
+        self.view(..).to_vec(stream)
+    }
+
+    /// Overwrites it with a host slice of its length.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] when the lengths differ.
+    pub fn copy_from_slice(&mut self, stream: &Stream, host: &[T]) -> Result<(), DeviceError> {
+        if host.len() != self.len {
+            return Err(DeviceError::OutOfBounds {
+                offset: 0,
+                end: size_of_val(host),
+                size_bytes: self.len * size_of::<T>(),
+            });
+        }
+        same_device(&*self.memory, stream)?;
+        if host.is_empty() {
+            return Ok(());
+        }
+        self.memory
+            .write(stream.handle(), 0, bytemuck::cast_slice(host))
+    }
+
+    /// Sets every byte to `value`.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn fill_bytes(&mut self, stream: &Stream, value: u8) -> Result<(), DeviceError> {
+        same_device(&*self.memory, stream)?;
+        let bytes = self.len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.memory.fill(stream.handle(), 0, bytes, value)
+    }
+}
+
+impl<T> Buffer<T> {
+    #[inline]
+    fn whole(&self) -> RawSlice {
+        RawSlice {
+            address: self.memory.address(),
+            len: self.len as u64,
+            device_index: self.memory.device_index(),
+            lent: Lent::NOT,
+        }
+    }
+}
+
+/// Copies are ordered on a stream of the memory's own device.
+fn same_device(memory: &dyn Allocation, stream: &Stream) -> Result<(), DeviceError> {
+    if memory.device_index() == stream.device_index() {
+        return Ok(());
+    }
+    Err(DeviceError::Unsupported {
+        what: format!(
+            "a copy of memory of device {} on a stream of device {}",
+            memory.device_index(),
+            stream.device_index()
+        ),
+    })
+}
+
+fn byte_size<T>(len: usize) -> Result<usize, DeviceError> {
+    len.checked_mul(size_of::<T>())
+        .ok_or_else(|| DeviceError::Oom {
+            wanted_bytes: u64::MAX,
+            text: format!("{len} elements are beyond the address space"),
+        })
+}
+
+impl<T> DeviceSlice<T> for Buffer<T> {
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        self.whole()
+    }
+}
+
+impl<T> DeviceSliceMut<T> for Buffer<T> {}
+
+/// A range of a buffer.
+#[derive(Clone, Copy, Debug)]
+struct Part<'a, T> {
+    buffer: &'a Buffer<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<'a, T> Part<'a, T> {
+    fn new(buffer: &'a Buffer<T>, range: impl RangeBounds<usize>) -> Part<'a, T> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => start + 1,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&end) => end + 1,
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => buffer.len,
+        };
+        assert!(
+            start <= end && end <= buffer.len,
+            "range {start}..{end} is not inside a buffer of {} elements",
+            buffer.len
+        );
+        Part {
+            buffer,
+            start,
+            len: end - start,
+        }
+    }
+
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        let whole = self.buffer.whole();
+        RawSlice {
+            address: whole.address + (self.start * size_of::<T>()) as u64,
+            len: self.len as u64,
+            ..whole
+        }
+    }
+}
+
+/// A part of a [`Buffer`] that a kernel may read.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a, T>(Part<'a, T>);
+
+/// A part of a [`Buffer`] that a kernel may write.
+#[derive(Debug)]
+pub struct ViewMut<'a, T>(Part<'a, T>);
+
+impl<T: Element> View<'_, T> {
+    /// A copy on the host, after everything queued on `stream` so far.
+    ///
+    /// # Errors
+    /// What a kernel did wrong since the last synchronisation.
+    pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
+        same_device(&*self.0.buffer.memory, stream)?;
+        let mut host = vec![T::zeroed(); self.0.len];
+        if !host.is_empty() {
+            let offset = self.0.start * size_of::<T>();
+            let memory = &self.0.buffer.memory;
+            memory.read(stream.handle(), offset, bytemuck::cast_slice_mut(&mut host))?;
+        }
+        Ok(host)
+    }
+}
+
+impl<T> View<'_, T> {
+    /// Its length in elements.
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.0.len == 0
+    }
+}
+
+impl<T> ViewMut<'_, T> {
+    /// Its length in elements.
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.0.len == 0
+    }
+}
+
+impl<T> DeviceSlice<T> for View<'_, T> {
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        self.0.raw()
+    }
+}
+
+impl<T> DeviceSlice<T> for ViewMut<'_, T> {
+    #[inline]
+    fn raw(&self) -> RawSlice {
+        self.0.raw()
+    }
+}
+
+impl<T> DeviceSliceMut<T> for ViewMut<'_, T> {}

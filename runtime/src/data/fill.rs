@@ -1,0 +1,379 @@
+//! Inputs, made from a seed: the same on every machine, for every device.
+
+use bytemuck::Pod;
+use kiln_spec::expr::evaluate_int;
+use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
+use thiserror::Error;
+
+use crate::data::element::{Element, for_elem_type};
+use crate::parallel;
+
+/// Why an input cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FillError {
+    /// The bound of `below(..)` has no value.
+    #[error("`#[fill(..)]` of `{argument}`: {error}")]
+    Eval {
+        /// The argument.
+        argument: String,
+        /// Why it has none.
+        error: EvalError,
+    },
+    /// The bound of `below(..)` is not positive, or beyond the element type.
+    #[error("`#[fill(below(..))]` of `{argument}` is {bound}, which is not a bound for {ty}")]
+    Bound {
+        /// The argument.
+        argument: String,
+        /// The bound.
+        bound: i128,
+        /// The type of its elements.
+        ty: ElemType,
+    },
+    /// A range without values.
+    #[error("`#[fill(uniform({low}, {high}))]` of `{argument}` has no values of {ty}")]
+    Empty {
+        /// The argument.
+        argument: String,
+        /// Lower bound, as text.
+        low: String,
+        /// Upper bound, as text.
+        high: String,
+        /// The type of its elements.
+        ty: ElemType,
+    },
+}
+
+/// The bytes of a slice of `len` elements, as `#[fill(..)]` declares them.
+///
+/// # Errors
+/// When the declaration has no values for this problem or type.
+pub fn fill(
+    slice: &SliceArg,
+    ty: ElemType,
+    len: usize,
+    problem: &Problem,
+    seed: u64,
+) -> Result<Vec<u8>, FillError> {
+    let random = RandomWords::new(seed, &slice.name);
+    for_elem_type!(ty, T => Ok(match &slice.fill {
+        Fill::Constant(value) => {
+            let value = T::from_f64(*value);
+            made(len, |_| move |_| value)
+        }
+        Fill::Iota => made(len, |_| |index| T::from_f64(index as f64)),
+        Fill::Uniform { low, high } => uniform::<T>(slice, *low, *high, len, &random)?,
+        Fill::Below(bound) => {
+            let bound = below_bound(slice, bound, ty, problem)?;
+            random.whole::<T>(0, bound, len)
+        }
+    }))
+}
+
+/// The bytes of `len` elements. `of` gives, for the first element of a range, the function that makes that range's elements in
+/// order.
+fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
+    let size = size_of::<T>();
+    parallel::bytes(len, size, |range, bytes| {
+        let mut element = of(range.start);
+        for (index, bytes) in range.zip(bytes.chunks_exact_mut(size)) {
+            bytes.copy_from_slice(bytemuck::bytes_of(&element(index)));
+        }
+    })
+}
+
+fn below_bound(
+    slice: &SliceArg,
+    bound: &kiln_spec::Expr,
+    ty: ElemType,
+    problem: &Problem,
+) -> Result<i128, FillError> {
+    let bound = evaluate_int(bound, problem).map_err(|error| FillError::Eval {
+        argument: slice.name.clone(),
+        error,
+    })?;
+    match i64::try_from(bound) {
+        Ok(whole) if whole > 0 && bound - 1 <= largest_whole(ty) => Ok(whole.into()),
+        _ => Err(FillError::Bound {
+            argument: slice.name.clone(),
+            bound,
+            ty,
+        }),
+    }
+}
+
+/// The largest whole number up to which a type holds every whole number.
+fn largest_whole(ty: ElemType) -> i128 {
+    match ty {
+        ElemType::F64 => 1 << 53,
+        ElemType::F32 => 1 << 24,
+        ElemType::F16 => 1 << 11,
+        ElemType::Bf16 => 1 << 8,
+        integer => integer.integer_range().map_or(0, |(_, largest)| largest),
+    }
+}
+
+fn uniform<T: Element>(
+    slice: &SliceArg,
+    low: f64,
+    high: f64,
+    len: usize,
+    random: &RandomWords,
+) -> Result<Vec<u8>, FillError> {
+    let empty = || FillError::Empty {
+        argument: slice.name.clone(),
+        low: low.to_string(),
+        high: high.to_string(),
+        ty: T::TYPE,
+    };
+    let Some((least, largest)) = T::TYPE.integer_range() else {
+        if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
+            return Err(empty());
+        }
+        return Ok(random.real::<T>(low, high, len));
+    };
+    let (first, end) = (low.ceil() as i128, high.ceil() as i128);
+    if first >= end || first < least || end - 1 > largest {
+        return Err(empty());
+    }
+    Ok(random.whole::<T>(first, end, len))
+}
+
+const TWO_32: f64 = 4_294_967_296.0;
+const TWO_53: f64 = 9_007_199_254_740_992.0;
+
+/// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
+struct RandomWords {
+    stream: blake3::OutputReader,
+}
+
+/// The words of a stream from some place on.
+struct Words {
+    stream: blake3::OutputReader,
+    block: [u8; 4096],
+    used: usize,
+}
+
+impl Words {
+    fn word(&mut self) -> u32 {
+        if self.used == self.block.len() {
+            self.stream.fill(&mut self.block);
+            self.used = 0;
+        }
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.block[self.used..self.used + 4]);
+        self.used += 4;
+        u32::from_le_bytes(word)
+    }
+
+    fn two_words(&mut self) -> u64 {
+        u64::from(self.word()) << 32 | u64::from(self.word())
+    }
+}
+
+impl RandomWords {
+    fn new(seed: u64, argument: &str) -> RandomWords {
+        let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
+        hasher.update(&seed.to_le_bytes());
+        hasher.update(argument.as_bytes());
+        RandomWords {
+            stream: hasher.finalize_xof(),
+        }
+    }
+
+    /// The words from a place on.
+    fn words(&self, first: usize) -> Words {
+        let mut stream = self.stream.clone();
+        stream.set_position(first as u64 * 4);
+        Words {
+            stream,
+            block: [0; 4096],
+            used: 4096,
+        }
+    }
+
+    /// Uniform over `[low, high)`.
+    fn real<T: Element>(&self, low: f64, high: f64, len: usize) -> Vec<u8> {
+        // 32 random bits fill the significand of every type but `f64`, which takes 53.
+        let is_double = T::TYPE == ElemType::F64;
+        let step = (high - low) / if is_double { TWO_53 } else { TWO_32 };
+        made(len, |first| {
+            let mut words = self.words(if is_double { 2 * first } else { first });
+            move |_| {
+                let random = if is_double {
+                    (words.two_words() >> 11) as f64
+                } else {
+                    words.word().into()
+                };
+                let value = T::from_f64(low + step * random);
+                // Rounding to a short type can reach the upper bound, which is excluded.
+                if value.to_f64() < high {
+                    value
+                } else {
+                    T::from_f64(low)
+                }
+            }
+        })
+    }
+
+    /// Uniform over the whole numbers from `first` up to `end`.
+    fn whole<T: Element>(&self, first: i128, end: i128, len: usize) -> Vec<u8> {
+        let range = (end - first) as u128;
+        let is_short = range <= 1 << 32;
+        made(len, |place| {
+            let mut words = self.words(if is_short { place } else { 2 * place });
+            move |_| {
+                let offset = if is_short {
+                    (u128::from(words.word()) * range) >> 32
+                } else {
+                    (u128::from(words.two_words()) * range.min(1 << 64)) >> 64
+                };
+                T::from_whole(first + offset as i128)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_spec::{Access, ElemRef, Expr, ProblemValue};
+
+    use super::*;
+
+    fn slice(name: &str, fill: Fill) -> SliceArg {
+        SliceArg {
+            name: name.into(),
+            elem: ElemRef::Fixed(ElemType::F32),
+            access: Access::In,
+            len: Expr::Int(8),
+            fill,
+            align: None,
+            tolerance: None,
+            compare: None,
+            constant: None,
+        }
+    }
+
+    fn problem() -> Problem {
+        Problem::new([("n".into(), ProblemValue::Size(100))])
+    }
+
+    fn values<T: Element>(fill_as: Fill, len: usize, seed: u64) -> Vec<T> {
+        let bytes = fill(&slice("a", fill_as), T::TYPE, len, &problem(), seed).unwrap();
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+
+    #[test]
+    fn the_same_seed_and_argument_give_the_same_input_and_others_do_not() {
+        let uniform = Fill::Uniform {
+            low: -1.0,
+            high: 1.0,
+        };
+        let first: Vec<f32> = values(uniform.clone(), 1000, 1);
+        assert_eq!(first, values::<f32>(uniform.clone(), 1000, 1));
+        assert_ne!(first, values::<f32>(uniform.clone(), 1000, 2));
+        let other = fill(&slice("b", uniform), ElemType::F32, 1000, &problem(), 1).unwrap();
+        assert_ne!(bytemuck::cast_slice::<f32, u8>(&first), other);
+    }
+
+    #[test]
+    fn a_long_input_begins_as_a_short_one_does() {
+        for (fill_as, len) in [
+            (
+                Fill::Uniform {
+                    low: 0.0,
+                    high: 1.0,
+                },
+                700_000,
+            ),
+            (Fill::Iota, 600_001),
+        ] {
+            let long: Vec<f64> = values(fill_as.clone(), len, 3);
+            for part in [1, 1000, 262_144, 262_145, 524_289] {
+                let short: Vec<f64> = values(fill_as.clone(), part, 3);
+                assert!(long[..part] == short, "{fill_as:?} {part}");
+            }
+        }
+        let below = Fill::Below(Expr::Int(1 << 40));
+        let long: Vec<i64> = values(below.clone(), 600_000, 3);
+        assert!(long[..300_000] == values::<i64>(below, 300_000, 3));
+    }
+
+    #[test]
+    fn uniform_stays_inside_its_bounds_and_fills_them_in_every_type() {
+        fn check<T: Element>(low: f64, high: f64) {
+            let values: Vec<T> = values(Fill::Uniform { low, high }, 20_000, 7);
+            let (mut least, mut most) = (f64::MAX, f64::MIN);
+            for value in values {
+                assert!((low..high).contains(&value.to_f64()), "{value:?}");
+                least = least.min(value.to_f64());
+                most = most.max(value.to_f64());
+            }
+            let near = (high - low) / 50.0 + 1.0;
+            assert!(least <= low + near && most >= high - 1.0 - near);
+        }
+        check::<f32>(-1.0, 1.0);
+        check::<half::f16>(-2.0, 3.0);
+        check::<half::bf16>(0.0, 1.0);
+        check::<i32>(-5.0, 6.0);
+        check::<u8>(0.0, 256.0);
+        check::<u32>(3.0, 9.0);
+        check::<f64>(-1.0, 1.0);
+        check::<i64>(-5.0, 6.0);
+        check::<u64>(3.0, 9.0);
+        check::<i16>(-32768.0, 32768.0);
+        check::<u16>(0.0, 65536.0);
+        check::<i8>(-128.0, 128.0);
+    }
+
+    #[test]
+    fn every_bit_of_a_64_bit_input_is_random() {
+        let all = |high: f64| Fill::Uniform {
+            low: if high > 1e19 { 0.0 } else { -high },
+            high,
+        };
+        let both = |words: Vec<u64>| {
+            let (ones, zeros) = words
+                .iter()
+                .fold((0, 0), |(ones, zeros), word| (ones | word, zeros | !word));
+            assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
+        };
+        both(values::<u64>(all(2.0_f64.powi(64)), 1000, 5));
+        let signed: Vec<i64> = values(all(2.0_f64.powi(63)), 1000, 5);
+        both(bytemuck::cast_vec(signed));
+        // No value of this one fits an `f32`: a kernel that computes in `float` shows.
+        let doubles: Vec<f64> = values(all(1.0), 1000, 5);
+        let narrow = doubles.iter().filter(|x| f64::from(**x as f32) == **x);
+        assert!(narrow.count() < 10);
+    }
+
+    #[test]
+    fn below_gives_every_whole_number_under_the_bound() {
+        let mut seen: Vec<i32> = values(Fill::Below(Expr::Name("n".into())), 5000, 3);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn iota_and_constant_are_what_they_say() {
+        assert_eq!(values::<i32>(Fill::Iota, 4, 0), [0, 1, 2, 3]);
+        assert_eq!(values::<f32>(Fill::Constant(2.5), 2, 0), [2.5, 2.5]);
+    }
+
+    #[test]
+    fn a_declaration_without_values_is_an_error() {
+        let below = slice("a", Fill::Below(Expr::Int(0)));
+        assert!(fill(&below, ElemType::I32, 1, &problem(), 0).is_err());
+        let below = slice("a", Fill::Below(Expr::Int(1000)));
+        assert!(fill(&below, ElemType::U8, 1, &problem(), 0).is_err());
+        let negative = slice(
+            "a",
+            Fill::Uniform {
+                low: -1.0,
+                high: 1.0,
+            },
+        );
+        assert!(fill(&negative, ElemType::U32, 1, &problem(), 0).is_err());
+    }
+}

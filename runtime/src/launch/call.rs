@@ -1,0 +1,111 @@
+//! A call of a generated launch function with arguments that are known at run time only.
+
+use kiln_spec::{ArgSpec, ElemType, KernelSpec, Problem, ProblemValue};
+
+use crate::data::any_buffer::AnyBuffer;
+use crate::data::buffer::Buffer;
+use crate::data::element::{Element, Scalar};
+use crate::data::reference::ArgData;
+use crate::device::error::DeviceError;
+use crate::device::stream::Stream;
+
+/// One call of a launch function whose arguments are known at run time only: what a smoke test makes.
+#[derive(Debug)]
+pub struct LaunchCall<'a> {
+    stream: &'a Stream,
+    problem: &'a Problem,
+    args: Vec<CallArg>,
+}
+
+#[derive(Debug)]
+enum CallArg {
+    Scalar(Vec<u8>),
+    Slice(Option<AnyBuffer>),
+}
+
+impl<'a> LaunchCall<'a> {
+    /// A call with this data, copied to the stream's device.
+    pub(crate) fn new(
+        spec: &KernelSpec,
+        stream: &'a Stream,
+        problem: &'a Problem,
+        data: &[ArgData],
+    ) -> Result<LaunchCall<'a>, DeviceError> {
+        let args = spec.args.iter().zip(data).map(|(arg, data)| match arg {
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => {
+                Ok::<_, DeviceError>(CallArg::Scalar(data.bytes().to_vec()))
+            }
+            ArgSpec::Slice(slice) => {
+                let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+                let buffer = AnyBuffer::of_bytes(stream, ty, data.bytes())?;
+                Ok(CallArg::Slice(Some(buffer)))
+            }
+        });
+        Ok(LaunchCall {
+            stream,
+            problem,
+            args: args.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Overwrites a slice.
+    pub(crate) fn write(&mut self, argument: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        match &mut self.args[argument] {
+            CallArg::Slice(Some(buffer)) => buffer.write(self.stream, bytes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a slice back.
+    pub(crate) fn read(&self, argument: usize) -> Result<Vec<u8>, DeviceError> {
+        match &self.args[argument] {
+            CallArg::Slice(Some(buffer)) => buffer.read(self.stream),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The stream to launch on.
+    pub fn stream(&self) -> &'a Stream {
+        self.stream
+    }
+
+    /// The element type of a type parameter.
+    pub fn elem_type(&self, name: &str) -> ElemType {
+        match self.problem.get(name) {
+            Some(ProblemValue::Type(ty)) => ty,
+            _ => panic!("the problem should have the type parameter `{name}`"),
+        }
+    }
+
+    /// The value of a scalar argument.
+    pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
+        match &self.args[argument] {
+            CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
+            CallArg::Slice(_) => panic!("argument {argument} should be a scalar"),
+        }
+    }
+
+    /// A number in a struct or array, by its offset in bytes.
+    pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
+        match &self.args[argument] {
+            CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]),
+            CallArg::Slice(_) => panic!("argument {argument} should be passed by value"),
+        }
+    }
+
+    /// Takes a slice out, to be passed and given back.
+    pub fn take<T: Element>(&mut self, argument: usize) -> Buffer<T> {
+        match &mut self.args[argument] {
+            CallArg::Slice(buffer) => buffer
+                .take()
+                .expect("a buffer should be taken once")
+                .into_buffer(),
+            CallArg::Scalar(_) => panic!("argument {argument} should be a slice"),
+        }
+    }
+
+    /// Gives a slice back.
+    pub fn put<T: Element>(&mut self, argument: usize, buffer: Buffer<T>) {
+        self.args[argument] = CallArg::Slice(Some(AnyBuffer::of_buffer(buffer)));
+    }
+}

@@ -1,0 +1,140 @@
+//! Why a launch function did not launch.
+
+use std::fmt;
+
+use kiln_spec::{EvalError, PlanError};
+use thiserror::Error;
+
+use crate::device::error::DeviceError;
+use crate::prepare::error::PrepareError;
+
+/// A launch function refused, or the device did.
+///
+/// Nothing was launched, unless the cause is [`LaunchCause::Device`].
+#[derive(Clone, Debug)]
+pub struct LaunchError {
+    kernel: &'static str,
+    cause: Box<LaunchCause>,
+}
+
+impl LaunchError {
+    #[cold]
+    pub(crate) fn new(kernel: &'static str, cause: impl Into<LaunchCause>) -> LaunchError {
+        LaunchError {
+            kernel,
+            cause: Box::new(cause.into()),
+        }
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &'static str {
+        self.kernel
+    }
+
+    /// What is wrong.
+    pub fn cause(&self) -> &LaunchCause {
+        &self.cause
+    }
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`: {}", self.kernel, self.cause)
+    }
+}
+
+impl std::error::Error for LaunchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.cause {
+            LaunchCause::Device(error) => Some(error),
+            LaunchCause::Prepare(error) => Some(error),
+            LaunchCause::Plan(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LaunchCause {
+    /// A slice has not the length the spec declares for these sizes.
+    #[error("`{argument}` has {found} elements, but `#[len({len})]` is {expected} here")]
+    Length {
+        /// The argument.
+        argument: String,
+        /// The declared length, as written.
+        len: String,
+        /// Its value for these sizes.
+        expected: u64,
+        /// The slice's length.
+        found: u64,
+    },
+    /// A slice is not aligned as the config needs.
+    #[error(
+        "`{argument}` at address {address:#x} is not aligned to {align_bytes} bytes, \
+         which the config's vector loads need\nhelp: pass a whole buffer, or a view that starts at a multiple"
+    )]
+    Alignment {
+        /// The argument.
+        argument: String,
+        /// The slice's address.
+        address: u64,
+        /// The alignment in bytes.
+        align_bytes: u64,
+    },
+    /// An alignment of the spec is not a power of two of bytes.
+    #[error("`#[align({align})]` of `{argument}` is {bytes} bytes, which is not a power of two")]
+    BadAlignment {
+        /// The argument.
+        argument: String,
+        /// The alignment, as written.
+        align: String,
+        /// Its value in bytes.
+        bytes: i128,
+    },
+    /// A slice is in the memory of another device than the stream's.
+    #[error(
+        "`{argument}` is in the memory of device {found}, but the stream is of device {expected}"
+    )]
+    OtherDevice {
+        /// The argument.
+        argument: String,
+        /// The index of the stream's device.
+        expected: u32,
+        /// The index of the slice's device.
+        found: u32,
+    },
+    /// A slice of another library's memory was lent to another stream.
+    #[error(
+        "`{argument}` is memory of another library, lent to another stream\n\
+         help: make the slice with the stream that the launch is on"
+    )]
+    OtherStream {
+        /// The argument.
+        argument: String,
+    },
+    /// A problem size is beyond 63 bits.
+    #[error("`{argument}` is beyond 9223372036854775807")]
+    SizeTooLarge {
+        /// The argument.
+        argument: String,
+    },
+    /// A length or alignment has no value for these sizes.
+    #[error("`{argument}`: {error}")]
+    Eval {
+        /// The argument.
+        argument: String,
+        /// Why it has none.
+        error: EvalError,
+    },
+    /// The sizes have no launch plan, or none that the device can launch.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The entry could not be compiled or loaded.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// The device refused, or reported what an earlier launch did wrong.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,81 @@
+//! The memo of a launch function: what it selected for the problems it launched last, per thread.
+//!
+//! A launch whose device and sizes are those of a memoised one costs a comparison: no evaluation, no lock,
+//! no map, no allocation.
+
+use std::cell::{Cell, RefCell};
+
+use kiln_spec::LaunchPlan;
+
+use crate::prepare::prepared::Prepared;
+
+/// Problems that one thread alternates between without selecting again.
+const WAYS: usize = 4;
+
+/// The most recent selections of one launch function on one thread: `D` problem dimensions, `S` slices, `C` computed
+/// arguments.
+#[derive(Debug)]
+pub struct Memo<const D: usize, const S: usize, const C: usize> {
+    ways: RefCell<[Option<Resolved<D, S, C>>; WAYS]>,
+    next: Cell<usize>,
+}
+
+/// Everything a launch needs that follows from device and sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<const D: usize, const S: usize, const C: usize> {
+    pub(crate) device_index: u32,
+    pub(crate) dims: [i64; D],
+    pub(crate) plan: LaunchPlan,
+    pub(crate) prepared: &'static Prepared,
+    pub(crate) needs: [SliceNeeds; S],
+    /// The values of the computed arguments, in order, each at the start of a word.
+    pub(crate) computed: [u64; C],
+}
+
+/// The requirements of a launch on one slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceNeeds {
+    /// Its length in elements.
+    pub(crate) len: u64,
+    /// Its alignment in bytes, less one: the bits of its address that must be zero.
+    pub(crate) align_mask: u64,
+}
+
+impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
+    /// Nothing memoised.
+    pub const fn new() -> Memo<D, S, C> {
+        Memo {
+            ways: RefCell::new([None; WAYS]),
+            next: Cell::new(0),
+        }
+    }
+
+    /// Calls `use_it` with what was memoised for a device and sizes, if anything was.
+    #[inline]
+    pub(crate) fn find<R>(
+        &self,
+        device_index: u32,
+        dims: &[i64; D],
+        use_it: impl FnOnce(&Resolved<D, S, C>) -> R,
+    ) -> Option<R> {
+        let ways = self.ways.borrow();
+        let found = ways
+            .iter()
+            .flatten()
+            .find(|way| way.device_index == device_index && way.dims == *dims)?;
+        Some(use_it(found))
+    }
+
+    /// Memoises, in place of the oldest.
+    pub(crate) fn remember(&self, resolved: Resolved<D, S, C>) {
+        let way = self.next.get();
+        self.next.set((way + 1) % WAYS);
+        self.ways.borrow_mut()[way] = Some(resolved);
+    }
+}
+
+impl<const D: usize, const S: usize, const C: usize> Default for Memo<D, S, C> {
+    fn default() -> Self {
+        Memo::new()
+    }
+}

@@ -1,0 +1,429 @@
+//! The one launch call: what every generated launch function ends in.
+//!
+//! Before anything runs it checks what the spec can state: lengths, alignments, device and stream of each slice,
+//! the launch plan against the device's limits. What it cannot check (that the kernel stays inside those
+//! lengths, that its signature is the declared one on this device) the author vouches for with the
+//! `unsafe` of the `unsafe extern "C"` block.
+
+pub(crate) mod announce;
+pub(crate) mod call;
+pub(crate) mod checks;
+pub(crate) mod error;
+pub(crate) mod memo;
+pub(crate) mod slice_needs;
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::thread::LocalKey;
+
+use kiln_spec::{ElemType, LaunchPlan, PlanError, Problem, ProblemValue};
+
+use crate::data::buffer::RawSlice;
+use crate::data::element::Scalar;
+use crate::device::stream::Stream;
+use crate::device::{ArgMemory, ArgSets, DeviceError, Function, KernelArgs, Schedule};
+use crate::kernel::Kernel;
+use crate::launch::announce::announce;
+use crate::launch::error::{LaunchCause, LaunchError};
+use crate::launch::memo::{Memo, Resolved, SliceNeeds};
+use crate::launch::slice_needs::{check_slices, needs_of};
+use crate::prepare;
+use crate::prepare::prepared::Prepared;
+use crate::selection::forced::{Forced, LaunchRecord};
+use crate::selection::{Choice, Selection};
+
+// Device addresses travel as 64-bit values where kernels expect pointers.
+const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
+
+/// Stands for a problem size beyond 63 bits: never memoised, always refused.
+const BEYOND: i64 = i64::MIN;
+
+/// A problem dimension of a scalar argument.
+#[inline]
+pub fn size<T: Scalar>(value: T) -> i64 {
+    value.to_size().unwrap_or(BEYOND)
+}
+
+/// A problem dimension of a type parameter.
+#[inline]
+pub const fn type_code(ty: ElemType) -> i64 {
+    ty as i64
+}
+
+impl<'a> KernelArgs<'a> {
+    /// Vouches for the arguments, so that launching itself can be a safe call.
+    ///
+    /// # Safety
+    /// There is one pointer for each parameter of the kernel that they are launched with; each points to a
+    /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
+    /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
+    pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
+        KernelArgs::of(pointers)
+    }
+
+    /// The address that the argument at a place holds, which must be a pointer argument.
+    pub(crate) fn address(self, place: usize) -> Option<u64> {
+        let pointer = self
+            .pointers
+            .get(place)
+            .filter(|pointer| !pointer.is_null())?;
+        // SAFETY: it points to a live value of the parameter's type, as `new` vouches for, and a pointer has 64 bits.
+        Some(unsafe { pointer.cast::<u64>().read() })
+    }
+}
+
+/// A value where kernels of the cpu device may read it as any of their vector types, which are aligned to 32 bytes at most.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub struct Aligned<T>(pub T);
+
+/// A pointer to the value of one kernel argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Arg<'a>(*const c_void, PhantomData<&'a ()>);
+
+impl<'a> Arg<'a> {
+    /// The place of the last argument, which only receipt entries have.
+    pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
+
+    /// The place of an argument that is computed from the config and the sizes.
+    pub const COMPUTED: Arg<'static> = Arg(std::ptr::null(), PhantomData);
+
+    /// A scalar, passed by value.
+    #[inline]
+    pub fn scalar<T: Scalar>(value: &'a T) -> Arg<'a> {
+        Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A struct or array, passed by value.
+    #[inline]
+    pub fn plain<T: Copy>(value: &'a Aligned<T>) -> Arg<'a> {
+        Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A value given as whole blocks of memory.
+    pub(crate) fn blocks(blocks: &'a [Aligned<[u64; 4]>]) -> Arg<'a> {
+        Arg(blocks.as_ptr().cast(), PhantomData)
+    }
+
+    /// A slice, passed as its address.
+    #[inline]
+    pub fn slice(slice: &'a RawSlice) -> Arg<'a> {
+        Arg((&raw const slice.address).cast(), PhantomData)
+    }
+}
+
+/// Launches a kernel: select (or take from the memo), check, launch.
+///
+/// `dims` are the problem's dimensions in declared order, `slices` the slice arguments in order, `args` all
+/// arguments and a last place for the receipt.
+///
+/// # Errors
+/// See [`LaunchCause`].
+#[inline]
+pub fn launch<const D: usize, const S: usize, const C: usize, const A: usize>(
+    kernel: &'static Kernel,
+    memo: &'static LocalKey<Memo<D, S, C>>,
+    stream: &Stream,
+    dims: [i64; D],
+    slices: &[RawSlice; S],
+    args: [Arg<'_>; A],
+) -> Result<(), LaunchError> {
+    let device_index = stream.device_index();
+    let mut args = args.map(|arg| arg.0);
+    if stream.what_is_forced().is_none() {
+        let hit = memo.with(|memo| {
+            memo.find(device_index, &dims, |resolved| {
+                let fits = all_fit(&resolved.needs, slices, stream);
+                fits.then_some((resolved.plan, resolved.prepared, resolved.computed))
+            })
+        });
+        if let Some(Some((plan, prepared, computed))) = hit {
+            place(&computed, &mut args[..A - 1]);
+            return call_with(stream, &prepared.release, &plan, &args[..A - 1], slices)
+                .map_err(|error| LaunchError::new(kernel.name(), error));
+        }
+    }
+    launch_unmemoised(kernel, memo, stream, dims, slices, args)
+        .map_err(|cause| LaunchError::new(kernel.name(), cause))
+}
+
+/// The length that a slice must have, in elements, if it depends on the config: that of the config which a launch for
+/// these sizes takes. `dims` are as for [`launch`], `place` is the slice's place among the slices.
+///
+/// # Errors
+/// See [`LaunchCause`].
+pub fn slice_len<const D: usize>(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    dims: [i64; D],
+    place: usize,
+) -> Result<usize, LaunchError> {
+    let needed = || {
+        let problem = problem_of(kernel, &dims)?;
+        let choice = selection_for(kernel, stream, &problem).choice();
+        let needs = needs_of(kernel, choice, &problem)?;
+        let len = needs.get(place).map_or(0, |need| need.len);
+        usize::try_from(len).map_err(|_| {
+            LaunchCause::Plan(PlanError::Size {
+                what: "a slice length",
+                value: len.into(),
+            })
+        })
+    };
+    needed().map_err(|cause| LaunchError::new(kernel.name(), cause))
+}
+
+/// The choice for a problem: the forced one, or the selected one.
+fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) -> Selection {
+    let forced = stream
+        .what_is_forced()
+        .and_then(|forced| forced.choice_for(kernel));
+    match forced {
+        Some(choice) => Selection::Forced { choice },
+        None => kernel.selection(stream.device(), problem),
+    }
+}
+
+/// Puts computed arguments into their places, which hold nothing yet; the last place, of the receipt, is left out.
+#[inline]
+fn place<const C: usize>(computed: &[u64; C], args: &mut [*const c_void]) {
+    // Most kernels have none, and their launches do not look.
+    if C == 0 {
+        return;
+    }
+    let places = args.iter_mut().filter(|arg| arg.is_null());
+    for (arg, value) in places.zip(computed) {
+        *arg = (&raw const *value).cast();
+    }
+}
+
+#[inline]
+fn all_fit<const S: usize>(
+    needs: &[SliceNeeds; S],
+    slices: &[RawSlice; S],
+    stream: &Stream,
+) -> bool {
+    let (device_index, stream) = (stream.device_index(), stream.id());
+    let mut fit = true;
+    for (need, slice) in needs.iter().zip(slices) {
+        fit &= slice.len == need.len;
+        fit &= slice.address & need.align_mask == 0;
+        fit &= slice.device_index == device_index;
+        fit &= slice.lent.goes_with(stream);
+    }
+    fit
+}
+
+#[cold]
+#[inline(never)]
+fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: usize>(
+    kernel: &'static Kernel,
+    memo: &'static LocalKey<Memo<D, S, C>>,
+    stream: &Stream,
+    dims: [i64; D],
+    slices: &[RawSlice; S],
+    mut args: [*const c_void; A],
+) -> Result<(), LaunchCause> {
+    let problem = problem_of(kernel, &dims)?;
+    let selection = selection_for(kernel, stream, &problem);
+    let choice = selection.choice();
+    let needs = needs_of(kernel, choice, &problem)?;
+    let needs: [SliceNeeds; S] = needs.try_into().unwrap_or_else(|_| {
+        unreachable!("the spec and the generated function should have the same slices")
+    });
+    check_slices(kernel, stream, &needs, slices)?;
+    let limits = &stream.device().info().limits;
+    if kernel.launches_nothing(choice, &problem, limits) {
+        return Ok(());
+    }
+    let (plan, prepared) = resolve(kernel, stream, &problem, choice)?;
+    announce(kernel, stream.device().info(), &problem, &selection);
+    let computed =
+        crate::data::reference::computed_words(kernel.spec(), &kernel.config(choice), &problem)?;
+    let computed: [u64; C] = computed.try_into().unwrap_or_else(|_| {
+        unreachable!("the spec and the generated function should compute the same arguments")
+    });
+    place(&computed, &mut args[..A - 1]);
+    if let (Some(forced), Selection::Forced { .. }) = (stream.what_is_forced(), &selection) {
+        return launch_forced(forced, selection, stream, prepared, plan, &mut args, slices);
+    }
+    memo.with(|memo| {
+        memo.remember(Resolved {
+            device_index: stream.device_index(),
+            dims,
+            plan,
+            prepared,
+            needs,
+            computed,
+        });
+    });
+    let release = &prepared.release;
+    Ok(call_with(stream, release, &plan, &args[..A - 1], slices)?)
+}
+
+/// Launches the release or receipt entry, and records what was launched.
+fn launch_forced(
+    forced: &Forced,
+    selection: Selection,
+    stream: &Stream,
+    prepared: &'static Prepared,
+    plan: LaunchPlan,
+    args: &mut [*const c_void],
+    slices: &[RawSlice],
+) -> Result<(), LaunchCause> {
+    let slot = forced.receipt();
+    let function = match slot {
+        Some(_) => &prepared.receipt,
+        None => &prepared.release,
+    };
+    forced.record(LaunchRecord {
+        selection,
+        symbol: function.symbol().into(),
+        plan,
+    });
+    let (receipt, release_args) = args
+        .split_last_mut()
+        .expect("a generated function should leave room for the receipt argument");
+    match &slot {
+        Some(slot) => {
+            *receipt = (&raw const slot.address).cast();
+            Ok(call_with(stream, function, &plan, args, slices)?)
+        }
+        None => Ok(call_with(stream, function, &plan, release_args, slices)?),
+    }
+}
+
+/// The launch on these slices, which no recording may hold if one of them is only borrowed.
+#[inline]
+fn call_with(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[*const c_void],
+    slices: &[RawSlice],
+) -> Result<(), DeviceError> {
+    if slices.iter().all(|slice| slice.lent.is_recordable()) {
+        return call(stream, function, plan, args);
+    }
+    let mut queue = || call(stream, function, plan, args);
+    stream.device().unrecorded(stream.handle(), &mut queue)
+}
+
+/// The launch itself.
+#[inline]
+fn call(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[*const c_void],
+) -> Result<(), DeviceError> {
+    // SAFETY: every pointer was made by `Arg` from a value that the generated function holds until this
+    // returns, one for each parameter in declared order, of the declared type (the macro compares the
+    // declaration with the kernel's signature). Slices are borrowed, mutably where the kernel writes, and
+    // were checked to be of this device and of the declared length; what the kernel does inside and
+    // beyond them the author of its `unsafe extern` block vouches for. Freeing device memory waits for
+    // the work queued on it, so a slice outlives the launch; for memory and streams of other libraries that
+    // was vouched for where they came in (`interop`), for the stream that the memory was lent to, which was
+    // checked to be this one, and for no recording (`call_with`).
+    let args = unsafe { KernelArgs::new(args) };
+    stream
+        .device()
+        .launch(stream.handle(), function, plan, args)
+}
+
+/// The problem of a launch function's dimensions.
+///
+/// # Errors
+/// When a size is beyond 63 bits: no launch takes it.
+fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
+    let problem = problem(kernel, dims);
+    let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
+    if let Some((name, _)) = problem.iter().find(beyond) {
+        let argument = name.to_string();
+        return Err(LaunchCause::SizeTooLarge { argument });
+    }
+    Ok(problem)
+}
+
+/// The problem of a kernel's dimensions, as [`size`] and [`type_code`] give them, in declared order.
+pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
+    let declared = kernel.spec().problems.first();
+    let declared = declared.into_iter().flat_map(Problem::iter);
+    let values = declared
+        .zip(dims)
+        .map(|((_, declared), &dim)| match declared {
+            ProblemValue::Type(_) => {
+                let ty = ElemType::ALL.iter().find(|ty| type_code(**ty) == dim);
+                ProblemValue::Type(*ty.expect("a type dimension should hold a type's code"))
+            }
+            ProblemValue::Size(_) => ProblemValue::Size(dim),
+        });
+    kernel.problem_of(values)
+}
+
+/// The plan and the loaded entries.
+fn resolve(
+    kernel: &'static Kernel,
+    stream: &Stream,
+    problem: &Problem,
+    choice: Choice,
+) -> Result<(LaunchPlan, &'static Prepared), LaunchCause> {
+    let limits = &stream.device().info().limits;
+    let plan = kernel.plan(choice, problem, Some(limits))?;
+    plan.check(limits)?;
+    let device = &**stream.device();
+    let prepared = prepare::get_on(kernel, device, choice, problem)?;
+    Ok((plan, prepared))
+}
+
+/// Launches an entry on arguments that a [`crate::rig::Rig`] holds, outside any launch function.
+pub(crate) fn launch_held(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[Arg<'_>],
+) -> Result<(), DeviceError> {
+    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    call(stream, function, plan, &args)
+}
+
+/// As [`launch_held`], in the order of a schedule and with the memory that the kernel may use.
+pub(crate) fn launch_held_scheduled(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    args: &[Arg<'_>],
+    memory: &[ArgMemory<'_>],
+    schedule: Schedule,
+) -> Result<(), DeviceError> {
+    let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
+    // SAFETY: as in `time_held`.
+    let args = unsafe { KernelArgs::new(&args) }.with_memory(memory);
+    stream
+        .device()
+        .launch_scheduled(stream.handle(), function, plan, args, schedule)
+}
+
+/// As [`launch_held`], `launches` times on the device's own clock, with the sets of arguments in turn; gives nanoseconds
+/// for all together.
+pub(crate) fn time_held(
+    stream: &Stream,
+    function: &Function,
+    plan: &LaunchPlan,
+    sets: &[Vec<Arg<'_>>],
+    launches: u32,
+) -> Result<u64, DeviceError> {
+    let pointers = |args: &Vec<Arg<'_>>| args.iter().map(|arg| arg.0).collect::<Vec<_>>();
+    let sets: Vec<_> = sets.iter().map(pointers).collect();
+    // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for
+    // each parameter in declared order, of the declared type and length.
+    let sets: Vec<_> = sets
+        .iter()
+        .map(|args| unsafe { KernelArgs::new(args) })
+        .collect();
+    let sets = ArgSets::new(&sets)
+        .ok_or_else(|| DeviceError::internal("timing", "the sets of arguments differ in number"))?;
+    stream
+        .device()
+        .time(stream.handle(), function, plan, sets, launches)
+}

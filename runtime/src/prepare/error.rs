@@ -1,0 +1,53 @@
+//! Why an entry cannot be launched.
+
+use kiln_spec::codegen::CodegenError;
+use kiln_spec::source::SourceError;
+use thiserror::Error;
+
+use crate::compiler::error::CompileError;
+use crate::device::error::DeviceError;
+use crate::prepare::prepared::NoImage;
+use crate::selection::Choice;
+
+/// Why an entry cannot be launched on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// The embedded source cannot be scanned.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// No translation unit can be generated.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// The generated entry is not the one that was baked.
+    #[error(
+        "the entry generated for {choice} is `{generated}`, but `{baked}` was baked\n\
+         help: the program was built with another version of Kiln than its tables; rebuild it"
+    )]
+    Symbol {
+        /// What was to be prepared.
+        choice: Choice,
+        /// The symbol generated now.
+        generated: String,
+        /// The symbol in the table.
+        baked: String,
+    },
+    /// The compiler failed.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// Neither an image nor a compiler is there.
+    #[error("{choice} has {image}, and cannot be compiled here: {missing}\nhelp: {help}")]
+    NoImageNoCompiler {
+        /// What was to be prepared.
+        choice: Choice,
+        /// Why no image is used.
+        image: NoImage,
+        /// The compiler that was not found, and where it was looked for.
+        missing: String,
+        /// What to do.
+        help: String,
+    },
+    /// The artifact cannot be loaded.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

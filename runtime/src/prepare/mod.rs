@@ -1,0 +1,174 @@
+//! From a choice to functions that can be launched: image or compile, load, look up; once per device.
+
+pub(crate) mod error;
+mod origin;
+pub(crate) mod prepared;
+use std::sync::Arc;
+
+use kiln_spec::codegen::{Target, TranslationUnit};
+use kiln_spec::source::{SourceScan, SourceText};
+use kiln_spec::{Backend, Config, Problem};
+
+pub use crate::compiler::dialect::dialect;
+pub use crate::prepare::error::PrepareError;
+pub use crate::prepare::prepared::{NoImage, Origin, Prepared};
+
+use crate::compiler::artifacts::ArtifactCache;
+use crate::compiler::error::CompileError;
+use crate::compiler::{Artifact, BuildKind, CompileRequest};
+use crate::device::{Device, DeviceBackend, DeviceError};
+use crate::kernel::Kernel;
+use crate::prepare::prepared::Slot;
+use crate::selection::Choice;
+
+/// Compiles the unit of a config for a device, through the user's artifact cache.
+///
+/// # Errors
+/// When there is no compiler, or it fails.
+pub fn compile(
+    device: &dyn DeviceBackend,
+    unit: &TranslationUnit,
+    build: BuildKind,
+) -> Result<Artifact, CompileError> {
+    let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str()).with_build(build);
+    let compiler = device.compiler()?;
+    match ArtifactCache::of_user() {
+        Some(cache) => cache.compile(compiler, device.info().key.backend, &request),
+        None => compiler.compile(&request),
+    }
+}
+
+/// Loads both entries of a unit from an artifact that was compiled for it.
+///
+/// # Errors
+/// When the artifact is for another target or lacks an entry.
+pub fn load(
+    device: &dyn DeviceBackend,
+    unit: &TranslationUnit,
+    artifact: &Artifact,
+) -> Result<Prepared, DeviceError> {
+    let module = device.load(artifact)?;
+    Ok(Prepared {
+        release: Arc::clone(&module).function(unit.release.as_str())?,
+        receipt: module.function(unit.receipt.as_str())?,
+        symbol_hash: unit.symbol_hash,
+        config_hash: unit.config_hash,
+        origin: Origin::Compiler {
+            instead_of: NoImage::Missing,
+        },
+    })
+}
+
+/// Generates the unit of an entry and config for a backend.
+///
+/// `problem` gives the type parameters their types; its sizes do not matter.
+///
+/// # Errors
+/// When the source or config does not fit the spec.
+pub fn generate(
+    kernel: &Kernel,
+    entry: &str,
+    config: &Config,
+    problem: &Problem,
+    backend: Backend,
+) -> Result<TranslationUnit, PrepareError> {
+    let source = SourceText::from_expanded(kernel.source());
+    let scan = SourceScan::new(&source)?;
+    let unit = TranslationUnit::new(
+        &source,
+        &scan,
+        kernel.spec(),
+        entry,
+        config,
+        problem,
+        Target::from(backend),
+    )?;
+    Ok(unit)
+}
+
+/// The loaded entries of a choice on a device; prepared now if they are not yet, and kept for the process.
+///
+/// A program can call it at start-up, so that no launch waits for a compiler. `problem` gives the type parameters
+/// their types; its sizes do not matter.
+///
+/// # Errors
+/// When the entry cannot be generated, compiled or loaded.
+pub fn get(
+    kernel: &'static Kernel,
+    device: &Device,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<&'static Prepared, PrepareError> {
+    get_on(kernel, &**device, choice, problem)
+}
+
+/// As [`get`], without the handle of the device.
+pub(crate) fn get_on(
+    kernel: &'static Kernel,
+    device: &dyn DeviceBackend,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<&'static Prepared, PrepareError> {
+    let rows = kernel.rows().len();
+    let slot = Slot {
+        device_index: device.index(),
+        number: match choice {
+            Choice::Row(row) => row,
+            Choice::Baseline => rows + kernel.type_combination(problem),
+        },
+        of: rows + kernel.type_combinations(),
+    };
+    let table = kernel.prepared();
+    table.get_or_prepare(slot, || prepare(kernel, device, choice, problem))
+}
+
+impl Kernel {
+    /// Compiles and loads what a launch on a device takes for a problem, so that no launch waits for it: for programs
+    /// that do so when they start. What is prepared already is there at once.
+    ///
+    /// # Errors
+    /// When there is neither an image nor a compiler, or one of them fails.
+    pub fn prepare(
+        &'static self,
+        device: &Device,
+        problem: &Problem,
+    ) -> Result<&'static Prepared, PrepareError> {
+        let choice = self.selection(device, problem).choice();
+        get(self, device, choice, problem)
+    }
+}
+
+/// Generates, compiles (or takes the embedded image) and loads what a choice launches.
+fn prepare(
+    kernel: &'static Kernel,
+    device: &dyn DeviceBackend,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<Prepared, PrepareError> {
+    let backend = dialect(&device.info().key);
+    let config = kernel.config(choice);
+    let unit = generate(kernel, kernel.entry(choice), &config, problem, backend)?;
+    let baked = kernel.symbol(choice, backend, problem);
+    if unit.release.as_str() != baked {
+        return Err(PrepareError::Symbol {
+            choice,
+            generated: unit.release.to_string(),
+            baked: baked.into(),
+        });
+    }
+    #[cfg(feature = "testing")]
+    if backend == Backend::Fake {
+        crate::backend::fake::provide_kernel(baked, kernel);
+    }
+    let instead_of = match origin::from_image(kernel, device, choice, &unit) {
+        Ok(prepared) => return Ok(prepared),
+        Err(why) => why,
+    };
+    let artifact = match compile(device, &unit, BuildKind::Release) {
+        Ok(artifact) => artifact,
+        Err(error) => return Err(origin::not_compiled(device, choice, instead_of, error)),
+    };
+    let prepared = load(device, &unit, &artifact)?;
+    let origin = Origin::Compiler { instead_of };
+    Ok(Prepared { origin, ..prepared })
+}

@@ -1,0 +1,123 @@
+//! Selection: which baked row (or the baseline) a launch uses.
+//!
+//! In this order: a row of exactly this device and problem; of this problem on another device of the same
+//! backend and architecture; of the nearest tuned problem, if its config is valid here; the baseline.
+//! A config of another vendor or architecture is never used, nor one that cannot be launched here.
+
+use std::ptr;
+
+use kiln_spec::Problem;
+use kiln_spec::selection::{Fit, Offer, best_first};
+
+use crate::device::{Device, DeviceInfo};
+use crate::kernel::{Evidence, Kernel};
+use crate::selection::forced::ReceiptSlot;
+
+pub use crate::selection::forced::{Forced, LaunchRecord};
+pub use crate::selection::{BaselineReason, Choice, Selection};
+
+/// Selects what to launch for a problem on a device of these properties.
+pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
+    let baseline = |reason| Selection::Baseline { reason };
+    if kernel.rows().is_empty() {
+        return baseline(BaselineReason::NothingBaked);
+    }
+    let fits = best_first(usable(kernel), &device.key, problem);
+    let Some(first) = fits.first() else {
+        let any = usable(kernel).any(|row| row.is_of_architecture(&device.key));
+        return baseline(if any {
+            BaselineReason::NoRowForTypes
+        } else {
+            BaselineReason::NoRowForDevice
+        });
+    };
+    let mut why_first = None;
+    for fit in &fits {
+        match why_not(kernel, fit.row, device, problem) {
+            None => return fit.into(),
+            Some(why) => {
+                why_first.get_or_insert(why);
+            }
+        }
+    }
+    baseline(BaselineReason::NoValidRow {
+        row: first.row,
+        why: why_first.unwrap_or_default(),
+    })
+}
+
+impl From<&Fit> for Selection {
+    fn from(fit: &Fit) -> Selection {
+        let Fit {
+            row,
+            same_device,
+            distance,
+        } = *fit;
+        match (distance > 0.0, same_device) {
+            (false, true) => Selection::Exact { row },
+            (false, false) => Selection::SameArchitecture { row },
+            (true, _) => Selection::Nearest {
+                row,
+                same_device,
+                distance,
+            },
+        }
+    }
+}
+
+/// The rows whose evidence the author accepts.
+fn usable(kernel: &'static Kernel) -> impl Iterator<Item = Offer<'static>> {
+    let rows = kernel.rows().iter().enumerate();
+    rows.filter(|(_, row)| row.evidence == Evidence::Proven || kernel.accepts(row.evidence))
+        .map(|(number, row)| Offer {
+            row: number,
+            backend: row.device.backend,
+            arch: row.device.arch,
+            device: row.device.name,
+            problem: kernel.row_problem(row),
+        })
+}
+
+/// Why a row cannot be launched for a problem on a device.
+fn why_not(
+    kernel: &'static Kernel,
+    row: usize,
+    device: &DeviceInfo,
+    problem: &Problem,
+) -> Option<String> {
+    let (spec, limits) = (kernel.spec(), Some(&device.limits));
+    let checked = if kernel.rows()[row].is_baseline {
+        spec.check_baseline(problem, limits)
+    } else {
+        spec.check_config(&kernel.config(Choice::Row(row)), problem, limits)
+    };
+    checked.err().map(|invalid| invalid.to_string())
+}
+
+impl Kernel {
+    /// What a launch function launches on a device for a problem, and why.
+    pub fn selection(&'static self, device: &Device, problem: &Problem) -> Selection {
+        select(self, device.info(), problem)
+    }
+}
+
+impl Forced {
+    /// Launches of `kernel` launch `choice`; other kernels select as always.
+    pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
+        Forced::of(ptr::from_ref(kernel).addr(), choice, None)
+    }
+
+    /// Like [`Self::new`], but launches the receipt entry, which writes its record to a device address.
+    pub(crate) fn with_receipt(
+        kernel: &'static Kernel,
+        choice: Choice,
+        slot: ReceiptSlot,
+    ) -> Forced {
+        Forced::of(ptr::from_ref(kernel).addr(), choice, Some(slot))
+    }
+
+    /// The forced choice, if it is for this kernel.
+    pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
+        self.choice_at(ptr::from_ref(kernel).addr())
+    }
+}

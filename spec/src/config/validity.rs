@@ -1,0 +1,251 @@
+//! Whether a config belongs to a kernel's search space, and if not, why.
+
+use thiserror::Error;
+
+use crate::config::Config;
+use crate::device::limits::DeviceLimits;
+use crate::expr::{EvalError, Expr, evaluate_bool};
+use crate::model::KernelSpec;
+use crate::plan::{LaunchPlan, LaunchScope, PlanError};
+use crate::problem::Problem;
+
+/// Why a config cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// Its parameters are not the kernel's, in the kernel's order.
+    #[error("config `{found}` does not set {expected}")]
+    Params {
+        /// The config.
+        found: Config,
+        /// The kernel's parameters.
+        expected: String,
+    },
+    /// A value that is none of the parameter's.
+    #[error("{value} is not a value of `{name}`")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// A constraint is false.
+    #[error("constraint `{expr}` is false with {values}")]
+    Constraint {
+        /// The constraint.
+        expr: String,
+        /// What its names stand for.
+        values: String,
+    },
+    /// A constraint has no value.
+    #[error("constraint {error}")]
+    Error {
+        /// Why not.
+        error: EvalError,
+    },
+    /// The launch plan is none, or the device cannot launch it.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+impl KernelSpec {
+    /// Whether a config gives every parameter one of its values, whatever the constraints say.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn check_values(&self, config: &Config) -> Result<(), Invalid> {
+        let same_names = config.len() == self.params.len()
+            && (config.iter().zip(&self.params)).all(|((name, _), param)| *name == param.name);
+        if !same_names {
+            let names: Vec<_> = self.params.iter().map(|p| &*p.name).collect();
+            return Err(Invalid::Params {
+                found: config.clone(),
+                expected: names.join(", "),
+            });
+        }
+        for ((name, value), param) in config.iter().zip(&self.params) {
+            if !param.values.contains(value) {
+                return Err(Invalid::Value {
+                    name: name.to_string(),
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the tuned entry may be launched with a config for a problem. Without limits, what
+    /// depends on the device counts as allowed.
+    ///
+    /// # Errors
+    /// The first reason why not.
+    pub fn check_config(
+        &self,
+        config: &Config,
+        problem: &Problem,
+        limits: Option<&DeviceLimits>,
+    ) -> Result<(), Invalid> {
+        self.check_values(config)?;
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits,
+            spec: self,
+        };
+        for constraint in &self.constraints {
+            match evaluate_bool(&constraint.expr, &scope) {
+                Ok(true) | Err(EvalError::UnknownDevice(_)) => {}
+                Ok(false) => return Err(false_constraint(&constraint.expr, &scope)),
+                Err(error) => return Err(Invalid::Error { error }),
+            }
+        }
+        self.check_data(config, problem)?;
+        check_plan(self.geometry.plan(&scope), limits)
+    }
+
+    /// Whether the baseline may be launched for a problem; see [`Self::check_config`].
+    ///
+    /// # Errors
+    /// The first reason why not.
+    pub fn check_baseline(
+        &self,
+        problem: &Problem,
+        limits: Option<&DeviceLimits>,
+    ) -> Result<(), Invalid> {
+        if self.baseline_is_another_entry() {
+            // Constraints speak of the tuned entry alone.
+            self.check_values(&self.baseline.config)?;
+            self.check_data(&self.baseline.config, problem)?;
+            check_plan(self.baseline_plan(problem, limits), limits)
+        } else {
+            self.check_config(&self.baseline.config, problem, limits)
+        }
+    }
+}
+
+fn check_plan(
+    plan: Result<LaunchPlan, PlanError>,
+    limits: Option<&DeviceLimits>,
+) -> Result<(), Invalid> {
+    match (plan, limits) {
+        (Ok(plan), Some(limits)) => Ok(plan.check(limits)?),
+        (Ok(_), None) => Ok(()),
+        (
+            Err(PlanError::Eval {
+                error: EvalError::UnknownDevice(_),
+                ..
+            }),
+            None,
+        ) => Ok(()),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn false_constraint(expr: &Expr, scope: &LaunchScope<'_>) -> Invalid {
+    let mut values = Vec::new();
+    for name in expr.names() {
+        let known = scope.config.get(name).map(ToString::to_string);
+        let known = known.or_else(|| scope.problem.get(name).map(|v| v.to_string()));
+        values.extend(known.map(|value| format!("{name}={value}")));
+    }
+    if let Some(limits) = scope.limits {
+        expr.walk(&mut |part| {
+            if let Expr::Device(limit) = part {
+                values.push(format!("device.{}={}", limit.name(), limit.of(limits)));
+            }
+        });
+    }
+    Invalid::Constraint {
+        expr: expr.to_string(),
+        values: values.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ParamValue;
+    use crate::device::limits::DeviceLimit;
+    use crate::expr::BinaryOp;
+    use crate::model::{Constraint, TunableParam};
+    use crate::targets::{CPU_LIMITS, target};
+    use crate::testing::plain_spec;
+
+    fn spec() -> KernelSpec {
+        let threads = TunableParam {
+            name: "THREADS".into(),
+            values: [64, 2048].map(ParamValue::Int).to_vec(),
+        };
+        let mut spec = plain_spec(vec![threads]);
+        let name = |name: &str| Box::new(Expr::Name(name.into()));
+        let shared = Expr::Device(DeviceLimit::SharedBytesPerBlock);
+        let bytes = Expr::Binary(BinaryOp::Mul, name("THREADS"), Box::new(Expr::Int(1024)));
+        spec.constraints.push(Constraint {
+            expr: Expr::Binary(BinaryOp::Le, Box::new(bytes), Box::new(shared)),
+        });
+        spec.geometry.block = vec![*name("THREADS")];
+        spec
+    }
+
+    fn config(threads: i64) -> Config {
+        Config::new([("THREADS".into(), ParamValue::Int(threads))])
+    }
+
+    #[test]
+    fn what_depends_on_the_device_counts_as_allowed_without_one() {
+        let spec = spec();
+        let problem = &spec.problems[0];
+        let hopper = target("sm_90").map(|t| t.limits);
+        assert!(spec.check_config(&config(64), problem, None).is_ok());
+        assert!(
+            spec.check_config(&config(64), problem, hopper.as_ref())
+                .is_ok()
+        );
+        let why = spec
+            .check_config(&config(64), problem, Some(&CPU_LIMITS))
+            .unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "constraint `THREADS * 1024 <= device.shared_bytes_per_block` is false with \
+             THREADS=64, device.shared_bytes_per_block=49152"
+        );
+    }
+
+    #[test]
+    fn a_config_of_another_kernel_is_named_as_such() {
+        let spec = spec();
+        let problem = &spec.problems[0];
+        let why = |config| {
+            spec.check_config(&config, problem, None)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(why(config(65)), "65 is not a value of `THREADS`");
+        let other = Config::new([("BLOCK".into(), ParamValue::Int(64))]);
+        assert_eq!(why(other), "config `BLOCK=64` does not set THREADS");
+    }
+
+    #[test]
+    fn a_plan_beyond_the_device_is_invalid() {
+        let mut spec = spec();
+        spec.constraints.clear();
+        let problem = &spec.problems[0];
+        let why = spec
+            .check_config(&config(2048), problem, Some(&CPU_LIMITS))
+            .unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "threads per block is 2048, but the device allows 1024"
+        );
+    }
+
+    #[test]
+    fn a_baseline_of_its_own_need_not_meet_the_constraints() {
+        let mut spec = spec();
+        let problem = spec.problems[0].clone();
+        assert!(spec.check_baseline(&problem, Some(&CPU_LIMITS)).is_ok());
+        spec.baseline.entry = spec.entry.clone();
+        spec.baseline.geometry = None;
+        assert!(spec.check_baseline(&problem, Some(&CPU_LIMITS)).is_err());
+    }
+}
