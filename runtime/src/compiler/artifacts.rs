@@ -4,6 +4,7 @@
 //! own content, so that a damaged file is a miss and never a wrong kernel. Files are written whole and
 //! renamed into place; any number of processes may share a folder.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,28 @@ use kiln_spec::cache_folder::cache_folder;
 use kiln_spec::{Backend, Hash};
 
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
+use crate::device::DeviceError;
 
 /// Bytes that the cache holds at most, unless `KILN_CACHE_BYTES` says otherwise.
 pub const DEFAULT_MAX_BYTES: u64 = 2 << 30;
 
+/// The variable that bounds the cache.
+const BYTES_VARIABLE: &str = "KILN_CACHE_BYTES";
+
+/// The folder of the artifacts in a cache.
+const FOLDER: &str = "artifacts";
+
 const MAGIC: &[u8] = b"kiln artifact 1\n";
+
+/// The number of bytes that a text is.
+fn bytes_of(text: &OsStr) -> Result<u64, DeviceError> {
+    let bytes = text.to_str().and_then(|text| text.parse().ok());
+    bytes.ok_or_else(|| DeviceError::Setting {
+        what: BYTES_VARIABLE.into(),
+        problem: format!("{text:?}, which is not a number of bytes"),
+        help: format!("set it to a whole number such as {DEFAULT_MAX_BYTES}, or unset it"),
+    })
+}
 
 /// A folder of compiled artifacts.
 #[derive(Clone, Debug)]
@@ -41,17 +59,24 @@ impl ArtifactCache {
     /// `$HOME/.cache/kiln/artifacts`; `None` if there is none, or the variable that decides is not an absolute path.
     pub fn of_user() -> Option<ArtifactCache> {
         let cache = cache_folder(|name| std::env::var_os(name)).ok()?;
-        Some(ArtifactCache::in_cache(&cache))
+        Some(ArtifactCache::in_cache(&cache).unwrap_or_else(|error| {
+            // A launch does not fail for it; `tune` does.
+            log::warn!(target: "kiln", "{error}");
+            ArtifactCache::at(cache.join(FOLDER), DEFAULT_MAX_BYTES)
+        }))
     }
 
     /// The artifacts of a cache folder. Everyone who opens the same folder has the same bound, `KILN_CACHE_BYTES`: a
     /// smaller one would evict what the others keep.
-    pub fn in_cache(cache: &Path) -> ArtifactCache {
-        let max_bytes = std::env::var("KILN_CACHE_BYTES")
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(DEFAULT_MAX_BYTES);
-        ArtifactCache::at(cache.join("artifacts"), max_bytes)
+    ///
+    /// # Errors
+    /// [`DeviceError::Setting`] if that variable is not a number of bytes.
+    pub fn in_cache(cache: &Path) -> Result<ArtifactCache, DeviceError> {
+        let max_bytes = match std::env::var_os(BYTES_VARIABLE) {
+            None => DEFAULT_MAX_BYTES,
+            Some(text) => bytes_of(&text)?,
+        };
+        Ok(ArtifactCache::at(cache.join(FOLDER), max_bytes))
     }
 
     /// The artifact of a request: from the cache, else compiled and stored.
@@ -300,6 +325,16 @@ mod tests {
         CompileKey {
             hash: Hash::of("test", text.as_bytes()),
             kept: true,
+        }
+    }
+
+    #[test]
+    fn a_bound_is_a_whole_number_of_bytes_and_anything_else_an_error_that_shows_it() {
+        assert_eq!(bytes_of("1048576".as_ref()), Ok(1 << 20));
+        for text in ["", "2GiB", "-1", "1e9", " 5"] {
+            let error = bytes_of(text.as_ref()).unwrap_err().to_string();
+            let start = format!("KILN_CACHE_BYTES is {text:?}, which is not a number of bytes");
+            assert!(error.starts_with(&start), "{error}");
         }
     }
 

@@ -76,7 +76,7 @@ pub enum DeviceError {
         /// What was asked for.
         what: String,
     },
-    /// An environment variable or file that says what a device is makes no sense.
+    /// The value of an environment variable, or a file that describes a device, is not valid.
     #[error("{what} is {problem}\nhelp: {help}")]
     Setting {
         /// The variable or file.

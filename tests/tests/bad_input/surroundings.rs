@@ -20,6 +20,9 @@ fn variables() -> Vec<Case> {
         case("nothing that says where the cache is")
             .runs("env -u KILN_CACHE -u HOME $TUNE cache path")
             .says("error: none of KILN_CACHE, XDG_CACHE_HOME and HOME is set"),
+        case("a bound of the artifacts that is not a number")
+            .runs("KILN_CACHE_BYTES=2GiB $TUNE run --device cpu")
+            .says("error: KILN_CACHE_BYTES is \"2GiB\", which is not a number of bytes"),
         case("no threads")
             .runs("KILN_CPU_THREADS=0 $TUNE run --device cpu")
             .says("error: KILN_CPU_THREADS is \"0\", not a number from 1 to 1024"),

@@ -46,7 +46,7 @@ pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckRep
     let start = Instant::now();
     let compiler = &*target.compiler;
     let folder = Scratch::new(with.cache.folder())?;
-    let artifacts = ArtifactCache::in_cache(with.cache.folder());
+    let artifacts = ArtifactCache::in_cache(with.cache.folder()).map_err(Failure::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let pool = threads::to_compile(with.options.jobs)?;
     let tasks = task::plan(

@@ -53,7 +53,8 @@ pub fn inspect(
 ) -> Result<Vec<InspectRow>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
+    let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
+        .map_err(Failure::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     Ok(subjects
         .par_iter()

@@ -42,7 +42,7 @@ impl<'d> DeviceSession<'d> {
             device,
             isolated: machine::isolated(own)?,
             own,
-            artifacts: ArtifactCache::in_cache(cache),
+            artifacts: ArtifactCache::in_cache(cache).map_err(Failure::Device)?,
             worker: WorkerLimits::current()
                 .map_err(Failure::file("find", "the running program".as_ref()))?,
         })

@@ -80,7 +80,7 @@ pub fn bake_untuned(
 ) -> Result<Vec<Prediction>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = ArtifactCache::in_cache(cache.folder());
+    let artifacts = ArtifactCache::in_cache(cache.folder()).map_err(Failure::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let kernels = project.kernels.iter();
     kernels

@@ -146,7 +146,8 @@ pub fn bake(
     let found = found(recording, runs);
     let folder = tempfile::Builder::new().prefix("kiln-replay-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = ArtifactCache::in_cache(&location::from_environment()?);
+    let artifacts =
+        ArtifactCache::in_cache(&location::from_environment()?).map_err(Failure::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let mut rows = bake::rows_of(kernel, &device)?;
     let mut report = ReplayBakeReport {

@@ -91,7 +91,8 @@ pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failu
     let tables = tables(project)?;
     check_targets(&tables, targets)?;
     let compilers = Compilers::for_rows(&tables, targets)?;
-    let cache = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?);
+    let cache = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
+        .map_err(Failure::Device)?;
     let mut made = Vec::new();
     for table in &tables {
         made.push(table.compile(targets, &compilers, &cache)?);
