@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all: what was there stays until the new text is on the disk.
+//! Atomic writes: a file keeps its old content until the new content is completely on the disk.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Writes a file. A link is followed; what is not a regular file (a pipe, say) is written to as it is.
+/// Writes a file. Symbolic links are followed; anything that is not a regular file (a pipe, say) is written to
+/// directly.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = followed(path);
     if is_special(&path) {
@@ -22,10 +23,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether [`write()`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
+/// Checks that [`write()`] could create the file, by creating its temporary file. Called before hours of work go into
+/// the content.
 ///
 /// # Errors
-/// Why it cannot.
+/// If it could not.
 pub fn can_be_written(path: &Path) -> io::Result<()> {
     let path = followed(path);
     if path.is_dir() {
@@ -37,14 +39,14 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     part(&path).map(drop)
 }
 
-/// The text of an error without the name of a temporary file, which says nothing to people.
+/// The text of an error without the name of the temporary file, which means nothing to users.
 pub fn without_path(error: &io::Error) -> String {
     let text = error.to_string();
     let said = text.split(" at path ").next();
     said.unwrap_or_default().to_owned()
 }
 
-/// The file that a path leads to.
+/// The file that a path leads to, with symbolic links resolved.
 fn followed(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -53,7 +55,7 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|known| !known.is_file() && !known.is_dir())
 }
 
-/// A file next to the one that it is to become: for all to read, as far as the system's mask goes, like any new file.
+/// The temporary file next to the final one. Like any new file it is readable by everyone, subject to the umask.
 fn part(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path
         .parent()
