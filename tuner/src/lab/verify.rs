@@ -222,7 +222,7 @@ impl Verifier<'_> {
 
     fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
         let plan = plan_of(self.spec, arm, &case.problem).map_err(failed)?;
-        // The reference is launched with the baseline's geometry, whatever the candidate's is.
+        // The reference is launched with the baseline's geometry, not with the candidate's.
         let reference_plan = self.spec.baseline_plan(&case.problem, None);
         let reference_plan = reference_plan.map_err(failed)?;
         let expected = self
@@ -230,7 +230,7 @@ impl Verifier<'_> {
             .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // Zones find a stray write by one element, fences also a stray read: one seed each.
+        // Guard zones detect a stray write of a single element, guard pages also a stray read: one seed each.
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -243,7 +243,7 @@ impl Verifier<'_> {
     }
 }
 
-/// A number that no earlier receipt can hold.
+/// A number that no earlier receipt can contain.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
