@@ -41,11 +41,11 @@ pub struct UsageError {
     pub value: String,
     /// Why it is invalid.
     pub reason: String,
-    /// What would be valid.
+    /// Valid values, as a `help:` line.
     pub help: &'static str,
 }
 
-/// Why there is no device.
+/// Why a device cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {
@@ -103,7 +103,7 @@ pub enum Failure {
     /// The device's compiler is not installed.
     #[error("{error}{}", or_help(.error, "check the cache folder and the free disk space"))]
     NoCompiler {
-        /// The compiler's error, which says what is missing.
+        /// The compiler's error, which names the missing part.
         error: CompileError,
     },
     /// A problem is not declared, a space cannot be built, or nothing is stored.

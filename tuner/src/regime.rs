@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 use kiln_spec::{Backend, DeviceLimits};
 
-/// What timed launches find in the last-level cache.
+/// The content of the last-level cache at the start of a timed launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Regime {
     /// The data of others: launches take several copies of the data in turn, together larger than the cache.

@@ -37,7 +37,7 @@ pub struct Smoked {
     pub row: String,
     /// `passed`, `failed` or `not run`.
     pub state: &'static str,
-    /// What was launched, or why nothing was.
+    /// The launch, or why nothing was launched.
     pub detail: String,
 }
 
@@ -59,7 +59,7 @@ pub struct Smoke<'a> {
     pub workshop: &'a Workshop<'a>,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Where expected outputs are stored.
+    /// The folder of expected outputs.
     pub folder: &'a Path,
 }
 

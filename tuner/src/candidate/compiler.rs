@@ -31,11 +31,11 @@ pub struct Workshop<'a> {
     pub backend: Backend,
     /// Compiled artifacts, kept between runs.
     pub artifacts: &'a ArtifactCache,
-    /// Where workers find the images of this run.
+    /// The folder in which workers find the images of this run.
     pub folder: &'a Path,
     /// Limits of one compile.
     pub limits: CompileLimits,
-    /// What a block may use on the device or target.
+    /// The limits of a block on the device or target.
     pub rules: LaunchRules<'a>,
     /// The number of compiles that ran, without those served from the cache.
     pub compiles: AtomicU64,
@@ -46,11 +46,11 @@ pub struct Workshop<'a> {
 /// A compiled candidate.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What a worker loads.
+    /// The job with which a worker loads it.
     pub arm: ArmJob,
     /// Compile time in nanoseconds; 0 if the image was in the cache.
     pub compile_ns: u64,
-    /// The resources of its release entry, if the image tells them.
+    /// The resources of its release entry, if the image contains them.
     pub resources: Option<Resources>,
 }
 

@@ -1,4 +1,4 @@
-//! What the words of a command line mean, validated.
+//! Converts the arguments of a command line to validated options.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ pub const DEFAULT_TRIALS: usize = 200;
 /// The first flag that makes no sense.
 pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     let jobs = jobs(args.jobs)?;
-    // What launches nothing is done in full unless a limit is given.
+    // A run that launches nothing is not limited by default.
     let (budget, trials) = if args.compile_only {
         (None, None)
     } else {

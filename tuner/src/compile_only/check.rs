@@ -33,7 +33,7 @@ pub struct CheckOptions<'a> {
     pub project: &'a Project,
     /// The options of the command line.
     pub options: &'a RunOptions,
-    /// Where results are stored.
+    /// Stores results.
     pub cache: &'a Cache,
     /// Receives the progress.
     pub reporter: &'a dyn Reporter,

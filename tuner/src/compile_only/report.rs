@@ -35,7 +35,7 @@ pub struct TaskCheck {
     pub product: String,
     /// Configs that satisfy the constraints and launch limits, or those of a sample that do.
     pub valid: u64,
-    /// Of what they are a sample, if they are one.
+    /// The size of the whole space in words, if this is a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
     /// Configs excluded by constraints and launch limits, per rule.

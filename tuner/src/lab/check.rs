@@ -100,11 +100,11 @@ pub struct CheckSite<'a> {
     pub worker: &'a WorkerLimits,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Where expected outputs are stored.
+    /// The folder of expected outputs.
     pub folder: &'a Path,
 }
 
-/// Where the candidates of a device can be checked.
+/// The place where the candidates of a device can be checked.
 #[derive(Debug)]
 pub enum CheckPlace<'a> {
     /// On the device itself: it is the cpu.

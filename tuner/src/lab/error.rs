@@ -38,7 +38,7 @@ pub enum NotChecked {
         /// The reason that the spec gives.
         why: String,
     },
-    /// The tuned problem would take the cpu too long, and there are no small ones.
+    /// The tuned problem would take the cpu too long, and the kernel has no small ones.
     #[error("it has only its tuned problem; declare small ones with `verify(..)`")]
     NoSmallProblem,
     /// The check build of the candidate or the baseline failed for a reason that is not its fault: it does not

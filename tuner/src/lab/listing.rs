@@ -1,4 +1,4 @@
-//! The text of `tune devices`: the devices of this machine, and what is missing for others.
+//! The text of `tune devices`: the devices of this machine, and the missing parts of others.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;
 
-/// Devices of this machine, targets with a compiler, and what is missing.
+/// Devices of this machine, targets with a compiler, and missing parts.
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<Listed>,
-    /// Architectures that can be compiled for without a device: the compiler, or what is missing.
+    /// Architectures that can be compiled for without a device: the compiler, or the missing part.
     targets: BTreeMap<&'static str, Compiler>,
     /// GPUs that are not available, and why: the backend has none, or a device does not open.
     missing: BTreeMap<String, String>,
 }
 
-/// A compiler, or what is missing for it.
+/// A compiler, or its missing part.
 #[derive(Serialize)]
 enum Compiler {
     #[serde(rename = "Ok")]

@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// used.
 const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
-/// Where expected outputs come from.
+/// The source of expected outputs.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.

@@ -213,7 +213,7 @@ impl Clock for WorkerLab {
 
 impl Lab for WorkerLab {
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
-        // Arms share one set of buffers, so there is no order of allocation to randomise.
+        // Arms share one set of buffers, so the order of allocation cannot be randomised.
         let mut job = self.bench.job(
             opening
                 .load

@@ -9,7 +9,7 @@ use crate::lab::peaks;
 /// Maximum number of bytes that one thread can move at once.
 const WIDEST_ACCESS: u32 = 16;
 
-/// What is known about one config on one problem before it ever ran.
+/// The facts about one config on one problem before it ever ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     /// Its launch plan.

@@ -34,7 +34,7 @@ const BASE_REGISTERS: f64 = 24.0;
 /// Spilled words that double the issue slots.
 const SPILLS_TO_DOUBLE: f64 = 64.0;
 
-/// What bounds a config.
+/// The resource that bounds a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Issue slots.
@@ -48,7 +48,7 @@ pub enum Bound {
 pub struct Estimate {
     /// Time of a launch in seconds; only for comparing configs of one kernel.
     pub seconds: f64,
-    /// What bounds it.
+    /// The resource that bounds it.
     pub bound: Bound,
 }
 

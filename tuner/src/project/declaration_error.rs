@@ -57,7 +57,7 @@ pub enum DeclarationError {
         line: usize,
         /// The module.
         module: String,
-        /// Where its file could be.
+        /// The places where its file was searched.
         looked_for: Vec<PathBuf>,
     },
     /// A declaration is invalid, or does not match its source.

@@ -297,7 +297,7 @@ const MAX_NESTED: usize = 128;
 /// Checks that brackets and consecutive operators nest no deeper than [`MAX_NESTED`]; otherwise returns where they
 /// do.
 ///
-/// Text that cannot be split into tokens passes; the parser reports what is wrong with it.
+/// Text that cannot be split into tokens passes; the parser reports the error.
 fn shallow(text: &str) -> Result<(), LineColumn> {
     let Ok(tokens) = text.parse::<TokenStream>() else {
         return Ok(());

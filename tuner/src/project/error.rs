@@ -34,7 +34,7 @@ pub enum ProjectError {
     Kept {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
     /// The workspace does not have this package.
@@ -75,7 +75,7 @@ pub enum ProjectError {
         /// The value for `--features`.
         features: String,
     },
-    /// There is no kernel at all.
+    /// The project has no kernels.
     #[error(
         "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"
     )]
@@ -114,7 +114,7 @@ pub enum ProjectError {
         /// Why it is not.
         error: TextError,
     },
-    /// A declaration or source is invalid; the text shows where.
+    /// A declaration or source is invalid; the text names the place.
     #[error("{}", all(.errors))]
     Declarations {
         /// The errors.

@@ -200,7 +200,7 @@ fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> Sear
     run
 }
 
-/// The median; 0 if there are no values.
+/// The median; 0 without values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

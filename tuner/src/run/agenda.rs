@@ -25,7 +25,7 @@ pub enum Standing {
     },
     /// It ran out of time before a decision.
     Undecided,
-    /// There was no time to begin.
+    /// Time ran out before it began.
     NotBegun,
 }
 

@@ -32,7 +32,7 @@ pub struct RunContext<'a> {
     pub regime: Regime,
     /// Compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Where results are stored.
+    /// Stores results.
     pub cache: &'a Cache,
     /// The compile threads.
     pub pool: &'a rayon::ThreadPool,
@@ -48,7 +48,7 @@ pub struct RunContext<'a> {
     pub worker: &'a WorkerLimits,
     /// The run's own folder.
     pub folder: &'a Path,
-    /// Where the check builds of candidates run.
+    /// The place where check builds of candidates run.
     pub check: CheckPlace<'a>,
     /// Timestamps trials.
     pub clock: &'a RunClock,

@@ -64,7 +64,7 @@ pub struct Evaluator<'a> {
     /// The worker that verifies one config after another, on devices where several are verified and raced in one
     /// process; `None` on the cpu, where a candidate could corrupt the memory of its process.
     pub kept: Option<KeptWorker>,
-    /// Where trials are stored.
+    /// Stores trials.
     pub cache: &'a Cache,
     /// The compile threads.
     pub pool: &'a rayon::ThreadPool,

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// From now on, an interrupted run says what is stored before it ends.
+/// From now on, an interrupted run says which results are stored before it ends.
 pub fn announce() {
     // If signals cannot be watched, they end the run without a message.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {

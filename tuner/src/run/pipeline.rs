@@ -48,7 +48,7 @@ pub struct Run<'a> {
     pub options: &'a RunOptions,
     /// The command line, for the record of the run.
     pub command: &'a str,
-    /// Where results are stored.
+    /// Stores results.
     pub cache: &'a Cache,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],

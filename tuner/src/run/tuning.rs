@@ -313,7 +313,7 @@ pub fn count(
     count_trials(cache, task, report)
 }
 
-/// What a space is a sample of, in words.
+/// The size of the whole space in words, if it is sampled.
 fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
     let space = space.as_ref().ok()?;
     Some(space.sampled()?.to_string())

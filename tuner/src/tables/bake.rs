@@ -27,7 +27,7 @@ use crate::task::{self, Conditions};
 pub struct TableReport {
     /// The kernel.
     pub kernel: String,
-    /// Where it was written.
+    /// The path of its file.
     pub path: PathBuf,
     /// Number of rows of this device in it.
     pub rows: usize,
@@ -255,7 +255,7 @@ pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
     Ok(rows.cloned().collect())
 }
 
-/// Notices for the user about where the rows were written.
+/// Notices for the user about the folders to which rows were written.
 pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
     let folder = tables.first().and_then(|table| table.path.parent());

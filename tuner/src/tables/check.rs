@@ -23,7 +23,7 @@ pub struct Finding {
     problem: String,
     what: String,
     fails: bool,
-    /// What to do about it, as the rest of a `help:` line.
+    /// The remedy, as the rest of a `help:` line.
     #[serde(skip)]
     help: Option<String>,
 }

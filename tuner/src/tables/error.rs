@@ -19,7 +19,7 @@ pub enum TableError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's error.
         error: BakedError,
     },
     /// Rows cannot be put into a kernel's table, or the table into the index.
@@ -46,12 +46,12 @@ pub enum TableError {
         /// The system's error.
         error: io::Error,
     },
-    /// There is no compiler for images of a target.
+    /// No compiler for images of a target is installed.
     #[error("images for {target}: {error}")]
     NoCompiler {
         /// The target.
         target: String,
-        /// The compiler's error, which says what is missing.
+        /// The compiler's error, which names the missing part.
         error: CompileError,
     },
     /// Rows of a kernel get no image.

@@ -30,7 +30,7 @@ pub struct Baked {
     problem: String,
     config: String,
     evidence: &'static str,
-    /// What has changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
+    /// The part that has changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
     stale: Option<&'static str>,
     /// The command that replaces a stale row.
     #[serde(skip)]

@@ -15,9 +15,9 @@ pub struct Unproven {
     pub kernel: String,
     /// The device.
     pub device: String,
-    /// The problem of its first stale row of the device, and what has changed.
+    /// The problem of its first stale row of the device, and the part that has changed.
     pub stale: Option<(String, &'static str)>,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 

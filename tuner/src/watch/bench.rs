@@ -41,7 +41,7 @@ pub struct Benched {
 pub enum Outcome {
     /// It was timed.
     Measured(Box<Measured>),
-    /// There was no time for it.
+    /// Time ran out before it.
     NotMeasured {
         /// Why, in words.
         reason: String,
@@ -130,7 +130,7 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    /// The outcome, and what to save. A kernel that there was no time to measure is saved too.
+    /// The outcome, and the draft to save. A kernel for which no time was left is saved too.
     fn outcome(&self, present: &Present) -> (Outcome, Option<Draft>) {
         let failed = |reason: String| Outcome::Failed { reason };
         let drafted = self

@@ -18,7 +18,7 @@ use kiln_measure::{ArmId, Survey, drive};
 /// A kernel from a declaration and a source.
 ///
 /// # Errors
-/// What is invalid about them.
+/// If they are invalid.
 pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedError> {
     const FILE: &str = "embedded.rs";
     let found = discover(declaration, &Layout::Root, &BTreeSet::new());

@@ -43,7 +43,7 @@ pub enum WatchError {
     /// A side failed during timing.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// There are no measurements.
+    /// Nothing was measured.
     #[error("{}", why(.doubt.as_ref()))]
     NotMeasured {
         /// The reason.

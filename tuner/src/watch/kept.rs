@@ -186,7 +186,7 @@ pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     })
 }
 
-/// What changed between a saved kernel and the current one, in words.
+/// The changes between a saved kernel and the current one, in words.
 pub fn changes(
     kernel: &SavedKernel,
     then: &Revived,

@@ -74,7 +74,7 @@ pub enum Damage {
     },
 }
 
-/// What a file lacks.
+/// The missing part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotHeld {
     /// A text.

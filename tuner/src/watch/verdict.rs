@@ -21,7 +21,7 @@ pub struct Row {
     pub device: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why, or what changed, in words.
+    /// The reason, or the changes, in words.
     pub reason: String,
     /// Whether this row fails the command, according to its gate.
     pub fails: bool,

@@ -1,4 +1,4 @@
-//! Why one of NVIDIA's libraries cannot be used.
+//! Errors of loading NVIDIA's libraries.
 
 use std::ffi::NulError;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use crate::backend::shared_library::FileFault;
 /// Why the driver, NVRTC or NVML cannot be loaded.
 #[derive(Debug, Error)]
 pub(super) enum LibraryError {
-    /// It is not a whole library of this machine.
+    /// It is not a complete library for this machine.
     #[error(transparent)]
     File(#[from] FileFault),
     /// The dynamic loader refuses it.
     #[error("{error}")]
     Refused {
-        /// What the loader says.
+        /// The loader's error.
         error: libloading::Error,
     },
     /// It lacks a function.
@@ -25,14 +25,14 @@ pub(super) enum LibraryError {
         /// The function.
         name: String,
     },
-    /// NVRTC does not tell its version.
+    /// NVRTC does not report its version.
     #[error("nvrtcVersion gives {code} and version {major}.{minor}")]
     Version {
         /// The result code.
         code: i32,
-        /// What it gave as major version.
+        /// The returned major version.
         major: i32,
-        /// What it gave as minor version.
+        /// The returned minor version.
         minor: i32,
     },
     /// It needs a file that is missing.
@@ -45,15 +45,15 @@ pub(super) enum LibraryError {
         major: u32,
         /// NVRTC's minor version.
         minor: u32,
-        /// The newest major version that the driver takes.
+        /// The newest major version that the driver supports.
         newest: u32,
     },
-    /// Any of these, of a file.
+    /// Any of these errors, with the file.
     #[error("{}: {error}", file.display())]
     In {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: Box<LibraryError>,
     },
 }
@@ -79,9 +79,9 @@ pub(super) enum NvmlError {
     Call {
         /// The function.
         call: &'static str,
-        /// Its result.
+        /// Its result code.
         code: i32,
-        /// What the library says of it.
+        /// The library's description of it.
         text: Option<String>,
     },
     /// The device's UUID is not a C string.

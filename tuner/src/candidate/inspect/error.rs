@@ -12,7 +12,7 @@ pub enum InspectError {
         "the image cannot be read: {what}\nhelp: delete the cache of artifacts (`tune cache path`) and compile again"
     )]
     Image {
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// The image does not contain the entry.

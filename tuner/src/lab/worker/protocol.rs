@@ -71,7 +71,7 @@ pub enum Request {
     },
 }
 
-/// What a worker opens.
+/// The device, arms and data that a worker opens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenJob {
     /// [`PROTOCOL`].

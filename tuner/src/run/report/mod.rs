@@ -22,7 +22,8 @@ pub struct RunReport {
     pub run: u64,
     /// The device.
     pub device: String,
-    /// What timed launches found in the last-level cache: their own data (`hot`) or other data (`cold`).
+    /// The content of the last-level cache at the start of timed launches: their own data (`hot`) or other data
+    /// (`cold`).
     pub regime: &'static str,
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskReport>,
@@ -92,7 +93,7 @@ impl RunReport {
         text
     }
 
-    /// Adds where the tables are, and what to do next.
+    /// Adds the paths of the tables, and the next step.
     fn count_tables(&self, text: &mut String) {
         let rows: usize = self.tables.iter().map(|table| table.rows).sum();
         let folder = self.tables.first().and_then(|table| table.path.parent());

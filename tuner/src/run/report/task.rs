@@ -28,7 +28,7 @@ pub struct TaskReport {
     pub state: TaskState,
     /// Valid configs in the search space.
     pub space: u64,
-    /// What the configs are a sample of, if they are one.
+    /// The size of the whole space in words, if the configs are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
     /// Number of configs tried, in this and earlier runs.
@@ -64,7 +64,7 @@ pub enum TaskState {
     },
     /// Decided by an earlier run; nothing was compiled or launched.
     Known,
-    /// There was no time. The baseline is kept, and the next run continues.
+    /// Time ran out before it. The baseline is kept, and the next run continues.
     NotSearched,
     /// The baseline itself does not work, so nothing can be compared.
     Failed {

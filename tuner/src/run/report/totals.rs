@@ -22,7 +22,7 @@ pub struct Totals {
     pub decided_mean: Option<f64>,
     /// Problems that were searched without a decision.
     pub undecided: usize,
-    /// Problems that there was no time for.
+    /// Problems for which no time was left.
     pub not_searched: usize,
     /// Problems without a working baseline.
     pub failed: usize,

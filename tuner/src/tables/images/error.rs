@@ -55,7 +55,7 @@ pub enum NoImage {
     /// The row is stale.
     #[error("stale: another {which} was baked")]
     Stale {
-        /// What has changed.
+        /// The changed part.
         which: &'static str,
     },
 }

@@ -42,7 +42,7 @@ pub struct ImageReport {
     pub problem: String,
     /// The file of its image; `None` if the row got no image.
     pub file: Option<PathBuf>,
-    /// The target in the image's header; or why there is no image.
+    /// The target in the image's header; or why it has no image.
     pub what: String,
     /// Its size in bytes.
     pub bytes: usize,

@@ -108,7 +108,7 @@ impl PeerProcess {
         Ok(process)
     }
 
-    /// What it calls itself.
+    /// Its name for itself.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -78,7 +78,7 @@ pub enum Compiled {
 /// A [`CompileError`] in a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Refused {
-    /// Something is not installed: its name, where it was searched, the help.
+    /// Something is not installed: its name, the places that were searched, the help.
     NotFound(String, String, String),
     /// The compiler cannot make such a build: which, and the help.
     Unsupported(String, String),
