@@ -11,7 +11,7 @@ use crate::memo::SliceNeeds;
 use crate::selection::Choice;
 use crate::stream::Stream;
 
-/// The needs of every slice.
+/// The requirements on every slice.
 pub(crate) fn needs_of(
     kernel: &'static Kernel,
     choice: Choice,

@@ -1,4 +1,4 @@
-//! Which rules of a script decide the behaviour of one entry.
+//! Applies the rules of a script to one entry.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -11,7 +11,7 @@ use super::script::{
     CompileOutcome, LaunchOutcome, Noise, OutputOutcome, ReceiptOutcome, Rule, Script, Time, When,
 };
 
-/// The behaviour of one entry of one config, all rules applied.
+/// The behaviour of one entry of one config after all rules.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Behaviour {
     pub(super) time: Time,
@@ -51,7 +51,7 @@ impl Script {
 }
 
 impl Script {
-    /// Whether a rule holds in this process already.
+    /// Whether a rule already applies in this process.
     fn has_begun(&self, number: usize, rule: &Rule, unit: &Unit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;
@@ -61,7 +61,8 @@ impl Script {
     }
 }
 
-/// Which process this is, from 1, of those that loaded an entry of a rule. Each leaves a byte in a file of the rule's.
+/// The number of this process, counted from 1, among those that loaded an entry of a rule. Each appends a byte to a
+/// file of the rule.
 fn process_number(script: &Path, rule: usize, unit: &Unit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));
@@ -77,7 +78,7 @@ fn process_number(script: &Path, rule: usize, unit: &Unit) -> u64 {
 }
 
 impl When {
-    /// Whether it matches; a compile (`receipt` is `None`) makes both entries.
+    /// Whether it matches; a compile (`receipt` is `None`) builds both entries.
     fn matches(&self, unit: &Unit, receipt: Option<bool>) -> bool {
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted == found)

@@ -1,23 +1,23 @@
-//! Why one of AMD's libraries cannot be used.
+//! Errors of loading AMD's libraries.
 
 use thiserror::Error;
 
 use super::clang::OLDEST;
 use crate::backend::shared_library::FileFault;
 
-/// The oldest ROCm whose clang is one that the prelude is tested with.
+/// The oldest ROCm with a clang version that the prelude is tested with.
 pub(super) const NEEDED: &str = "ROCm 6.4 or newer";
 
 /// Why the HIP runtime or `libhiprtc` cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum LibraryError {
-    /// It is not a whole library of this machine.
+    /// It is not a complete library for this machine.
     #[error(transparent)]
     File(#[from] FileFault),
     /// The dynamic loader refuses it.
     #[error("{error}")]
     Refused {
-        /// What the loader says.
+        /// The loader's error.
         error: libloading::Error,
     },
     /// It lacks a function.
@@ -29,7 +29,7 @@ pub(super) enum LibraryError {
     /// It is the compiler of ROCm 5.
     #[error("it is {soname}, of ROCm 5; {NEEDED} is needed")]
     Rocm5 {
-        /// What it calls itself.
+        /// Its own name.
         soname: String,
     },
     /// A variable would change how it compiles.
@@ -38,13 +38,13 @@ pub(super) enum LibraryError {
         /// The environment variable.
         variable: &'static str,
     },
-    /// It does not compile a first unit.
+    /// It does not compile the first unit.
     #[error("it does not compile as {NEEDED} does: {said}")]
     DoesNotCompile {
-        /// What it says.
+        /// Its log.
         said: String,
     },
-    /// The first unit does not hold the versions.
+    /// The image of the first unit does not contain the versions.
     #[error("its first image tells nothing")]
     TellsNothing,
     /// Its clang is too old.
