@@ -315,8 +315,8 @@ impl<'a> Subject<'a> {
 
     /// Launches one block of each entry: the same kernel with the same config writes the same elements.
     ///
-    /// A release entry writes no receipt. That it is the entry the receipt speaks of follows from the symbol, and
-    /// is seen here from outside: another config has other tiles.
+    /// A release entry writes no receipt. Its symbol identifies it as the entry of the receipt, and this check
+    /// confirms that from outside: another config has other tiles.
     fn compare_footprints(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         if plan.blocks() == 1 {
             return Ok(());
@@ -350,7 +350,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Which elements still hold the poison.
+/// The elements that still contain the poison.
 fn untouched(output: &Wide) -> Vec<bool> {
     let poison = |ty: ElemType| Wide::of_bytes(ty, &vec![POISON; ty.bytes()]).to_f64s()[0];
     let poison = poison(output.elem_type());
@@ -358,7 +358,7 @@ fn untouched(output: &Wide) -> Vec<bool> {
     output.to_f64s().into_iter().map(same).collect()
 }
 
-/// A nonce of this launch alone: a receipt of an earlier one does not have it.
+/// A nonce for this launch only, which the receipt of an earlier launch does not contain.
 fn nonce(seed: u64, symbol: &str) -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static LAUNCHES: AtomicU64 = AtomicU64::new(1);
