@@ -71,8 +71,7 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The code of a function of integers; `plain` says that all kinds of division give the same result, given the
-    /// signs.
+    /// The code of a function of integers; `plain` means that the operands' signs make all kinds of division agree.
     pub(super) fn of_ints(function: Function, plain: bool) -> Option<Code> {
         Some(match function {
             Function::FloorDiv | Function::TruncDiv if plain => Code::DivInt,
