@@ -27,7 +27,7 @@ impl Rejection {
     }
 }
 
-/// The divisor of the budget for each rule, once one rule has exceeded it: others probably will too.
+/// Divisor of the budget for each rule of a space that is too large to build: many rules may be expensive to count.
 const OF_MANY: u64 = 16;
 
 /// The number of configs among `product` that each rule rejects.
