@@ -83,7 +83,7 @@ fn transpose_reference(rows: u32, cols: u32, x: &[f32], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // If there is no C++ compiler, this prints so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

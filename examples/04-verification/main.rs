@@ -88,7 +88,7 @@ fn likelihood_reference(_n: u32, _classes: u32, label: &[u32], log_p: &[f32], p:
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // If there is no C++ compiler, this prints so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -67,7 +67,7 @@ fn scale_reference<T: Element>(_n: u32, factor: f32, x: &[T], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // If there is no C++ compiler, this prints so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -97,7 +97,7 @@ impl Mixer {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // If there is no C++ compiler, this prints so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

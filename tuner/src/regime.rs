@@ -7,9 +7,9 @@ use kiln_spec::{Backend, DeviceLimits};
 /// The content of the last-level cache at the start of a timed launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Regime {
-    /// The data of others: launches take several copies of the data in turn, together larger than the cache.
+    /// Other data: launches use several copies of the data in turn, which together are larger than the cache.
     Cold,
-    /// What the launch before left there: every launch works on the same data.
+    /// The data of the previous launch: every launch works on the same data.
     Hot,
 }
 

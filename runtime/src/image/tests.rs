@@ -1,5 +1,5 @@
 //! Tests with real images of several compilers: complete, truncated, with flipped bits and swapped; then with bytes
-//! that are no image at all.
+//! that are not an image at all.
 
 use proptest::prelude::*;
 
