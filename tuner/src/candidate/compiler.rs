@@ -270,7 +270,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// The artifact of a draft: from the cache, or compiled now. The flag says whether it was in the cache.
+    /// The artifact of a draft: from the cache, or compiled now. The flag says whether it was compiled.
     fn compile(&self, draft: &Draft, build: BuildKind) -> Result<(Artifact, bool), Outcome> {
         let unit = &draft.unit;
         let mut request =
